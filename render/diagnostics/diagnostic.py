@@ -1,0 +1,88 @@
+"""The diagnostic value, and the order in which findings are reported."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from render.model import fieldpath
+from render.model.fieldpath import FieldPath
+from render.model.resource import Resource, ResourceRef
+
+
+class Severity(StrEnum):
+    """KRM's three severities."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A symbolic place: a field of an input object, or (before objects exist) a position in a file.
+
+    *index* is the object's position in the input. *file*, *line* and *column* (from 1) are set only where there is no
+    object to point into; for objects the report looks them up.
+    """
+
+    resource: ResourceRef | None = None
+    path: FieldPath = ()
+    index: int | None = None
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """The other party of a finding: where it stands, and what it says there."""
+
+    message: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding. *field* is the path as text; *help* says what to do."""
+
+    code: str
+    severity: Severity
+    message: str
+    location: Location = Location()
+    related: tuple[Related, ...] = ()
+    help: str = ""
+
+    @property
+    def resource(self) -> ResourceRef | None:
+        """The object that the finding is about: (kind, namespace, name)."""
+        return self.location.resource
+
+    @property
+    def field(self) -> str:
+        """The field path as text, ``""`` where the finding is about the whole object."""
+        return fieldpath.text(self.location.path)
+
+    @property
+    def is_error(self) -> bool:
+        """Whether this finding keeps manifests from being printed."""
+        return self.severity is Severity.ERROR
+
+
+def at(resource: Resource, path: FieldPath = ()) -> Location:
+    """The location of *path* in *resource*."""
+    return Location(resource=resource.ref, path=path, index=resource.index)
+
+
+def _key(diagnostic: Diagnostic) -> tuple[bool, int, str, int, int, tuple[tuple[bool, str], ...], str, str]:
+    place = diagnostic.location
+    route = tuple((isinstance(s, int), f"{s:09}" if isinstance(s, int) else s) for s in place.path)
+    index = -1 if place.index is None else place.index
+    return (
+        place.index is not None, index, place.file, place.line, place.column, route,
+        diagnostic.code, diagnostic.message,
+    )  # fmt: skip
+
+
+def ordered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Without repetitions, files first, then by object, field, code and text."""
+    return tuple(sorted(dict.fromkeys(diagnostics), key=_key))

@@ -1,0 +1,92 @@
+"""A Kubernetes object with its identity and the place it was read from."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from render.model.tree import Tree
+
+CLUSTER_SCOPED = frozenset(
+    {
+        "VirtualMachineClusterInstancetype",
+        "VirtualMachineClusterPreference",
+        "VirtualMachineClusterFlavor",
+    }
+)
+KUBEVIRT = "kubevirt.io"
+INSTANCETYPE = "instancetype.kubevirt.io"
+FLAVOR = "flavor.kubevirt.io"
+CDI = "cdi.kubevirt.io"
+SNAPSHOT = "snapshot.storage.k8s.io"
+OWN = "virt-render.dev"
+
+
+class ResourceRef(NamedTuple):
+    """How a diagnostic names an object."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+
+class Origin(NamedTuple):
+    """Where an object was read.
+
+    *file* is shown as it is (relative to the working directory); *document* counts YAML documents from 0;
+    *item* is the route through ``items`` of a List, empty outside one; *line* is the first line of the document, from 1.
+    """
+
+    file: str
+    document: int = 0
+    item: tuple[int, ...] = ()
+    line: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One input object: *body* is never changed, *index* is its position in the input."""
+
+    body: Tree
+    index: int
+    group: str
+    version: str
+    kind: str
+    namespace: str
+    name: str
+    origin: Origin | None = None
+
+    @property
+    def ref(self) -> ResourceRef:
+        """The name for messages."""
+        return ResourceRef(self.kind, self.namespace, self.name)
+
+    @property
+    def spec(self) -> Tree:
+        """``spec`` as a mapping (empty where it is missing or of another type)."""
+        spec = self.body.get("spec")
+        return spec if isinstance(spec, dict) else {}
+
+
+def text_at(body: Any, key: str) -> str:
+    """The string at *key*, ``""`` where it is missing or of another type."""
+    value = body.get(key) if isinstance(body, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def from_body(body: Tree, index: int, origin: Origin | None = None) -> Resource:
+    """Read identity out of *body*; a namespace on one of KubeVirt's cluster-scoped kinds is ignored."""
+    group, _, version = text_at(body, "apiVersion").rpartition("/")
+    kind = text_at(body, "kind")
+    metadata = body.get("metadata")
+    return Resource(
+        body=body,
+        index=index,
+        group=group,
+        version=version,
+        kind=kind,
+        namespace="" if kind in CLUSTER_SCOPED else text_at(metadata, "namespace"),
+        name=text_at(metadata, "name"),
+        origin=origin,
+    )

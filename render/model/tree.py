@@ -1,0 +1,57 @@
+"""Plain JSON trees: the four verbs with which everything else reads and edits them.
+
+Kubernetes objects stay ``dict``, ``list``, ``str``, ``int``, ``float``, ``bool`` and ``None``, so unknown fields and key
+order survive by construction. What Go calls the zero value is decided here and nowhere else.
+"""
+
+from typing import Any
+
+from render.model.fieldpath import FieldPath
+
+Tree = dict[str, Any]
+
+
+def get(tree: Any, *path: str | int) -> Any:
+    """The value at *path*, or None where any step is missing."""
+    for step in path:
+        if isinstance(step, str):
+            if not isinstance(tree, dict):
+                return None
+            tree = tree.get(step)
+        else:
+            if not isinstance(tree, list) or not -len(tree) <= step < len(tree):
+                return None
+            tree = tree[step]
+    return tree
+
+
+def put(tree: Tree, path: FieldPath, value: Any) -> None:
+    """Set *value* at *path*, creating the mappings on the way; lists must exist already."""
+    node: Any = tree
+    for step in path[:-1]:
+        child = node.get(step) if isinstance(step, str) else node[step]
+        if child is None:
+            child = node[step] = {}
+        node = child
+    node[path[-1]] = value
+
+
+def remove(tree: Tree, *path: str | int) -> None:
+    """Drop the key at *path*; nothing happens where it is absent."""
+    parent = get(tree, *path[:-1])
+    if isinstance(parent, dict):
+        parent.pop(path[-1], None)
+
+
+def copy(value: Any) -> Any:
+    """A deep copy of a JSON tree (much faster than ``copy.deepcopy``, which also copies scalars)."""
+    if type(value) is dict:
+        return {
+            key: copy(item) if type(item) is dict or type(item) is list else item
+            for key, item in value.items()
+        }
+    if type(value) is list:
+        return [
+            copy(item) if type(item) is dict or type(item) is list else item for item in value
+        ]
+    return value
