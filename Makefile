@@ -1,0 +1,61 @@
+# The one task runner: `make` lists the targets. A bare machine needs Python >= 3.11, git and make.
+
+.DEFAULT_GOAL := help
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+KUSTOMIZE_VERSION := v5.8.1
+KUSTOMIZE := .tools/.kustomize-$(KUSTOMIZE_VERSION)
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+# The first interpreter that is new enough and can make environments (evaluated only where it is used).
+PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3.14; do \
+	"$$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo "$$python" && break; done)
+
+export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: help demo test lint types layers pytest update tools package clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(READY) $(KUSTOMIZE) ## Render fixtures/demo: a kustomization of several VMs
+	@virt-render build fixtures/demo
+
+test: lint types layers pytest ## All checks and all tests, as CI runs them
+
+lint: $(READY) ## Style (ruff)
+	ruff check .
+	ruff format --check .
+
+types: $(READY) ## Types (mypy)
+	mypy
+
+layers: $(READY) ## Who may import whom (import-linter)
+	lint-imports
+
+pytest: $(READY) $(KUSTOMIZE) ## The tests alone; a missing tool is an error
+	VIRT_RENDER_REQUIRE_TOOLS=1 pytest
+
+update: $(READY) $(KUSTOMIZE) ## Rewrite the expected files of fixtures/cases: read the diff
+	pytest tests/test_cases.py --update
+
+tools: $(KUSTOMIZE) ## Put kustomize at .tools/bin
+
+package: $(READY) ## Build the wheel and the sdist into dist/
+	hatchling build
+
+clean: ## Remove what the other targets made
+	rm -rf $(VENV) .tools dist .*_cache .hypothesis
+
+$(READY): pyproject.toml requirements/dev.txt
+	@test -n "$(PYTHON)" || { echo "no Python >= 3.11 with venv and pip; name one: make PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --requirement requirements/dev.txt
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(KUSTOMIZE): | $(READY)
+	$(BIN)/python scripts/ensure_kustomize.py $(KUSTOMIZE_VERSION) .tools
+	@touch $@
