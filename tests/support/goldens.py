@@ -1,0 +1,22 @@
+"""The recorded answers of KubeVirt v1.9.0, see fixtures/goldens/README.md."""
+
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "goldens"
+FAMILIES = tuple(sorted(path.name.removesuffix(".ndjson.gz") for path in FOLDER.glob("*.gz")))
+
+
+@cache
+def cases(family: str) -> list[dict[str, Any]]:
+    """All cases of a family. The list is shared: do not change what is in it."""
+    with gzip.open(FOLDER / f"{family}.ndjson.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def is_refused_by_schema(case: dict[str, Any], entry: dict[str, Any]) -> bool:
+    """Whether a schema refuses or changes the VM of *entry* or another object of *case*."""
+    return "crd" in entry or any("crd" in other for other in case["resources"])
