@@ -1,0 +1,16 @@
+"""The shape of an explanation."""
+
+from typing import NamedTuple
+
+
+class Explanation(NamedTuple):
+    """What a code means, the smallest input that gives it, what is then said, and the cure.
+
+    *example* is YAML for standard input of ``virt-render build -``, or a shell line that starts with ``$``.
+    *message* is the message of the diagnostic, without position and object.
+    """
+
+    meaning: str
+    example: str
+    message: str
+    cure: str

@@ -1,0 +1,268 @@
+"""Stage 1: what can be wrong with the input before anything is rendered."""
+
+from render.diagnostics.explanations.explanation import Explanation
+
+EXPLANATIONS = {
+    "VR101": Explanation(
+        "The file is not YAML as Kubernetes reads it: nothing in it can be used.",
+        """\
+metadata:
+\tname: web
+""",
+        "found character '\\t' that cannot start any token",
+        "Correct the line. Tabs never indent YAML, and a value with ': ' or ' #' in it needs quotes. A template"
+        " (Helm, Jinja) has to be rendered before it can be read: 'helm template . | virt-render build -'.",
+    ),
+    "VR102": Explanation(
+        "A mapping has the same key twice. kubectl and Argo CD silently use the last one, kustomize refuses the"
+        " file; whichever value was meant, one of them is lost.",
+        """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: web
+  name: db
+""",
+        "the key name stands here twice",
+        "Remove one of the two.",
+    ),
+    "VR103": Explanation(
+        "Two documents have the same group, kind, namespace and name. Which of them a cluster ends up with depends"
+        " on the order of applying.",
+        """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+""",
+        "defined twice",
+        "Remove or rename one. If they belong to different overlays, render each overlay by itself.",
+    ),
+    "VR104": Explanation(
+        "A document is not a Kubernetes object: it is no mapping, or lacks apiVersion, kind or a name.",
+        """\
+apiVersion: v1
+metadata: {name: web}
+""",
+        "kind is missing",
+        "Give it apiVersion, kind and metadata.name, or move files that are not manifests out of the folder.",
+    ),
+    "VR105": Explanation(
+        "A field that KubeVirt does not know. The API server drops it silently and the webhooks refuse it, so what"
+        " it was meant to say would be lost. Only KubeVirt's kinds are checked.",
+        """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        cpus: {cores: 2}
+        devices: {}
+""",
+        "unknown field",
+        "Correct the spelling (the nearest known name is in the message), or the indentation.",
+    ),
+    "VR106": Explanation(
+        "A field has a value of another type than KubeVirt's API says.",
+        """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        cpu: {cores: two}
+        devices: {}
+""",
+        "must be",
+        "Write the type that the message asks for. Quotes make a text of a number, their absence a number or a"
+        " boolean of a text.",
+    ),
+    "VR107": Explanation(
+        "A field without which KubeVirt refuses the object is missing.",
+        """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain: {}
+""",
+        "required",
+        "Add the field. 'devices: {}' is enough for a VM without devices of its own.",
+    ),
+    "VR108": Explanation(
+        "A quantity (memory, storage, CPU) that Kubernetes cannot read.",
+        """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        memory: {guest: 4GB}
+        devices: {}
+""",
+        "4GB",
+        "Write a number with one of the suffixes Ki, Mi, Gi, Ti, Pi, Ei (powers of 1024) or k, M, G, T, P, E"
+        " (powers of 1000), without a space.",
+    ),
+    "VR109": Explanation(
+        "A value of the right type that KubeVirt's API does not allow in this field.",
+        """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      dnsPolicy: Sometimes
+      domain:
+        devices: {}
+""",
+        "Sometimes",
+        "Use one of the values that the message lists.",
+    ),
+    "VR110": Explanation(
+        "A path does not exist, cannot be read, or leads out of the folders that were given.",
+        "$ virt-render build nowhere",
+        "cannot read nowhere: No such file or directory",
+        "Check the path and its permissions. Symbolic links that leave the given folder are refused: give the"
+        " folder that holds both, or copy the target.",
+    ),
+    "VR111": Explanation(
+        "The input is larger, deeper or expands further than the limits allow. The limits keep a hostile or broken"
+        " file from taking the machine with it.",
+        "$ virt-render build - --max-documents 10 < all.yaml",
+        "more than 10 documents",
+        "Split the input, or raise the limit that the message names.",
+    ),
+    "VR112": Explanation(
+        "Nothing was read. Printing nothing would tell Argo CD or kubectl to remove everything, so it is an error.",
+        "$ virt-render build - < /dev/null",
+        "no Kubernetes object",
+        "Check the path. If an empty input is meant: --allow-empty.",
+    ),
+    "VR113": Explanation(
+        "An unquoted value inside a VM that kubectl and kustomize read differently: 'yes', 'on' and 'n' are booleans"
+        " to one and texts to the other, dates change their notation.",
+        """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: web
+  annotations: {example.org/backup: yes}
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        devices: {}
+""",
+        "yes",
+        "Put the text in quotes, or write true or false.",
+    ),
+    "VR114": Explanation(
+        "Part of a file is not read by Kubernetes tools: what stands after '...' without a new '---' is dropped"
+        " silently by all of them.",
+        """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+...
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: db}
+""",
+        "dropped",
+        "Put '---' before the next document.",
+    ),
+    "VR115": Explanation(
+        "A placeholder of a template was never filled in, in a name, a matcher or another field that is not free"
+        " text. 'check' only notes it, since the manifests of a repository may be filled in later.",
+        """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: "${NAME}"}
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        devices: {}
+""",
+        "${NAME}",
+        "Fill in the template first and render its result.",
+    ),
+    "VR116": Explanation(
+        "kustomize could not build the folder; its own words are in the message.",
+        "$ virt-render build overlay",
+        "kustomize build overlay failed",
+        "Run 'kustomize build' on the same folder and correct what it says. Remote bases need --allow-remote.",
+    ),
+    "VR117": Explanation(
+        "The folder holds a kustomization, and there is no kustomize binary to build it with.",
+        "$ virt-render build overlay",
+        "kustomize is not installed",
+        "Install kustomize v5, name it with --kustomize PATH, or pipe the output of 'kubectl kustomize' into"
+        " 'virt-render build -'. With '--kustomize never' the files are read as they are.",
+    ),
+    "VR118": Explanation(
+        "A file was not read as manifests: it is a Helm template, belongs to kustomize, or holds other YAML. Shown"
+        " with -v.",
+        "$ virt-render check -v chart",
+        "skipped",
+        "Nothing to do. If the file should be read, name it as a path of its own.",
+    ),
+    "VR119": Explanation(
+        "The folder holds several kustomizations, and 'build' prints exactly one set of objects.",
+        "$ virt-render build environments",
+        "several kustomizations",
+        "Build one of the listed folders. 'check' takes all of them at once.",
+    ),
+    "VR120": Explanation(
+        "An annotation virt-render.dev/ignore.CODE silences nothing: the finding does not occur (any more), cannot"
+        " be suppressed, or the annotation gives no reason.",
+        """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: web
+  annotations: {virt-render.dev/ignore.VR401: sized by hand}
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        devices: {}
+""",
+        "VR401 (requirement-unmet) is suppressed here but does not occur",
+        "Remove the annotation; or, where it lacks one, write the reason as its value.",
+    ),
+    "VR121": Explanation(
+        "The output could not be written. Nothing was replaced.",
+        "$ virt-render build . -o /nowhere/out.yaml",
+        "cannot write /nowhere/out.yaml: No such file or directory",
+        "Check that the folder exists, may be written and has space.",
+    ),
+    "VR122": Explanation(
+        "A kustomization refers to something that kustomize would fetch from the network. The same commit would then"
+        " not always give the same VMs.",
+        "$ virt-render build overlay",
+        "refers to https://example.org/base, which kustomize would fetch from elsewhere",
+        "Keep a copy in the repository, or allow the network with --allow-remote.",
+    ),
+}

@@ -1,0 +1,71 @@
+"""Silencing a finding on one object: ``virt-render.dev/ignore.VRnnn: reason`` among its annotations."""
+
+from collections.abc import Iterable, Iterator
+
+from render.diagnostics.codes import AMBIGUOUS_SCALAR, CODES, UNUSED_SUPPRESSION
+from render.diagnostics.diagnostic import Diagnostic, at
+from render.model import tree
+from render.model.resource import OWN, Resource
+
+PREFIX = f"{OWN}/ignore."
+READING = frozenset({AMBIGUOUS_SCALAR.number})
+"""What only the text of a manifest can show: found by who reads it, and unknown to the library."""
+
+
+def suppress(
+    diagnostics: Iterable[Diagnostic], resources: Iterable[Resource], *, reading: bool = False
+) -> tuple[Diagnostic, ...]:
+    """Leave out the findings that an annotation of the object they are about silences.
+
+    Only codes that are suppressible, and only with a reason. A suppression that silences nothing, or cannot, is a
+    warning in the result: it would hide the next finding of its kind, or lull its author. Annotations for the codes
+    of `READING` count only when *reading*, and then no others do.
+    """
+    found = tuple(diagnostics)
+    codes_by_index: dict[int | None, set[str]] = {}
+    for diagnostic in found:
+        codes_by_index.setdefault(diagnostic.location.index, set()).add(diagnostic.code)
+    silenced: set[tuple[int | None, str]] = set()
+    idle: list[Diagnostic] = []
+    for resource, code, reason in _suppressions(resources):
+        if (code in READING) is not reading:
+            continue
+        fault, cure = _fault(code, reason, codes_by_index.get(resource.index, set()))
+        if fault:
+            place = at(resource, ("metadata", "annotations", f"{PREFIX}{code}"))
+            idle.append(UNUSED_SUPPRESSION.at(place, fault, help=cure))
+        else:
+            silenced.add((resource.index, code))
+    kept = (d for d in found if (d.location.index, d.code) not in silenced)
+    return (*kept, *idle)
+
+
+def _suppressions(resources: Iterable[Resource]) -> Iterator[tuple[Resource, str, str]]:
+    for resource in resources:
+        annotations = tree.get(resource.body, "metadata", "annotations")
+        if not isinstance(annotations, dict):
+            continue
+        for key, reason in annotations.items():
+            if key.startswith(PREFIX):
+                yield resource, key.removeprefix(PREFIX), reason if isinstance(reason, str) else ""
+
+
+def _fault(code: str, reason: str, reported: set[str]) -> tuple[str, str]:
+    """Why a suppression of *code* silences nothing and what to do, both ``""`` if it does."""
+    known = CODES.get(code)
+    if known is None:
+        from render.model.nearest import nearest
+
+        near = nearest(code, CODES)
+        hint = f"; did you mean {near}?" if near else ""
+        return f"{code} is not a diagnostic{hint}", "'virt-render rule --list' lists them"
+    if not known.suppressible:
+        return f"{code} ({known.slug}) cannot be suppressed", "remove the annotation"
+    if not reason.strip():
+        return f"the suppression of {code} ({known.slug}) gives no reason", "write why as its value"
+    if code not in reported:
+        return (
+            f"{code} ({known.slug}) is suppressed here but does not occur",
+            "remove the annotation",
+        )
+    return "", ""

@@ -1,0 +1,62 @@
+"""The door: which front end an invocation is for, and the only place that catches everything."""
+
+import gc
+import os
+import sys
+from collections.abc import Sequence
+
+from render.frontends.exits import Exit
+
+
+def main() -> None:
+    """Entry point of the ``virt-render`` command and of ``python -m render``."""
+    gc.disable()  # a rendering makes no cycles worth collecting, and the collector walks every tree again and again
+    sys.exit(invoke(sys.argv[1:]))
+
+
+def invoke(argv: Sequence[str]) -> Exit:
+    """Run the command line *argv* (without the program's name); whatever happens is an exit status."""
+    try:
+        return _run(argv)
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except BrokenPipeError:  # who reads our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+        return Exit.BROKEN_PIPE
+    except Exception as error:  # noqa: BLE001 - the one catch-all: no traceback for users
+        if os.environ.get("VIRT_RENDER_DEBUG") == "1":
+            import traceback
+
+            traceback.print_exc()
+        sys.stderr.write(_apology(error))
+        return Exit.INTERNAL
+
+
+def _run(argv: Sequence[str]) -> Exit:
+    from render.frontends import machine
+
+    call = machine.parse(argv)
+    if call is None:
+        from render.frontends import cli
+
+        return cli.invoke(argv)
+    from render.frontends.run import execute
+
+    return execute(call, os.environ)
+
+
+def _apology(error: Exception) -> str:
+    """Where it failed, but not the error's own words: they may quote what is secret in a manifest."""
+    place, trace = "", error.__traceback__
+    while trace:
+        code = trace.tb_frame.f_code
+        if f"{os.sep}render{os.sep}" in code.co_filename:
+            place = (
+                f" in {code.co_filename.rpartition(f'{os.sep}render{os.sep}')[2]}:{trace.tb_lineno}"
+            )
+        trace = trace.tb_next
+    return (
+        f"virt-render: error VR901 internal-error: {type(error).__name__}{place}; this is a defect in virt-render, "
+        "not in your manifests\n"
+        "  help: please report it to the project with the smallest input that does it; VIRT_RENDER_DEBUG=1 shows more\n"
+    )

@@ -1,0 +1,51 @@
+"""The command lines that machines write, understood without click, whose import costs more than a small rendering.
+
+Only the forms that are not in doubt: anything else (help, an unknown option, a value that looks like an option) is
+left to `render.frontends.cli`, which is made from the same tables and answers the same where both do.
+"""
+
+from collections.abc import Sequence
+
+from render.frontends.options import COMMANDS, Call
+from render.settings import Option
+
+
+def parse(argv: Sequence[str]) -> Call | None:
+    """The call that *argv* (without the program's name) means, or None where click has to look at it."""
+    if not argv or argv[0] not in COMMANDS:
+        return None
+    known = _spellings(COMMANDS[argv[0]])
+    paths: list[str] = []
+    flags: dict[str, str | bool] = {}
+    words = iter(argv[1:])
+    for word in words:
+        if word == "-" or not word.startswith("-"):
+            paths.append(word)
+            continue
+        spelling, equals, value = word.partition("=")
+        if spelling not in known:
+            return None
+        option, meaning = known[spelling]
+        if option.kind == "flag":
+            if equals:
+                return None
+            flags[f"--{option.name}"] = meaning
+            continue
+        if not equals:
+            value = next(words, "")
+        if not value or (value.startswith("-") and value != "-"):
+            return None
+        flags[f"--{option.name}"] = value
+    return Call(argv[0], tuple(paths), flags)
+
+
+def _spellings(options: Sequence[Option]) -> dict[str, tuple[Option, bool]]:
+    """Every word by which *options* may be called, and what it means for one that is on or off."""
+    known = {}
+    for option in options:
+        known[f"--{option.name}"] = option, True
+        if option.kind == "flag":
+            known[f"--no-{option.name}"] = option, False
+        if option.short:
+            known[f"-{option.short}"] = option, True
+    return known

@@ -1,0 +1,149 @@
+"""What a command was asked to do: the tables of the front ends' own options, and all sources brought together."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.frontends import config
+from render.manifests.reader import Limits
+from render.model.tree import Tree
+from render.report.formats import FORMATS
+from render.report.places import Sources
+from render.settings import ENVIRONMENT_PREFIX, OPTIONS, Layer, Option, Settings, Source, settle
+
+_ARGOCD_PREFIX = "ARGOCD_ENV_"
+
+HOST_OPTIONS: tuple[Option, ...] = (
+    Option(
+        "kustomize", "text", "auto",
+        "the kustomize binary for folders with a kustomization; never: read their files as they are",
+        metavar="auto|never|PATH",
+    ),
+    Option("allow-remote", "flag", default=False, help="let kustomize fetch remote bases"),
+    Option("max-file-bytes", "number", Limits().file_bytes, "size of one file", metavar="N"),
+    Option("max-total-bytes", "number", Limits().total_bytes, "size of all files", metavar="N"),
+    Option("max-documents", "number", Limits().documents, "documents in one file", metavar="N"),
+    Option("max-depth", "number", Limits().depth, "nesting of one document", metavar="N"),
+    Option(
+        "max-alias-nodes", "number", Limits().alias_nodes,
+        "values that the aliases of one document may stand for", metavar="N",
+    ),
+)  # fmt: skip
+"""Decided by who runs the program (flags, ``VIRT_RENDER_`` variables), never by what is in the repository."""
+
+_OUTPUT = Option(
+    "output", "path", "", "write to a file; with a slash at the end, or to an existing folder, one file a resource",
+    metavar="FILE|DIR", short="o",
+)  # fmt: skip
+_FORMAT = Option("format", "choice", "text", "how findings are reported", choices=tuple(FORMATS))
+_CONFIG = Option(
+    "config", "path", "", f"instead of {config.NAME} in PATH or in the current folder", metavar="FILE"
+)  # fmt: skip
+_ROOT = Option(
+    "root", "path", "", "where the objects are that single files refer to [default: the git root]",
+    metavar="DIR",
+)  # fmt: skip
+_VERBOSE = Option(
+    "verbose", "flag", default=False, help="say also what was skipped and why", short="v"
+)
+
+COMMANDS: dict[str, tuple[Option, ...]] = {
+    "build": (_OUTPUT, *OPTIONS, *HOST_OPTIONS, _FORMAT, _CONFIG, _VERBOSE),
+    "check": (*OPTIONS, *HOST_OPTIONS, _FORMAT, _ROOT, _CONFIG, _VERBOSE),
+}
+"""The options of each command that renders, in the order of its help."""
+
+
+class Call(NamedTuple):
+    """A command with its paths, and the value of each flag that was given, by the spelling of the table."""
+
+    command: str
+    paths: tuple[str, ...]
+    flags: dict[str, str | bool]
+
+
+class Request(NamedTuple):
+    """A call with everything decided. *diagnostics* say what was wrong with the asking, *sources* where."""
+
+    paths: tuple[str, ...]
+    settings: Settings
+    kustomize: str
+    allow_remote: bool
+    limits: Limits
+    format: str
+    verbose: bool
+    output: str = ""
+    root: str = ""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    sources: Sources = Sources()
+
+
+def request(call: Call, environ: Mapping[str, str]) -> Request:
+    """Let flags, environment and configuration file decide *call*, in this order of precedence."""
+    own = tuple(option for option in COMMANDS[call.command] if option not in OPTIONS)
+    names = {option.spelled(Source.FLAG) for option in own}
+    mine = settle(
+        (
+            Layer(Source.FLAG, {k: v for k, v in call.flags.items() if k in names}),
+            Layer(Source.ENVIRONMENT, _environment(environ, HOST_OPTIONS)),
+        ),
+        own,
+    )
+    values = mine.values
+    limits = Limits(**{name: values[f"max_{name}"] for name in Limits.__slots__})
+    file = config.load(call.paths, values["config"], limits)
+    chosen = settle(
+        (
+            Layer(Source.FLAG, {k: v for k, v in call.flags.items() if k not in names}),
+            Layer(Source.ENVIRONMENT, _argocd(environ)),
+            Layer(Source.ENVIRONMENT, _environment(environ, OPTIONS)),
+            *file.layers,
+            Layer(Source.ENVIRONMENT, _destination(environ)),
+        )
+    )
+    cluster_config, faults = _cluster_config(chosen.values.pop("cluster_config"), limits)
+    settings = Settings(**chosen.values, cluster_config=cluster_config)
+    return Request(
+        paths=call.paths,
+        settings=settings if call.command == "build" else replace(settings, allow_empty=True),
+        kustomize=values["kustomize"],
+        allow_remote=values["allow_remote"],
+        limits=limits,
+        format=values["format"],
+        verbose=values["verbose"],
+        output=values.get("output", ""),
+        root=values.get("root", ""),
+        diagnostics=(*mine.diagnostics, *file.diagnostics, *chosen.diagnostics, *faults),
+        sources=file.sources,
+    )
+
+
+def _environment(environ: Mapping[str, str], options: tuple[Option, ...]) -> dict[str, str]:
+    """What plain variables say of *options*.
+
+    Unknown names are no mistake here: Kubernetes itself sets ``VIRT_RENDER_PORT`` and the like beside a Service of
+    that name. An empty value says nothing: Argo CD passes those of unset variables.
+    """
+    names = (option.spelled(Source.ENVIRONMENT) for option in options)
+    return {name: environ[name] for name in names if environ.get(name)}
+
+
+def _argocd(environ: Mapping[str, str]) -> dict[str, str]:
+    """What the ``plugin.env`` of an Argo CD Application says; here every name is meant for us."""
+    prefix = f"{_ARGOCD_PREFIX}{ENVIRONMENT_PREFIX}"
+    return {
+        name.removeprefix(_ARGOCD_PREFIX): value
+        for name, value in environ.items()
+        if name.startswith(prefix) and value
+    }
+
+
+def _destination(environ: Mapping[str, str]) -> dict[str, str]:
+    """The namespace to which Argo CD deploys, where nobody named one."""
+    namespace = environ.get("ARGOCD_APP_NAMESPACE")
+    return {f"{ENVIRONMENT_PREFIX}NAMESPACE": namespace} if namespace else {}
+
+
+def _cluster_config(path: str, limits: Limits) -> tuple[Tree | None, tuple[Diagnostic, ...]]:
+    return config.cluster_config(path, limits) if path else (None, ())

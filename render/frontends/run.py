@@ -1,0 +1,206 @@
+"""The commands that render: read, call, report, write, exit status. No decision about a VM is made here."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import BinaryIO
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity, at
+from render.diagnostics.suppression import suppress
+from render.frontends.exits import Exit, status
+from render.frontends.options import Call, Request, request
+from render.manifests import positions, sources, writer
+from render.manifests.sources import Loaded
+from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, from_body
+from render.model.tree import Tree
+from render.pipeline import Rendered, run
+from render.report import formats
+from render.report.findings import Finding, find, merge, worth_saying
+from render.report.places import Sources
+
+STDOUT, STDERR = 1, 2
+_FOLLOW_UPS = frozenset(
+    {
+        codes.NO_OBJECTS.number,
+        codes.INSTANCETYPE_NOT_FOUND.number,
+        codes.PREFERENCE_NOT_FOUND.number,
+        codes.INFERENCE_FAILED.number,
+        codes.REVISION_NOT_FOUND.number,
+    }
+)
+
+
+def execute(call: Call, environ: Mapping[str, str]) -> Exit:
+    """Do what *call* says, with the process's own streams."""
+    asked = request(call, environ)
+    if asked.diagnostics:
+        tell(find(asked.diagnostics, asked.sources), asked)
+        return status(asked.diagnostics)
+    return build(asked) if call.command == "build" else check(asked)
+
+
+def build(asked: Request) -> Exit:
+    """Render; manifests on stdout or to ``-o`` if there is no error, findings on stderr."""
+    loaded = sources.load(
+        asked.paths or (".",),
+        stdin=_stdin(),
+        limits=asked.limits,
+        kustomize=asked.kustomize,
+        allow_remote=asked.allow_remote,
+    )
+    rendered, diagnostics = _render(loaded, asked)
+    if diagnostics:
+        tell(merge(_found(loaded, diagnostics)), asked)
+    outcome = status(diagnostics)
+    return _write(loaded, rendered, asked) if outcome is Exit.OK else outcome
+
+
+def check(asked: Request) -> Exit:
+    """Findings only, on stdout: of everything below the paths, each kustomization by itself."""
+    findings: list[Finding] = []
+    paths = asked.paths or (".",)
+    named = {
+        os.path.realpath(path): path for path in paths if path != "-" and not os.path.isdir(path)
+    }
+    root = asked.root or _git_root()
+    if named and root and "-" not in paths:
+        inputs = _load_around(asked, root, named)
+    else:
+        named = {}
+        inputs = _load_all(paths, asked)
+    for loaded in inputs:
+        _, diagnostics = _render(loaded, asked)
+        findings += _found(loaded, map(_as_note, diagnostics))
+    if named:
+        findings = [
+            found._replace(place=found.place._replace(file=named.get(real, "")))
+            for found in findings
+            if (real := os.path.realpath(found.place.file)) in named or not found.place.file
+        ]
+    tell(merge(findings), asked, to=STDOUT)
+    return status(found.diagnostic for found in findings)
+
+
+def _load_all(paths: Sequence[str], asked: Request) -> list[Loaded]:
+    return sources.load_all(
+        paths,
+        stdin=_stdin(),
+        limits=asked.limits,
+        kustomize=asked.kustomize,
+        allow_remote=asked.allow_remote,
+    )
+
+
+def _load_around(asked: Request, root: str, named: Mapping[str, str]) -> list[Loaded]:
+    """What is below *root*, where the objects stand that the *named* files refer to, and the files themselves.
+
+    A patch is read by its kustomization, and not as an object of its own; a file that nobody read (hidden, outside
+    the root, or missing) is read because it was named.
+    """
+    folders = [path for path in asked.paths if os.path.isdir(path)]
+    paths = [os.path.relpath(root), *folders]
+    inputs = _load_all(paths, asked)
+    read = {os.path.realpath(file) for loaded in inputs for file in loaded.files}
+    missed = [path for real, path in named.items() if real not in read]
+    return _load_all([*paths, *missed], asked) if missed else inputs
+
+
+def _render(loaded: Loaded, asked: Request) -> tuple[Rendered, list[Diagnostic]]:
+    """Render the documents of *loaded*; the findings of reading and rendering together.
+
+    Where part of the input could not be read, that an object was not found says nothing: it may stand there.
+    """
+    resources = [from_body(d.body, i, d.origin) for i, d in enumerate(loaded.documents)]
+    rendered = run(resources, asked.settings)
+    found: Iterable[Diagnostic] = rendered.diagnostics
+    if any(diagnostic.is_error for diagnostic in loaded.diagnostics):
+        found = (diagnostic for diagnostic in found if diagnostic.code not in _FOLLOW_UPS)
+    ambiguous = suppress(_ambiguities(loaded, resources), resources, reading=True)
+    return rendered, [*loaded.diagnostics, *ambiguous, *found]
+
+
+def _ambiguities(loaded: Loaded, resources: Sequence[Resource]) -> Iterator[Diagnostic]:
+    """Unquoted values in KubeVirt's objects that kustomize and kubectl read differently."""
+    for document, resource in zip(loaded.documents, resources, strict=True):
+        if not document.ambiguous or resource.group not in (KUBEVIRT, INSTANCETYPE):
+            continue
+        data = loaded.data[document.origin.file]
+        for path, text, kubectl, kustomize in positions.ambiguous(data, document.origin):
+            yield codes.AMBIGUOUS_SCALAR.at(
+                at(resource, path),
+                f"{text} is {kubectl} to kubectl and Argo CD, and {kustomize} to kustomize",
+                help=f'write "{text}" if it is a text, or the value that is meant',
+            )
+
+
+def _found(loaded: Loaded, diagnostics: Iterable[Diagnostic]) -> list[Finding]:
+    return find(diagnostics, Sources([d.origin for d in loaded.documents], loaded.data))
+
+
+def _as_note(diagnostic: Diagnostic) -> Diagnostic:
+    """A placeholder may be filled in later, so ``check`` only notes it."""
+    if diagnostic.code == codes.PLACEHOLDER.number:
+        return replace(diagnostic, severity=Severity.INFO)
+    return diagnostic
+
+
+def tell(findings: list[Finding], asked: Request, *, to: int = STDERR) -> None:
+    """Report *findings* in the format that was asked for; notes of the reading only with ``-v``."""
+    is_text = asked.format == "text"
+    if is_text and not asked.verbose:
+        findings = worth_saying(findings)
+    colour = is_text and os.isatty(to) and not os.environ.get("NO_COLOR")
+    emit(formats.report(asked.format, findings, colour=colour), to)
+
+
+def _write(loaded: Loaded, rendered: Rendered, asked: Request) -> Exit:
+    """All manifests at once: what was not changed as its author wrote it."""
+    contents = [
+        _content(loaded, tree, source)
+        for tree, source in zip(rendered.resources, rendered.sources, strict=True)
+    ]
+    if asked.output:
+        from render.manifests import output
+
+        faults = output.save(asked.output, list(zip(rendered.resources, contents, strict=True)))
+        if faults:
+            tell(_found(loaded, faults), asked)
+        return status(faults)
+    try:
+        emit(writer.write(contents), STDOUT)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        message = f"cannot write to standard output: {error.strerror}"
+        faults = [codes.UNWRITABLE.at(Location(), message)]
+        tell(_found(loaded, faults), asked)
+        return status(faults)
+    return Exit.OK
+
+
+def _content(loaded: Loaded, tree: Tree, source: int | None) -> Tree | str:
+    text = None if source is None else loaded.documents[source].text
+    return tree if text is None else text
+
+
+def emit(text: str, to: int) -> None:
+    """Write *text* to the file descriptor *to*, whole: a failing write is an OSError here, not a surprise at exit."""
+    with open(to, "wb", closefd=False) as stream:
+        stream.write(text.encode("utf-8", "backslashreplace"))
+
+
+def _stdin() -> BinaryIO | None:
+    return sys.stdin.buffer if sys.stdin else None
+
+
+def _git_root() -> str:
+    """The nearest folder, from the working directory upwards, that holds ``.git``; ``""`` without one."""
+    folder = os.getcwd()
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return ""
+        folder = parent
+    return folder

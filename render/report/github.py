@@ -1,0 +1,35 @@
+"""GitHub workflow commands: findings become annotations on the lines of a pull request."""
+
+from collections.abc import Sequence
+
+from render.diagnostics.diagnostic import Severity
+from render.report.findings import Finding
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def report(findings: Sequence[Finding]) -> str:
+    """One ``::error file=...,line=...::message`` a finding; the other party and the help follow in its message."""
+    return "".join(f"{_command(found)}\n" for found in findings)
+
+
+def _command(found: Finding) -> str:
+    place, diagnostic = found.place, found.diagnostic
+    properties = {
+        "file": place.file, "line": place.line, "col": place.column, "title": found.title
+    }  # fmt: skip
+    shown = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items() if value)
+    lines = [found.text]
+    for related, other in zip(diagnostic.related, found.related, strict=True):
+        lines.append(f"{other}: {related.message}" if other.file else related.message)
+    if diagnostic.help:
+        lines.append(f"help: {diagnostic.help}")
+    return f"::{_COMMANDS[diagnostic.severity]} {shown}::" + _data("\n".join(lines))
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
