@@ -65,7 +65,7 @@ def parse(value: str | float) -> Quantity:
     """
     if isinstance(value, str):
         return parse_text(value.strip())
-    return parse_text(_number_text(value))
+    return parse_text(number_text(value))
 
 
 @lru_cache(maxsize=4096)
@@ -130,7 +130,7 @@ def _whole_nanos(magnitude: int, scale: int) -> tuple[int, int]:
     return -(-magnitude // 10**drop), _NANO
 
 
-def _number_text(value: float) -> str:
+def number_text(value: float) -> str:
     """The text of a JSON number as Go's encoder writes it."""
     text = repr(value)
     mantissa, _, exponent = text.partition("e")
@@ -192,7 +192,7 @@ def _canonical_text(text: str) -> str:
 
 def canonical(value: str | float) -> str:
     """The text that a typed round trip makes of a JSON string or number; raises `QuantityError`."""
-    return _canonical_text(value.strip() if isinstance(value, str) else _number_text(value))
+    return _canonical_text(value.strip() if isinstance(value, str) else number_text(value))
 
 
 def value(text: str | float) -> int:

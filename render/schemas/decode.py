@@ -1,0 +1,276 @@
+"""Decoding: names and types checked, quantities canonical, what Go's omitempty drops dropped.
+
+A type is compiled into a converter when a value of it is first met, and field by field: a manifest
+uses few of the fields that there are. The rules of presence are those of KubeVirt's CRDs
+(pkg/virt-operator/resource/generate/components/validations_generated.go), the messages those of its
+webhooks.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
+
+from render.diagnostics.diagnostic import Diagnostic, at
+from render.model import quantity, types
+from render.model.addresses import sanitised_cidr, sanitised_ip
+from render.model.quantity import QuantityError
+from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource
+from render.model.tree import Tree
+from render.schemas import problems as report
+from render.schemas.problems import Link, Problem
+
+_TYPE_OF_KIND = {
+    (KUBEVIRT, "KubeVirt"): "kubevirt.KubeVirt",
+    (KUBEVIRT, "VirtualMachine"): "kubevirt.VirtualMachine",
+    (KUBEVIRT, "VirtualMachineInstance"): "kubevirt.VirtualMachineInstance",
+    (KUBEVIRT, "VirtualMachineInstancePreset"): "kubevirt.VirtualMachineInstancePreset",
+    (INSTANCETYPE, "VirtualMachineInstancetype"): "instancetype.VirtualMachineInstancetype",
+    (INSTANCETYPE, "VirtualMachineClusterInstancetype"): "instancetype.VirtualMachineInstancetype",
+    (INSTANCETYPE, "VirtualMachinePreference"): "instancetype.VirtualMachinePreference",
+    (INSTANCETYPE, "VirtualMachineClusterPreference"): "instancetype.VirtualMachinePreference",
+}
+_OBJECTS = frozenset(_TYPE_OF_KIND.values()) | {"cdi.DataVolume", "cdi.DataSource"}
+_KEPT_STATUS = ("instancetypeRef", "preferenceRef")
+_CRD_QUANTITY = (
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+    r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+)
+_CRD_QUANTITY_PATTERN = re.compile(_CRD_QUANTITY)
+_INTEGERS = {
+    "int": (-(2**63), 2**63 - 1),
+    "int32": (-(2**31), 2**31 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+    "uint": (0, 2**64 - 1),
+    "uint8": (0, 2**8 - 1),
+    "uint32": (0, 2**32 - 1),
+    "uint64": (0, 2**64 - 1),
+}
+
+Convert = Callable[[Any, Link, list[Problem]], Any]
+_DROPPED: Any = object()
+
+
+class _Reader(NamedTuple):
+    """How a value of a Go type is read.
+
+    *python* is its type in a JSON tree (None: *convert* decides), *convert* what changes or checks
+    it (None: nothing), *json* the word for its type in messages.
+    """
+
+    python: type | None
+    convert: Convert | None
+    json: str
+
+
+class _Rule(NamedTuple):
+    """A reader with what the field says: whether an empty value is dropped, and null accepted."""
+
+    python: type | None
+    convert: Convert | None
+    json: str
+    drops: bool
+    nullable: bool
+
+
+def decode(tree: Tree, type_name: str) -> tuple[Tree, list[Problem]]:
+    """Read *tree* as the Go type *type_name* (``kubevirt.VirtualMachineInstanceSpec``).
+
+    Comes back: a new tree of what Go keeps, and the findings in the order of the input. What is
+    unknown or mistyped is left out. Of a whole object the server's own fields go: ``status`` but
+    for the references to stored revisions, ``managedFields``, and null in ``metadata``.
+    """
+    problems: list[Problem] = []
+    if type_name not in _OBJECTS:
+        return _struct(type_name)(tree, (), problems), problems
+    body = {key: item for key, item in tree.items() if key != "status"}
+    metadata = tree.get("metadata")
+    if isinstance(metadata, dict):
+        body["metadata"] = {
+            key: item
+            for key, item in metadata.items()
+            if item is not None and key != "managedFields"
+        }
+    found = _struct(type_name)(body, (), problems)
+    status = tree.get("status")
+    if isinstance(status, dict):
+        kept = {key: status[key] for key in _KEPT_STATUS if isinstance(status.get(key), dict)}
+        if kept:
+            found["status"] = kept
+    return found, problems
+
+
+def decode_resource(resource: Resource) -> tuple[Tree, list[Diagnostic]]:
+    """Read a whole object; one of a kind that is not KubeVirt's comes back as it is."""
+    type_name = _TYPE_OF_KIND.get((resource.group, resource.kind))
+    if type_name is None:
+        return resource.body, []
+    tree, problems = decode(resource.body, type_name)
+    return tree, [
+        code.at(at(resource, path), message, help=help_text)
+        for code, path, message, help_text in problems
+    ]
+
+
+class _Rules(dict[str, _Rule]):
+    """The rules of a struct by field, made when asked for; KeyError for a field it has not."""
+
+    def __init__(self, type_name: str) -> None:
+        super().__init__()
+        self.fields = types.fields(type_name)
+
+    def __missing__(self, name: str) -> _Rule:
+        field = self.fields[name]
+        kept = field.type.startswith("*") or types.is_struct(field.type)
+        drops = field.omitempty and not kept
+        rule = self[name] = _Rule(*_reader(field.type), drops, field.nullable)
+        return rule
+
+
+@cache
+def _struct(type_name: str) -> Convert:
+    rules = _Rules(type_name)
+    required = tuple(name for name, field in rules.fields.items() if field.required)
+
+    def convert(value: Tree, link: Link, problems: list[Problem]) -> Tree:
+        found: Tree = {}
+        for key, item in value.items():
+            try:
+                python, change, json, drops, nullable = rules[key]
+            except KeyError:
+                problems.append(report.unknown(key, link, rules.fields))
+                continue
+            if type(item) is python or (python is None and item is not None):
+                new = item if change is None else change(item, (link, key), problems)
+                if new is not _DROPPED and (new or not drops):
+                    found[key] = new
+            elif item is not None or not nullable:
+                problems.append(report.mistyped(item, json, (link, key)))
+        for name in required:
+            if name not in value:
+                problems.append(report.missing(name, link, rules.fields[name].type))
+        return found
+
+    return convert
+
+
+@cache
+def _reader(go_type: str) -> _Reader:
+    go_type = go_type.removeprefix("*")
+    if go_type.startswith("[]"):
+        return _Reader(list, _list(_reader(go_type[2:])), "array")
+    if go_type.startswith("map["):
+        return _Reader(dict, _map(_reader(go_type.partition("]")[2])), "object")
+    if go_type.startswith("enum:"):
+        return _Reader(str, _enum(types.enum(go_type.removeprefix("enum:"))), "string")
+    if go_type in _INTEGERS:
+        return _Reader(int, _integer(*_INTEGERS[go_type]), "integer")
+    return _SCALARS.get(go_type) or _Reader(dict, _struct(go_type), "object")
+
+
+def _list(reader: _Reader) -> Convert:
+    read = _item(reader)
+
+    def convert(value: list[Any], link: Link, problems: list[Problem]) -> list[Any]:
+        found = [read(item, (link, index), problems) for index, item in enumerate(value)]
+        return [item for item in found if item is not _DROPPED]
+
+    return convert
+
+
+def _map(reader: _Reader) -> Convert:
+    read = _item(reader)
+
+    def convert(value: Tree, link: Link, problems: list[Problem]) -> Tree:
+        found = {key: read(item, (link, key), problems) for key, item in value.items()}
+        return {key: item for key, item in found.items() if item is not _DROPPED}
+
+    return convert
+
+
+def _item(reader: _Reader) -> Convert:
+    """What reads an entry of a list or of a mapping, of whatever type it turns out to be."""
+    python, change, json = reader
+
+    def convert(value: Any, link: Link, problems: list[Problem]) -> Any:
+        if type(value) is not python and (python is not None or value is None):
+            problems.append(report.mistyped(value, json, link))
+            return _DROPPED
+        return value if change is None else change(value, link, problems)
+
+    return convert
+
+
+def _enum(values: tuple[str, ...]) -> Convert:
+    def convert(value: str, link: Link, problems: list[Problem]) -> Any:
+        if value in values:
+            return value
+        problems.append(report.not_listed(value, values, link))
+        return _DROPPED
+
+    return convert
+
+
+def _integer(least: int, most: int) -> Convert:
+    def convert(value: int, link: Link, problems: list[Problem]) -> Any:
+        if least <= value <= most:
+            return value
+        problems.append(report.out_of_range(value, least, most, link))
+        return _DROPPED
+
+    return convert
+
+
+def _one_of(json: str, *accepted: type) -> _Reader:
+    """A reader of values of several JSON types."""
+
+    def convert(value: Any, link: Link, problems: list[Problem]) -> Any:
+        if type(value) in accepted:
+            return value
+        problems.append(report.mistyped(value, json, link))
+        return _DROPPED
+
+    return _Reader(None, convert, json)
+
+
+_QUANTITY_JSON = "string,integer,number"
+
+
+def _quantity(value: Any, link: Link, problems: list[Problem]) -> Any:
+    if type(value) is not str and type(value) is not int and type(value) is not float:
+        problems.append(report.mistyped(value, _QUANTITY_JSON, link))
+        return _DROPPED
+    try:
+        return _canonical(value) if type(value) is str else _canonical_number(value)
+    except QuantityError as error:
+        problems.append(report.no_quantity(value, str(error), link))
+        return _DROPPED
+
+
+@lru_cache(maxsize=4096)
+def _canonical(text: str) -> str:
+    """The canonical text; QuantityError also for what Go's parser reads and the CRDs refuse."""
+    found = quantity.canonical(text)
+    if not _CRD_QUANTITY_PATTERN.fullmatch(text):
+        raise QuantityError(f"it should match '{_CRD_QUANTITY}'")
+    return found
+
+
+def _canonical_number(number: float) -> str:
+    if type(number) is float and not number.is_integer():
+        raise QuantityError("a fraction must be written as a string, in quotes")
+    return quantity.canonical(number)
+
+
+_SCALARS = {
+    "any": _Reader(None, None, "object"),
+    "bool": _Reader(bool, None, "boolean"),
+    "cidr": _Reader(str, lambda value, _link, _problems: sanitised_cidr(value), "string"),
+    "duration": _Reader(str, None, "string"),
+    "float32": _one_of("number", int, float),
+    "intstr": _one_of("string,integer", int, str),
+    "ip": _Reader(str, lambda value, _link, _problems: sanitised_ip(value), "string"),
+    "quantity": _Reader(None, _quantity, _QUANTITY_JSON),
+    "string": _Reader(str, None, "string"),
+    "time": _Reader(str, None, "string"),
+}

@@ -1,0 +1,131 @@
+"""Findings of `render.schemas.decode`, with the text of KubeVirt's webhooks.
+
+Upstream: pkg/util/openapi/openapi.go, which leaves list indexes out of its paths.
+"""
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from render.diagnostics.codes import (
+    INVALID_QUANTITY,
+    INVALID_VALUE,
+    MISSING_FIELD,
+    UNKNOWN_FIELD,
+    WRONG_TYPE,
+    Code,
+)
+from render.model import types
+from render.model.fieldpath import FieldPath
+
+Link = tuple[()] | tuple["Link", str | int]
+"""The way to a value, innermost step last: cheap to extend, written out for findings only."""
+
+_JSON_NAMES = {
+    bool: "boolean",
+    dict: "object",
+    float: "number",
+    int: "number",
+    list: "array",
+    str: "string",
+    type(None): "null",
+}
+_WORDS = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "null": "null",
+    "number": "a number",
+    "object": "a mapping",
+    "string": "a string",
+    "string,integer": "a string or a whole number",
+    "string,integer,number": "a quantity",
+}
+_SHOWN = 60
+
+
+class Problem(NamedTuple):
+    """One finding: its code, where it stands in the tree, what is wrong and what to do."""
+
+    code: Code
+    path: FieldPath
+    message: str
+    help: str = ""
+
+
+def path(link: Link) -> FieldPath:
+    """The steps of *link*."""
+    steps: list[str | int] = []
+    while link:
+        link, step = link
+        steps.append(step)
+    return tuple(reversed(steps))
+
+
+def unknown(key: Any, link: Link, known: Collection[str]) -> Problem:
+    """A field that the type at *link* has not."""
+    text = f'unknown field "{key}": {_dotted((link, key))} in body is a forbidden property'
+    return Problem(UNKNOWN_FIELD, path((link, str(key))), text, _nearest(str(key), known))
+
+
+def mistyped(value: Any, expected: str, link: Link) -> Problem:
+    """A value of another JSON type than *expected* (``object``, ``string,integer``)."""
+    found = _JSON_NAMES.get(type(value), type(value).__name__)
+    got = "a whole number" if type(value) is int else _WORDS.get(found, found)
+    text = (
+        f"expected {_WORDS[expected]}, got {got}: "
+        f'{_dotted(link)} in body must be of type {expected}: "{found}"'
+    )
+    if value is None:
+        return Problem(WRONG_TYPE, path(link), text, "remove the key, or give it a value")
+    if expected == "string" and not isinstance(value, dict | list):
+        return Problem(WRONG_TYPE, path(link), text, "put the value in quotes")
+    return Problem(WRONG_TYPE, path(link), text)
+
+
+def missing(name: str, link: Link, go_type: str) -> Problem:
+    """A required field that is not there."""
+    text = f'missing field "{name}": {_dotted((link, name))} in body is required'
+    empty = types.is_struct(go_type) and not any(f.required for f in types.fields(go_type).values())
+    return Problem(
+        MISSING_FIELD, path((link, name)), text, f"add `{name}: {{}}`" if empty else f"add `{name}`"
+    )
+
+
+def not_listed(value: str, values: tuple[str, ...], link: Link) -> Problem:
+    """A string that is none of *values*."""
+    text = f'got "{_short(value)}": {_dotted(link)} in body should be one of [{" ".join(values)}]'
+    return Problem(INVALID_VALUE, path(link), text, _nearest(value, values))
+
+
+def out_of_range(value: int, least: int, most: int, link: Link) -> Problem:
+    """A whole number that the Go type cannot hold."""
+    text = f"{_dotted(link)} must be a whole number from {least} to {most}, got {_short(value)}"
+    return Problem(INVALID_VALUE, path(link), text)
+
+
+def no_quantity(value: str | float, reason: str, link: Link) -> Problem:
+    """What is written where a quantity belongs; *reason* is the parser's."""
+    text = f'{_dotted(link)} is "{_short(value)}", which is not a quantity: {reason}'
+    return Problem(INVALID_QUANTITY, path(link), text, "write it like 2Gi, 500M, 1500m or 3")
+
+
+def _dotted(link: Link) -> str:
+    steps = [step for step in path(link) if not isinstance(step, int)]
+    return ".".join(str(step) for step in steps) if len(steps) != 1 else f".{steps[0]}"
+
+
+def _short(value: str | float) -> str:
+    text = (
+        str(value)
+        if isinstance(value, str | float) or abs(value) < 10**_SHOWN
+        else "a number too large"
+    )
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _nearest(word: str, known: Collection[str]) -> str:
+    import difflib
+
+    by_lower = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return f'did you mean "{by_lower[near[0]]}"?' if near else ""
