@@ -1,0 +1,231 @@
+"""Where things stand in the text, looked up only once there is something to report."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from render.manifests import libyaml, scalars, stream
+from render.manifests.libyaml import ALIAS, CLOSE, END, FINISHED, MAPPING, OTHER, SCALAR, SEQUENCE
+from render.manifests.stream import Chunk
+from render.model.fieldpath import FieldPath
+from render.model.resource import Origin
+
+
+class _Node:
+    """A node of the document. *children*: of a mapping, keys and values in turn; of an alias, what it names."""
+
+    __slots__ = ("at", "children", "kind", "plain", "tag", "text")
+
+    def __init__(self, kind: int, at: tuple[int, int], tag: str | None = None) -> None:
+        self.kind = kind
+        self.at = at
+        self.tag = tag
+        self.text = ""
+        self.plain = False
+        self.children: list[_Node] = []
+
+    def pairs(self) -> Iterator[tuple["_Node", "_Node"]]:
+        return zip(self.children[::2], self.children[1::2], strict=False)
+
+
+def locate(data: bytes, origin: Origin, path: FieldPath) -> tuple[int, int]:
+    """Line and column (from 1) of the key at *path* in the object of *origin*, of the item where the last step is one.
+
+    Where there is no such field: of the nearest thing above it that exists, at worst the document's first line.
+    """
+    node = _document(data, origin.document)
+    if node is None:
+        return origin.line, 1
+    at = node.at
+    for step in (*_prefix(origin), *path):
+        found = _child(node, step)
+        if found is None:
+            break
+        at, node = found
+    return at
+
+
+def ambiguous(data: bytes, origin: Origin) -> list[tuple[FieldPath, str, str, str]]:
+    """The plain scalars in the object of *origin* that kubectl and kustomize read differently.
+
+    Each with its path, its text, and what the one and the other make of it, as JSON (``error``: kustomize refuses it).
+    """
+    node = _document(data, origin.document)
+    for step in _prefix(origin):
+        node = (_child(node, step) or (None, None))[1] if node else None
+    return list(_differences(node, (), set())) if node else []
+
+
+def bad_keys(chunk: Chunk) -> list[tuple[str, tuple[int, int], tuple[int, int] | None]]:
+    """The keys of *chunk* that stand twice (with the second place and the first) or cannot be keys (no first place)."""
+    root_node = _compose(chunk)
+    return list(_bad_keys(root_node)) if root_node else []
+
+
+def root(chunk: Chunk) -> tuple[int, int]:
+    """Where the document's content begins."""
+    node = _compose(chunk)
+    return node.at if node else (chunk.line, chunk.column)
+
+
+@lru_cache(maxsize=2)
+def _chunks(data: bytes) -> list[Chunk]:
+    return list(stream.split(data.decode(errors="replace")))
+
+
+@lru_cache(maxsize=32)
+def _document(data: bytes, index: int) -> "_Node | None":
+    chunks = _chunks(data)
+    return _compose(chunks[index]) if index < len(chunks) else None
+
+
+def _prefix(origin: Origin) -> FieldPath:
+    return tuple(step for index in origin.item for step in ("items", index))
+
+
+def _compose(chunk: Chunk) -> _Node | None:
+    """The node tree of *chunk*, as far as it can be read."""
+    get = libyaml.marked_events(chunk.text)
+    top = _Node(SEQUENCE, (chunk.line, chunk.column))
+    open_nodes, anchors = [top], dict[str, _Node]()
+    try:
+        while (event := get()) is not FINISHED:
+            if event is END:
+                open_nodes.pop()
+                continue
+            kind, anchor, tag, mark, *scalar = event
+            if kind is OTHER:
+                continue
+            if kind is CLOSE:
+                break
+            node = _Node(kind, chunk.position(mark.line, mark.column), tag)
+            open_nodes[-1].children.append(node)
+            if kind is ALIAS:
+                named = anchors.get(anchor)
+                node.children = [named] if named and named not in open_nodes else []
+                continue
+            if anchor is not None:
+                anchors[anchor] = node
+            if kind is SCALAR:
+                node.text, node.plain = scalar
+            else:
+                open_nodes.append(node)
+    except libyaml.ERRORS:
+        pass  # what stands before the mistake is all that is asked for
+    return top.children[0] if top.children else None
+
+
+def _named(node: _Node) -> _Node | None:
+    """What *node* stands for: itself, unless it is an alias."""
+    while node.kind == ALIAS:
+        if not node.children:
+            return None
+        node = node.children[0]
+    return node
+
+
+def _key(node: _Node) -> str | None:
+    named = _named(node)
+    if named is None or named.kind != SCALAR:
+        return None
+    return scalars.key(_value(named))
+
+
+def _value(node: _Node) -> scalars.Value:
+    if node.tag is not None:
+        try:
+            return scalars.tagged(node.tag, node.text)
+        except ValueError:
+            return node.text
+    return scalars.resolved(node.text) if node.plain else node.text
+
+
+def _child(node: _Node, step: str | int) -> tuple[tuple[int, int], _Node] | None:
+    """Where the child at *step* is written, and the child."""
+    named = _named(node)
+    if named is None:
+        return None
+    if isinstance(step, int):
+        if named.kind != SEQUENCE or not 0 <= step < len(named.children):
+            return None
+        return named.children[step].at, named.children[step]
+    if named.kind != MAPPING:
+        return None
+    merged: list[_Node] = []
+    for key, value in named.pairs():
+        if _is_merge(key):
+            source = _named(value)
+            merged.extend(source.children if source and source.kind == SEQUENCE else [value])
+        elif _key(key) == step:
+            return key.at, value
+    return next((found for source in merged if (found := _child(source, step))), None)
+
+
+def _is_merge(key: _Node) -> bool:
+    return key.kind == SCALAR and key.text == "<<" and key.plain
+
+
+def _bad_keys(node: _Node) -> Iterator[tuple[str, tuple[int, int], tuple[int, int] | None]]:
+    if node.kind == SEQUENCE:
+        for item in node.children:
+            yield from _bad_keys(item)
+    elif node.kind == MAPPING:
+        places: dict[str, tuple[int, int]] = {}
+        for key, value in node.pairs():
+            text = _key(key)
+            if text is None:
+                yield "", key.at, None
+            elif not _is_merge(key):
+                if text in places:
+                    yield text, key.at, places[text]
+                places.setdefault(text, key.at)
+            yield from _bad_keys(value)
+
+
+def _differences(
+    node: _Node, path: FieldPath, seen: set[int]
+) -> Iterator[tuple[FieldPath, str, str, str]]:
+    named = _named(node)
+    if named is None or id(named) in seen:
+        return
+    seen.add(id(named))
+    if named.kind == SCALAR:
+        texts = _texts(named)
+        if texts:
+            yield path, *texts
+    elif named.kind == SEQUENCE:
+        for index, item in enumerate(named.children):
+            yield from _differences(item, (*path, index), seen)
+    else:
+        for key, value in named.pairs():
+            here = path if _is_merge(key) else (*path, _key(key) or "")
+            if key.kind == SCALAR and (texts := _key_texts(key)):
+                yield here, *texts
+            yield from _differences(value, here, seen)
+
+
+def _texts(node: _Node) -> tuple[str, str, str] | None:
+    """The text of a scalar and what the two make of it, if that differs."""
+    if node.tag is not None:
+        refused = isinstance(_value(node), bool) and not isinstance(
+            scalars.kustomize(node.text), bool
+        )
+        return (node.text, _json(_value(node)), "error") if refused else None
+    if not node.plain:
+        return None
+    ours, theirs = scalars.kubectl(node.text), scalars.kustomize(node.text)
+    return None if ours == theirs else (node.text, _json(ours), _json(theirs))
+
+
+def _key_texts(node: _Node) -> tuple[str, str, str] | None:
+    """The same for a key: kustomize refuses what it does not read as text."""
+    value = _value(node)
+    if isinstance(value, str) and (node.tag or not node.plain or scalars.kustomize(value) == value):
+        return None
+    theirs = node.text if node.tag else scalars.kustomize(node.text)
+    return node.text, _json(_key(node)), _json(theirs) if isinstance(theirs, str) else "error"
+
+
+def _json(value: scalars.Value) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)

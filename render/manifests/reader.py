@@ -1,0 +1,253 @@
+"""YAML and JSON text into Kubernetes objects, exactly as kubectl and Argo CD read them.
+
+Stricter than they are in two ways: a key that stands twice is an error (they silently keep the last), and so is what
+only one of the two would take. Nothing is raised for bad input.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location, Related
+from render.manifests import libyaml, stream
+from render.manifests.builder import Builder, RefusedError
+from render.manifests.stream import Chunk
+from render.model.resource import Origin
+from render.model.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What input may cost. *total_bytes* is for whoever reads several files; the rest holds for each call of `read`."""
+
+    file_bytes: int = 64 << 20
+    total_bytes: int = 512 << 20
+    documents: int = 500_000
+    depth: int = 200
+    alias_nodes: int = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One object.
+
+    *text* is what its author wrote, without separators, directives and byte order mark, if everyone reads the same in
+    it as *body* says; None for an item of a List, for JSON, and where it has to be written anew. *ambiguous*: a plain
+    scalar in the YAML document means something else to kustomize (`positions.ambiguous` lists them).
+    """
+
+    body: Tree
+    origin: Origin
+    text: str | None
+    ambiguous: bool = False
+
+
+class Read(NamedTuple):
+    """What a file holds, and what is wrong with it."""
+
+    documents: list[Document]
+    diagnostics: list[Diagnostic]
+
+
+def read(data: bytes, file: str, limits: Limits = Limits()) -> Read:
+    """Every mapping in *data* as a document, Lists taken apart; empty documents are passed over.
+
+    *file* is how diagnostics name it. A document with a mistake is left out and does not hide the others.
+    """
+    found = Read([], [])
+    if len(data) > limits.file_bytes:
+        found.diagnostics.append(
+            codes.LIMIT_EXCEEDED.at(
+                Location(file=file, line=1, column=1),
+                f"the file has {len(data):,} bytes, more than {limits.file_bytes:,}",
+                help="raise the limit on file size if this is meant to be read",
+            )
+        )
+        return found
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line, column = _end_of(data[: error.start].decode())
+        found.diagnostics.append(
+            codes.YAML_SYNTAX.at(
+                Location(file=file, line=line, column=column),
+                f"byte 0x{data[error.start]:02x} is not UTF-8",
+                help="save the file as UTF-8",
+            )
+        )
+        return found
+    for index, chunk in enumerate(stream.split(text)):
+        if index == limits.documents:
+            found.diagnostics.append(
+                codes.LIMIT_EXCEEDED.at(
+                    Location(file=file, line=chunk.line, column=chunk.column),
+                    f"more than {limits.documents:,} documents in one file",
+                )
+            )
+            break
+        if chunk.value is stream.MISSING:
+            _read_yaml(found, chunk, Origin(file, index, (), chunk.line), limits)
+        else:
+            _read_json(found, chunk, Origin(file, index, (), chunk.line), limits)
+    return found
+
+
+def _read_yaml(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> None:
+    if chunk.separator:
+        found.diagnostics.append(
+            codes.YAML_SYNTAX.at(
+                Location(file=origin.file, line=chunk.line - 1, column=1),
+                "text on the --- line, which kubectl and Argo CD refuse",
+                help="begin the document on the next line",
+            )
+        )
+        return
+    builder = Builder(chunk.text, limits.depth, limits.alias_nodes)
+    try:
+        body = builder.build()
+    except RefusedError as refusal:
+        found.diagnostics.extend(_refused(refusal, chunk, origin.file))
+        return
+    except libyaml.ERRORS as error:
+        found.diagnostics.append(_syntax(libyaml.problem(error, chunk.text), chunk, origin.file))
+        return
+    if builder.dropped is not None:
+        line, column = chunk.position(builder.dropped.line, builder.dropped.column)
+        found.diagnostics.append(
+            codes.CONTENT_DROPPED.at(
+                Location(file=origin.file, line=line, column=column),
+                "what follows ... up to the next --- is read by nobody",
+                help="begin the next document with ---",
+            )
+        )
+    if body.__class__ is dict:
+        _take(found, chunk, origin, builder, body)
+    elif body is not None:
+        from render.manifests import positions
+
+        line, column = positions.root(chunk)
+        location = Location(file=origin.file, line=line, column=column)
+        found.diagnostics.append(_no_object(body, location))
+
+
+def _take(found: Read, chunk: Chunk, origin: Origin, builder: Builder, body: Tree) -> None:
+    if builder.mark is not None:
+        origin = origin._replace(line=chunk.line + builder.mark.line)
+    if "items" in body and _is_list(body):
+        _unwrap(found, body, origin, ambiguous=builder.ambiguous)
+        return
+    text = None
+    if not (builder.ambiguous or builder.altered):
+        text = chunk.text if builder.end is None else chunk.text[: builder.end]
+        if "\r" in text:
+            text = text.replace("\r\n", "\n")
+    found.documents.append(Document(body, origin, text, builder.ambiguous))
+
+
+def _read_json(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> None:
+    if _deeper(chunk.value, limits.depth):
+        found.diagnostics.append(
+            codes.LIMIT_EXCEEDED.at(
+                Location(file=origin.file, line=chunk.line, column=chunk.column),
+                f"nested deeper than {limits.depth} levels",
+            )
+        )
+    elif _is_list(chunk.value):
+        _unwrap(found, chunk.value, origin, ambiguous=False)
+    else:
+        found.documents.append(Document(chunk.value, origin, None))
+
+
+def _is_list(body: Tree) -> bool:
+    """Whether *body* is a List of any kind. The message of a KRM function is none: it is taken apart elsewhere."""
+    kind = body.get("kind")
+    if not isinstance(kind, str) or not kind.endswith("List"):
+        return False
+    if kind == "ResourceList" and str(body.get("apiVersion")).startswith("config.kubernetes.io/"):
+        return False
+    items = body.get("items", False)
+    return isinstance(items, list) or (items is None and not {"spec", "status"} & body.keys())
+
+
+def _unwrap(found: Read, body: Tree, origin: Origin, *, ambiguous: bool) -> None:
+    for index, item in enumerate(body["items"] or ()):
+        place = origin._replace(item=(*origin.item, index))
+        if not isinstance(item, dict):
+            location = Location(file=origin.file, line=origin.line, column=1)
+            found.diagnostics.append(_no_object(item, location, f"items[{index}]"))
+            continue
+        # As the API server's list types do: their items may leave out what the list says.
+        kind = body["kind"].removesuffix("List")
+        if kind and "kind" not in item and "apiVersion" not in item:
+            item = {"apiVersion": body.get("apiVersion"), "kind": kind, **item}  # noqa: PLW2901
+        if _is_list(item):
+            _unwrap(found, item, place, ambiguous=ambiguous)
+        else:
+            found.documents.append(Document(item, place, None, ambiguous))
+
+
+def _no_object(value: Any, location: Location, what: str = "the document") -> Diagnostic:
+    name = {list: "a list", str: "text", type(None): "null", bool: "a boolean"}.get(
+        type(value), "a number"
+    )
+    return codes.NOT_AN_OBJECT.at(
+        location,
+        f"{what} is {name}, not a Kubernetes object",
+        help="write a mapping with apiVersion, kind and metadata",
+    )
+
+
+def _refused(refusal: RefusedError, chunk: Chunk, file: str) -> Iterator[Diagnostic]:
+    if refusal.mark is not None:
+        line, column = chunk.position(refusal.mark.line, refusal.mark.column)
+        yield refusal.code.at(Location(file=file, line=line, column=column), refusal.message)
+        return
+    from render.manifests import positions
+
+    for key, (line, column), first in positions.bad_keys(chunk):
+        place = Location(file=file, line=line, column=column)
+        if first is None:
+            yield codes.YAML_SYNTAX.at(place, refusal.message)
+        else:
+            yield codes.DUPLICATE_KEY.at(
+                place,
+                f"key {key[:60]!r} is already set on line {first[0]}",
+                Related("set here before", Location(file=file, line=first[0], column=first[1])),
+                help="remove one of them: kubectl would silently keep the last",
+            )
+
+
+def _syntax(problem: libyaml.Problem, chunk: Chunk, file: str) -> Diagnostic:
+    line, column = chunk.position(problem.line, problem.column)
+    lines = chunk.text.split("\n")
+    written = lines[problem.line] if problem.line < len(lines) else ""
+    words, advice = problem.words, ""
+    if "{{" in written:
+        advice = "this looks like a template: render it first"
+    elif "\t" in written[: len(written) - len(written.lstrip())]:
+        advice = "indent with spaces: YAML allows no tabs there"
+    elif written.startswith("%"):
+        words, advice = (
+            "YAML directives are not accepted",
+            "remove the line: kubectl and Argo CD refuse it",
+        )
+    return codes.YAML_SYNTAX.at(Location(file=file, line=line, column=column), words, help=advice)
+
+
+def _deeper(value: Any, depth: int) -> bool:
+    level = [value]
+    for _ in range(depth + 1):
+        level = [
+            child
+            for node in level
+            if isinstance(node, dict | list)
+            for child in (node.values() if isinstance(node, dict) else node)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _end_of(text: str) -> tuple[int, int]:
+    return text.count("\n") + 1, len(text) - text.rfind("\n")
