@@ -77,8 +77,8 @@ def write_atomic(path: str, text: str) -> None:
 def write_all(contents: Iterable[tuple[str, str]], *, sync: bool = False) -> None:
     """Write (path, text) pairs: first all of them under temporary names, then all renames.
 
-    What is likely to fail (space, permissions) fails before the first file is replaced. *sync* waits for the disk, which
-    one file can afford and ten thousand cannot. Raises OSError; temporary files are removed.
+    What is likely to fail (space, permissions) fails before the first file is replaced. *sync* waits for the disk,
+    which one file can afford and ten thousand cannot. Raises OSError; temporary files are removed.
     """
     staged: list[tuple[str, str]] = []
     try:
@@ -91,7 +91,9 @@ def write_all(contents: Iterable[tuple[str, str]], *, sync: bool = False) -> Non
                 os.path.dirname(target), f".virt-render-{os.getpid()}-{len(staged)}.tmp"
             )
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)  # of a process that was killed: containers use the same numbers
+                os.unlink(
+                    temporary
+                )  # of a process that was killed: containers use the same numbers
             descriptor = os.open(temporary, _CREATE, 0o666)
             staged.append((temporary, target))
             _write(descriptor, text, sync=sync)

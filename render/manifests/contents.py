@@ -1,0 +1,47 @@
+"""The bytes behind origins: kept for streams, read again for files."""
+
+from collections.abc import Iterator, Mapping
+
+from render.manifests import files
+
+
+class Contents(Mapping[str, bytes]):
+    """The bytes of what was read, by the name that origins use: kept for streams, read again for files."""
+
+    __slots__ = ("_files", "_kept", "_last")
+
+    def __init__(self) -> None:
+        self._files: dict[str, int] = {}
+        self._kept: dict[str, bytes] = {}
+        self._last = ("", b"")
+
+    def keep(self, name: str, data: bytes) -> None:
+        """Remember the bytes of a stream."""
+        self._kept[name] = data
+
+    def note(self, file: str, limit: int) -> None:
+        """Remember that *file* was read."""
+        self._files[file] = limit
+
+    def files(self) -> list[str]:
+        """The names of all files noted, sorted (streams are none)."""
+        return sorted(self._files)
+
+    def __getitem__(self, name: str) -> bytes:
+        """The bytes of *name*; empty for a file that is gone by now."""
+        if name in self._kept:
+            return self._kept[name]
+        if name != self._last[0]:
+            data = files.read(name, name, self._files[name])
+            self._last = (name, data if isinstance(data, bytes) else b"")
+        return self._last[1]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._kept
+        yield from self._files
+
+    def __len__(self) -> int:
+        return len(self._kept) + len(self._files)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._kept or name in self._files

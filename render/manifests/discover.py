@@ -1,0 +1,180 @@
+"""Folders to files: which of them may hold manifests, which are kustomizations, and why the others are left out."""
+
+import os
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.manifests import files, kustomization
+
+_YAML = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a walk found.
+
+    *files*: (name to show, resolved name) of each file that may hold manifests, sorted; *kustomizations*: the folders
+    that have one, sorted; *diagnostics*: what was left out, and what could not be looked into.
+    """
+
+    files: list[tuple[str, str]] = field(default_factory=list)
+    kustomizations: list[str] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def tidy(path: str) -> str:
+    """*path* as messages show it: as given, without a leading ``./`` and without slashes at the end."""
+    while path.startswith("./"):
+        path = path[2:].lstrip("/")
+    return path.rstrip("/") or ("/" if path.startswith("/") else ".")
+
+
+def printable(name: str) -> str:
+    """*name* without the bytes that are no UTF-8."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def join(folder: str, name: str) -> str:
+    """*name* in *folder*, without a ``./`` in front."""
+    return name if folder == "." else os.path.join(folder, name)
+
+
+def skipped(shown: str, why: str) -> Diagnostic:
+    """The note that *shown* was left out."""
+    return codes.FILE_SKIPPED.at(Location(file=shown), f"{shown} skipped: {why}")
+
+
+def inside(real: str, allowed: Collection[str]) -> bool:
+    """Whether the resolved path *real* is one of *allowed* or below one."""
+    return any(real == root or real.startswith(root.rstrip("/") + "/") for root in allowed)
+
+
+def walk(top: str, allowed: Collection[str], *, plain: bool) -> Found:
+    """Look through the folder *top*, in an order that does not depend on the file system.
+
+    *allowed*: the resolved paths that the user gave; a symbolic link that leads out of all of them is refused. Files
+    below a kustomization belong to it and are not listed, unless *plain*. Each file and folder is visited once,
+    whatever links lead to it, so loops end.
+    """
+    walk = _Walk(allowed, plain)
+    walk.pending.append(_Folder(top, os.path.realpath(top), owned=False))
+    while walk.pending or walk.links:
+        if walk.pending:
+            walk.look(walk.pending.pop())
+        else:  # what stands there under its own name comes first
+            walk.links.sort(reverse=True)
+            walk.follow(walk.links.pop())
+    walk.found.files.sort()
+    walk.found.kustomizations.sort()
+    return walk.found
+
+
+class _Folder(NamedTuple):
+    """*owned*: a kustomization in it or above it says which of its files are read."""
+
+    shown: str
+    real: str
+    owned: bool
+
+
+class _Walk:
+    """The state of one walk."""
+
+    __slots__ = ("allowed", "found", "links", "listed", "pending", "plain", "visited")
+
+    def __init__(self, allowed: Collection[str], plain: bool) -> None:  # noqa: FBT001
+        self.allowed = allowed
+        self.plain = plain
+        self.found = Found()
+        self.pending: list[_Folder] = []
+        self.links: list[_Folder] = []
+        self.visited: set[str] = set()
+        self.listed: set[str] = set()
+
+    def look(self, folder: _Folder) -> None:
+        """Sort the entries of *folder* into files, folders and links."""
+        if folder.real in self.visited:
+            self._skip(folder.shown, "a link to a folder that is read already")
+            return
+        self.visited.add(folder.real)
+        entries = self._entries(folder)
+        owned = folder.owned
+        if not entries.keys().isdisjoint(kustomization.FILES):
+            self.found.kustomizations.append(folder.shown)
+            owned = not self.plain
+        for name, entry in entries.items():
+            child = _Folder(join(folder.shown, name), f"{folder.real.rstrip('/')}/{name}", owned)
+            if name.startswith("."):
+                if name.endswith(_YAML) or entry.is_dir(follow_symlinks=False):
+                    self._skip(child.shown, "hidden")
+            elif name == "templates" and "Chart.yaml" in entries:
+                self._skip(child.shown, "the templates of a Helm chart")
+            elif entry.is_symlink():
+                self.links.append(child)
+            elif entry.is_dir(follow_symlinks=False):
+                self.pending.append(child)
+            elif name.endswith(_YAML):
+                self._list(child, is_regular=entry.is_file(follow_symlinks=False))
+
+    def _entries(self, folder: _Folder) -> dict[str, "os.DirEntry[str]"]:
+        try:
+            with os.scandir(folder.shown) as scan:
+                return {entry.name: entry for entry in scan}
+        except OSError as error:
+            self.found.diagnostics.append(files.unreadable(printable(folder.shown), error))
+            return {}
+
+    def follow(self, link: _Folder) -> None:
+        """Go where a symbolic link leads, if that is inside."""
+        may_be_manifest = link.shown.endswith(_YAML)
+        try:
+            real = os.path.realpath(link.shown, strict=True)
+        except OSError as error:
+            if may_be_manifest and not link.owned:
+                self.found.diagnostics.append(files.unreadable(printable(link.shown), error))
+            return
+        is_folder = os.path.isdir(real)
+        if not is_folder and not may_be_manifest:
+            return
+        if not inside(real, self.allowed):
+            if not link.owned:
+                self.found.diagnostics.append(_outside(printable(link.shown)))
+        elif is_folder:
+            self.pending.append(_Folder(link.shown, real, link.owned))
+        elif real in self.listed:
+            self._skip(link.shown, "a link to a file that is read already")
+        else:
+            self._list(_Folder(link.shown, real, link.owned), is_regular=os.path.isfile(real))
+
+    def _list(self, file: _Folder, *, is_regular: bool) -> None:
+        if file.owned:
+            return
+        name = os.path.basename(file.shown)
+        if name in kustomization.FILES:
+            self._skip(file.shown, "a kustomization, and kustomize is not used")
+        elif not is_regular:
+            self.found.diagnostics.append(files.special(printable(file.shown)))
+        elif printable(file.shown) != file.shown:
+            self.found.diagnostics.append(
+                codes.UNREADABLE.at(
+                    Location(file=printable(file.shown)),
+                    f"cannot read {printable(file.shown)}: its name is not UTF-8",
+                )
+            )
+        else:
+            self.listed.add(file.real)
+            self.found.files.append((file.shown, file.real))
+
+    def _skip(self, shown: str, why: str) -> None:
+        self.found.diagnostics.append(skipped(printable(shown), why))
+
+
+def _outside(shown: str) -> Diagnostic:
+    return codes.UNREADABLE.at(
+        Location(file=shown),
+        f"cannot read {shown}: a symbolic link that leads out of the folder to be read",
+        help="put a copy there, or name the folder that it leads to as a PATH too",
+    )

@@ -1,0 +1,80 @@
+"""The kustomize binary: found, run without a shell, without plugins, and without the network unless allowed."""
+
+import os
+from collections.abc import Mapping
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+
+SECONDS = 600
+_KEPT = ("HOME", "TMPDIR", "LANG", "LC_ALL")
+_KEPT_FOR_NETWORK = ("PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME", "USER")
+_KEPT_PREFIXES = ("GIT_", "SSH_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
+_NOBODY = "http://127.0.0.1:9"
+_SHOWN = 4096
+
+
+def binary(setting: str, folder: str) -> str | Diagnostic:
+    """The binary that *setting* (``auto``, a name or a path) means, or that there is none to build *folder*."""
+    import shutil
+
+    found = shutil.which("kustomize" if setting == "auto" else setting)
+    if found:
+        return os.path.abspath(found)
+    where = "on the PATH" if setting == "auto" else f"at {setting}"
+    return codes.KUSTOMIZE_MISSING.at(
+        Location(file=folder),
+        f"{folder} has a kustomization, and there is no kustomize binary {where}",
+        help="install it, name it with --kustomize PATH, or read the plain files with --kustomize never",
+    )
+
+
+def build(
+    folder: str, program: str, *, allow_remote: bool, seconds: float = SECONDS
+) -> bytes | Diagnostic:
+    """What ``kustomize build`` prints for *folder*, or its own words about why not.
+
+    It is started inside the folder, so that no name of a folder is taken for a URL.
+    """
+    import subprocess
+
+    try:
+        done = subprocess.run(  # noqa: S603 - no shell, and nothing of the repository in the arguments
+            [program, "build", "."],
+            cwd=folder,
+            env=environment(os.environ, allow_remote=allow_remote),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+        )
+    except OSError as error:
+        return _failure(folder, f"cannot start {program}: {error.strerror}")
+    except subprocess.TimeoutExpired:
+        return _failure(folder, f"stopped after {seconds:g} seconds")
+    if done.returncode == 0:
+        return done.stdout
+    said = done.stderr.decode("utf-8", "replace").replace(os.path.realpath(".") + "/", "").strip()
+    if len(said) > _SHOWN:
+        said = said[: _SHOWN // 2] + " ... " + said[-_SHOWN // 2 :]
+    return _failure(folder, said or f"exit status {done.returncode}")
+
+
+def _failure(folder: str, said: str) -> Diagnostic:
+    return codes.KUSTOMIZE_FAILED.at(Location(file=folder), f"kustomize build {folder}: {said}")
+
+
+def environment(inherited: Mapping[str, str], *, allow_remote: bool) -> dict[str, str]:
+    """What kustomize sees of our environment.
+
+    Without the network it finds no git (an empty PATH) and no way out (a proxy where nobody listens): a second lock
+    behind `kustomization.reach`, which refuses remote entries before anything is started.
+    """
+    kept = {name: inherited[name] for name in _KEPT if name in inherited}
+    if not allow_remote:
+        return kept | {"PATH": "", "HTTP_PROXY": _NOBODY, "HTTPS_PROXY": _NOBODY}
+    return kept | {
+        name: value
+        for name, value in inherited.items()
+        if name in _KEPT_FOR_NETWORK or name.upper().startswith(_KEPT_PREFIXES)
+    }

@@ -1,0 +1,91 @@
+"""Which documents of a file are Kubernetes objects, and whether the file is meant to hold any."""
+
+import re
+from typing import Any
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.manifests import positions
+from render.manifests.discover import skipped
+from render.manifests.reader import Document, Read
+from render.model.resource import OWN, text_at
+from render.model.tree import Tree, get
+
+_LOOKS_KUBERNETES = rb"""(?m)^[\s"'{\[,-]*(apiVersion\b|kind["']?\s*:)"""
+_NAMELESS_GROUPS = ("kustomize.config.k8s.io", OWN)
+_NOT_AN_OBJECT = codes.NOT_AN_OBJECT.number
+_NEAR = 3
+
+
+def sift(
+    found: Read, data: bytes, file: str, *, named: bool
+) -> tuple[list[Document], list[Diagnostic]]:
+    """The objects of *file*, and what to say about the rest.
+
+    A *named* file (or stdin) must hold objects only. A file found in a folder may be anything: without an object in
+    it, it is left out with a note; with one, every document has to be one.
+    """
+    if not named:
+        refused = [one for one in found.diagnostics if one.is_error and one.code != _NOT_AN_OBJECT]
+        if refused:
+            if not re.search(_LOOKS_KUBERNETES, data):
+                return [], [skipped(file, "no Kubernetes manifest, and not readable as YAML")]
+            if all(_is_template(data, one) for one in refused):
+                return [], [skipped(file, "a template, not yet YAML")]
+        elif not any(_is_object(one.body) for one in found.documents):
+            return [], [skipped(file, "no document with apiVersion, kind and metadata")]
+    documents: list[Document] = []
+    diagnostics = list(found.diagnostics)
+    for document in found.documents:
+        lacking = _lacking(document.body)
+        if lacking:
+            line, column = positions.locate(data, document.origin, ())
+            diagnostics.append(
+                codes.NOT_AN_OBJECT.at(
+                    Location(file=file, line=line, column=column),
+                    f"not a Kubernetes object: {lacking}",
+                )
+            )
+        else:
+            documents.append(document)
+    return documents, diagnostics
+
+
+def _is_object(body: Tree) -> bool:
+    """Whether *body* was meant as an object, complete or not."""
+    if "kubevirt.io/" in text_at(body, "apiVersion"):
+        return True
+    named = isinstance(body.get("metadata"), dict) or _group(body) in _NAMELESS_GROUPS
+    return named and bool(text_at(body, "kind") or text_at(body, "apiVersion"))
+
+
+def _lacking(body: Tree) -> str:
+    """What keeps *body* from being an object, ``""`` where nothing does."""
+    for key in ("apiVersion", "kind"):
+        if not text_at(body, key):
+            return f"{key} is {_wrong(body.get(key))}"
+    if _group(body) in _NAMELESS_GROUPS:
+        return ""
+    metadata, kind = body.get("metadata"), body["kind"]
+    if metadata is not None and not isinstance(metadata, dict):
+        return f"metadata of {kind} is not a mapping"
+    if not (text_at(metadata, "name") or text_at(metadata, "generateName")):
+        return f"metadata.name of {kind} is {_wrong(get(metadata, 'name'))}"
+    return ""
+
+
+def _wrong(value: Any) -> str:
+    return "missing" if value is None or value == "" else "not a string"
+
+
+def _group(body: Tree) -> str:
+    return text_at(body, "apiVersion").rpartition("/")[0]
+
+
+def _is_template(data: bytes, error: Diagnostic) -> bool:
+    """Whether the YAML error stands at (or right after) a ``{{ }}`` or ``{% %}``."""
+    if error.code == codes.LIMIT_EXCEEDED.number:
+        return False
+    line = error.location.line
+    near = data.split(b"\n")[max(line - _NEAR, 0) : line]
+    return any(b"{{" in text or b"{%" in text for text in near)

@@ -1,0 +1,84 @@
+"""Built objects to the files of the user: what kustomize printed, traced back to what it read."""
+
+import os
+from collections.abc import Iterator
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.manifests import files
+from render.manifests.kustomization import Reach
+from render.manifests.reader import Document, Limits, read
+from render.model.resource import Origin, Resource, from_body
+from render.model.tree import Tree, get
+
+_ANNOTATION = "config.kubernetes.io/origin"
+_Key = tuple[str, str, str]
+
+
+def trace(folder: str, built: list[Document], reach: Reach, limits: Limits) -> list[Document]:
+    """*built* with the origin in a source file of *folder*'s build wherever exactly one source document fits.
+
+    The origin annotation of kustomize decides where there is one (``buildMetadata: [originAnnotations]``). Otherwise
+    group, kind, name (with and without the prefixes and suffixes in use) and, among several, the namespace.
+    """
+    sources: dict[_Key, list[Resource]] = {}
+    for one in _sources(reach, limits):
+        sources.setdefault((one.group, one.kind, one.name), []).append(one)
+    traced = []
+    for document in built:
+        origin = _origin(folder, from_body(document.body, 0), sources, reach)
+        traced.append(
+            Document(document.body, origin, document.text, document.ambiguous)
+            if origin
+            else document
+        )
+    return traced
+
+
+def _sources(reach: Reach, limits: Limits) -> Iterator[Resource]:
+    for file in dict.fromkeys(reach.resources):
+        data = files.read(file, file, limits.file_bytes)
+        if not isinstance(data, Diagnostic):
+            for document in read(data, file, limits).documents:
+                yield from_body(document.body, 0, document.origin)
+
+
+def _origin(
+    folder: str, built: Resource, sources: dict[_Key, list[Resource]], reach: Reach
+) -> Origin | None:
+    found = [
+        source
+        for name in _former_names(built.name, reach)
+        for source in sources.get((built.group, built.kind, name), ())
+    ]
+    file = _annotated(folder, built.body)
+    if file:
+        found = [source for source in found if source.origin and source.origin.file == file]
+    if len(found) > 1:
+        same = [source for source in found if source.namespace == built.namespace]
+        found = same or [source for source in found if not source.namespace]
+    if len(found) == 1:
+        return found[0].origin
+    return Origin(file) if file else None
+
+
+def _former_names(name: str, reach: Reach) -> list[str]:
+    """*name*, and what remains of it without any of the prefixes and suffixes."""
+    names = [name]
+    for known in names:  # grows while it is read
+        for prefix in reach.prefixes:
+            if known.startswith(prefix) and (former := known[len(prefix) :]) not in names:
+                names.append(former)
+        for suffix in reach.suffixes:
+            if known.endswith(suffix) and (former := known[: -len(suffix)]) not in names:
+                names.append(former)
+    return names
+
+
+def _annotated(folder: str, body: Tree) -> str:
+    """The file that kustomize's origin annotation names, ``""`` without one (or for one in another repository)."""
+    note = get(body, "metadata", "annotations", _ANNOTATION)
+    if not isinstance(note, str):
+        return ""
+    fields = dict(line.partition(": ")[::2] for line in note.splitlines())
+    path = fields.get("path", "")
+    return os.path.normpath(os.path.join(folder, path)) if path and "repo" not in fields else ""

@@ -1,0 +1,106 @@
+"""``-o FILE`` and ``-o DIR``: rendered documents into files."""
+
+import collections
+import contextlib
+import os
+from collections.abc import Sequence
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.manifests import files, writer
+from render.model import resource
+from render.model.tree import Tree
+
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
+
+
+def is_folder(target: str) -> bool:
+    """Whether ``-o target`` means one file a resource: an existing folder, or a name that ends in a slash."""
+    return target.endswith("/") or os.path.isdir(target)
+
+
+def save(target: str, objects: Sequence[tuple[Tree, Tree | str]]) -> list[Diagnostic]:
+    """Write *objects*, pairs of the object and what is written for it (itself or its text), to *target*.
+
+    Nothing is replaced unless everything could be written beside it first. Files of an earlier run that have no
+    object any more stay. The answer is empty, or says what the system refused.
+    """
+    try:
+        if is_folder(target):
+            _save_each(target, objects)
+        else:
+            files.write_atomic(target, writer.write(content for _, content in objects))
+    except OSError as error:
+        return [
+            codes.UNWRITABLE.at(
+                Location(file=target), f"cannot write {target}: {files.reason(error)}"
+            )
+        ]
+    return []
+
+
+def _save_each(folder: str, objects: Sequence[tuple[Tree, Tree | str]]) -> None:
+    names = file_names([body for body, _ in objects])
+    made: list[str] = []
+    try:
+        for parent in sorted({folder, *(os.path.join(folder, os.path.dirname(n)) for n in names)}):
+            _make(parent.rstrip("/"), made)
+        files.write_all(
+            (os.path.join(folder, name), writer.write([content]))
+            for name, (_, content) in zip(names, objects, strict=True)
+        )
+    except OSError:
+        for parent in reversed(made):
+            with contextlib.suppress(OSError):  # holds a file that was already in its place
+                os.rmdir(parent)
+        raise
+
+
+def _make(folder: str, made: list[str]) -> None:
+    """Create *folder* and its parents, noting in *made* what did not exist."""
+    if folder and not os.path.isdir(folder):
+        _make(os.path.dirname(folder), made)
+        os.mkdir(folder)
+        made.append(folder)
+
+
+def file_names(bodies: Sequence[Tree]) -> list[str]:
+    """A file name each, in order: ``NAMESPACE/KIND-NAME.yaml``, without a namespace ``KIND-NAME.yaml``.
+
+    The kind is in lower case. Objects that would share a file (also where the file system ignores case) carry their
+    API group, ``KIND.GROUP-NAME.yaml``, then a number. Nothing in an object leads out of the folder.
+    """
+    resources = [resource.from_body(body, index) for index, body in enumerate(bodies)]
+    plain = [_name(one, one.kind.lower()) for one in resources]
+    shared = _repeated(plain)
+    names: list[str] = []
+    taken: set[str] = set()
+    for one, name in zip(resources, plain, strict=True):
+        if name.lower() in shared and one.group:
+            name = _name(one, f"{one.kind.lower()}.{one.group}")  # noqa: PLW2901 - the better name
+        unique, count = name, 1
+        while unique.lower() in taken:
+            count += 1
+            unique = f"{name.removesuffix('.yaml')}-{count}.yaml"
+        taken.add(unique.lower())
+        names.append(unique)
+    return names
+
+
+def _repeated(names: list[str]) -> set[str]:
+    counts = collections.Counter(name.lower() for name in names)
+    return {name for name, count in counts.items() if count > 1}
+
+
+def _name(one: resource.Resource, kind: str) -> str:
+    name = one.name or resource.text_at(one.body.get("metadata"), "generateName")
+    file = f"{_quote(kind)}-{_quote(name)}.yaml"
+    return f"{_quote(one.namespace)}/{file}" if one.namespace else file
+
+
+def _quote(part: str) -> str:
+    """*part* as a piece of a file name: what names of Kubernetes rarely hold becomes ``%XX``, a leading dot too."""
+    quoted = "".join(
+        c if c in _PLAIN else "".join(f"%{byte:02X}" for byte in c.encode()) for c in part
+    )
+    return f"%2E{quoted[1:]}" if quoted.startswith(".") else quoted

@@ -1,0 +1,236 @@
+"""Paths to documents: folders, files, stdin and kustomizations, with what may be reported about them."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import BinaryIO, Literal
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.manifests import discover, files, kustomization, kustomize, objects, origins
+from render.manifests.contents import Contents
+from render.manifests.discover import skipped, tidy
+from render.manifests.reader import Document, Limits, read
+
+STDIN = "<stdin>"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What was read.
+
+    *documents* in the order of the paths, below each by file name; *data*: what positions are looked up in.
+    """
+
+    documents: list[Document] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    data: Contents = field(default_factory=Contents)
+
+    @property
+    def files(self) -> list[str]:
+        """Every file that had a part in it, those that kustomize reads included, sorted."""
+        return self.data.files()
+
+
+def load(  # noqa: PLR0913 - the options of the command line
+    paths: Sequence[str],
+    *,
+    stdin: BinaryIO | None,
+    limits: Limits,
+    kustomize: str = "auto",
+    allow_remote: bool = False,
+    roots: Literal["one", "all"] = "one",
+) -> Loaded:
+    """Read *paths* into one set of documents: what ``build`` renders.
+
+    ``-`` is *stdin*; a folder with a kustomization is built with kustomize (*kustomize*: ``auto`` finds it on the PATH,
+    ``never`` reads the plain files, anything else names the binary); of another folder the YAML and JSON files below it
+    are read, and the one kustomization that may be there is built; several are an error unless *roots* is ``all``.
+    Nothing is raised: whatever is wrong is a diagnostic.
+    """
+    loader = _Loader(stdin, kustomize, allow_remote, limits)
+    into = Loaded()
+    loader.allow(paths)
+    for path in paths:
+        if loader.is_root(path):
+            loader.build(tidy(path), into)
+            continue
+        tops = loader.plain(path, into)
+        if len(tops) > 1 and roots == "one":
+            into.diagnostics.append(_several(path, tops))
+            continue
+        for top in tops:
+            loader.build(top, into)
+    return into
+
+
+def load_all(
+    paths: Sequence[str],
+    *,
+    stdin: BinaryIO | None,
+    limits: Limits,
+    kustomize: str = "auto",
+    allow_remote: bool = False,
+) -> list[Loaded]:
+    """Read *paths* as ``check`` does: each kustomization that no other refers to by itself, loose files together."""
+    loader = _Loader(stdin, kustomize, allow_remote, limits)
+    loader.allow(paths)
+    loose = Loaded()
+    built: list[Loaded] = []
+    for path in paths:
+        for top in loader.plain(path, loose):
+            built.append(Loaded())
+            loader.build(top, built[-1])
+    return [loose, *built] if not built or loose.documents or loose.diagnostics else built
+
+
+def roots(path: str, limits: Limits) -> list[str]:
+    """The folders at and below *path* with a kustomization that no other one there refers to; sorted."""
+    found = discover.walk(tidy(path), (os.path.realpath(path),), plain=False)
+    return kustomization.survey(found.kustomizations, limits).tops
+
+
+def _several(path: str, tops: list[str]) -> Diagnostic:
+    folder = tidy(path)
+    return codes.SEVERAL_ROOTS.at(
+        Location(file=folder),
+        f"{folder} holds {len(tops)} kustomizations that nothing refers to: {', '.join(tops)}",
+        help="build one of them at a time; check takes them all",
+    )
+
+
+class _Loader:
+    """One run: its options, and what was read so far."""
+
+    __slots__ = ("allow_remote", "allowed", "kustomize", "limits", "seen", "stdin", "total")
+
+    def __init__(
+        self,
+        stdin: BinaryIO | None,
+        kustomize: str,
+        allow_remote: bool,  # noqa: FBT001 - passed on from the two functions above
+        limits: Limits,
+    ) -> None:
+        self.stdin = stdin
+        self.kustomize = kustomize
+        self.allow_remote = allow_remote
+        self.limits = limits
+        self.allowed: list[str] = []
+        self.seen: set[str] = set()
+        self.total = 0
+
+    def allow(self, paths: Sequence[str]) -> None:
+        """Links may lead to anything in *paths*."""
+        self.allowed = [os.path.realpath(path) for path in paths if path != "-"]
+
+    def is_root(self, path: str) -> bool:
+        """Whether *path* is a folder for kustomize."""
+        return self.kustomize != "never" and path != "-" and kustomization.find(path) is not None
+
+    def plain(self, path: str, into: Loaded) -> list[str]:
+        """Read *path* except for what kustomizations own; answer the folders to build."""
+        if path == "-":
+            self._stream(into)
+        elif os.path.isdir(path):
+            return self._folder(tidy(path), into)
+        else:
+            self._named(tidy(path), into)
+        return []
+
+    def build(self, top: str, into: Loaded) -> None:
+        """Run kustomize on the folder *top*, if nothing speaks against it."""
+        if self._is_repeated(os.path.realpath(top)):
+            return
+        reach = kustomization.reach(top, self.limits, allow_remote=self.allow_remote)
+        for file in (*reach.kustomizations, *reach.resources, *reach.others):
+            into.data.note(file, self.limits.file_bytes)
+        if reach.diagnostics:
+            into.diagnostics.extend(reach.diagnostics)
+            return
+        program = kustomize.binary(self.kustomize, top)
+        if isinstance(program, Diagnostic):
+            into.diagnostics.append(program)
+            return
+        output = kustomize.build(top, program, allow_remote=self.allow_remote)
+        if isinstance(output, Diagnostic):
+            into.diagnostics.append(output)
+            return
+        shown = f"{top} (kustomize build)"
+        if self._fits(shown, output, into):
+            into.data.keep(shown, output)
+            found = read(output, shown, self.limits)
+            documents, diagnostics = objects.sift(found, output, shown, named=True)
+            into.documents.extend(origins.trace(top, documents, reach, self.limits))
+            into.diagnostics.extend(diagnostics)
+
+    def _folder(self, folder: str, into: Loaded) -> list[str]:
+        plain = self.kustomize == "never"
+        found = discover.walk(folder, self.allowed, plain=plain)
+        into.diagnostics.extend(found.diagnostics)
+        tops, patches = kustomization.survey(found.kustomizations, self.limits)
+        for file, real in found.files:
+            if real in patches:
+                into.diagnostics.append(skipped(file, f"no resource: {patches[real]} refers to it"))
+            elif not self._is_repeated(real):
+                self._file(file, into, named=False)
+        return [] if plain else tops
+
+    def _named(self, file: str, into: Loaded) -> None:
+        real = os.path.realpath(file)
+        if os.path.basename(file) in kustomization.FILES:
+            into.diagnostics.append(skipped(file, "a kustomization: name its folder to build it"))
+        elif owner := kustomization.user_of(real, self.limits):
+            into.diagnostics.append(skipped(file, f"no resource: {owner} refers to it"))
+        elif not self._is_repeated(real):
+            self._file(file, into, named=True)
+
+    def _file(self, file: str, into: Loaded, *, named: bool) -> None:
+        data = files.read(file, file, self.limits.file_bytes)
+        if isinstance(data, Diagnostic):
+            into.diagnostics.append(data)
+        elif self._fits(file, data, into):
+            into.data.note(file, self.limits.file_bytes)
+            self._take(data, file, into, named=named)
+
+    def _stream(self, into: Loaded) -> None:
+        if self._is_repeated("-"):
+            return
+        if self.stdin is None:
+            into.diagnostics.append(
+                codes.UNREADABLE.at(Location(file=STDIN), "there is no standard input to read")
+            )
+            return
+        try:
+            data = self.stdin.read(self.limits.file_bytes + 1)
+        except OSError as error:
+            into.diagnostics.append(files.unreadable(STDIN, error))
+            return
+        if len(data) > self.limits.file_bytes:
+            into.diagnostics.append(files.too_large(STDIN, self.limits.file_bytes))
+        elif self._fits(STDIN, data, into):
+            into.data.keep(STDIN, data)
+            self._take(data, STDIN, into, named=True)
+
+    def _take(self, data: bytes, shown: str, into: Loaded, *, named: bool) -> None:
+        found = read(data, shown, self.limits)
+        documents, diagnostics = objects.sift(found, data, shown, named=named)
+        into.documents.extend(documents)
+        into.diagnostics.extend(diagnostics)
+
+    def _fits(self, shown: str, data: bytes, into: Loaded) -> bool:
+        """Count *data* towards the total; the first one too much is reported, the rest is left unread."""
+        before, self.total = self.total, self.total + len(data)
+        limit = self.limits.total_bytes
+        if before <= limit < self.total:
+            into.diagnostics.append(
+                codes.LIMIT_EXCEEDED.at(
+                    Location(file=shown),
+                    f"the input is larger than the limit of {limit} bytes in total: stopped at {shown}",
+                )
+            )
+        return self.total <= limit
+
+    def _is_repeated(self, real: str) -> bool:
+        repeated = real in self.seen
+        self.seen.add(real)
+        return repeated

@@ -1,0 +1,206 @@
+import io
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from render.manifests.reader import Limits
+from render.manifests.sources import Loaded, load, load_all, roots
+
+DEFAULT = Limits()
+VM = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata:\n  name: {}\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(name: str, text: str) -> None:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def read(
+    *paths: str, stdin: BinaryIO | None = None, limits: Limits = DEFAULT, kustomize: str = "auto"
+) -> Loaded:
+    return load(paths, stdin=stdin, limits=limits, kustomize=kustomize)
+
+
+def names(loaded: Loaded) -> list[str]:
+    return [document.body["metadata"]["name"] for document in loaded.documents]
+
+
+def said(loaded: Loaded) -> list[str]:
+    """Each diagnostic as CODE PLACE."""
+    return [
+        f"{one.code} {one.location.file}" + (f":{one.location.line}" if one.location.line else "")
+        for one in loaded.diagnostics
+    ]
+
+
+def test_the_order_is_that_of_the_paths_then_of_the_names_then_of_the_documents() -> None:
+    put("b/2.yaml", VM.format("b2") + "---\n" + VM.format("b2b"))
+    put("b/1.json", '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b1"}}')
+    put("a.yaml", VM.format("a"))
+    found = read("b", "a.yaml", "-", stdin=io.BytesIO(VM.format("stream").encode()))
+    assert names(found) == ["b1", "b2", "b2b", "a", "stream"]
+    assert [one.origin.file for one in found.documents] == [
+        "b/1.json", "b/2.yaml", "b/2.yaml", "a.yaml", "<stdin>",
+    ]  # fmt: skip
+    assert found.files == ["a.yaml", "b/1.json", "b/2.yaml"]
+    assert found.data["<stdin>"] == VM.format("stream").encode()
+    assert found.data["a.yaml"] == VM.format("a").encode()
+    assert set(found.data) == {"<stdin>", *found.files}
+    assert found.diagnostics == []
+
+
+def test_a_file_named_twice_is_read_once() -> None:
+    put("a.yaml", VM.format("a"))
+    assert names(read(".", "a.yaml", "./a.yaml", os.path.abspath("a.yaml"))) == ["a"]
+
+
+def test_a_file_that_has_gone_since_has_no_bytes() -> None:
+    put("a.yaml", VM.format("a"))
+    found = read("a.yaml")
+    Path("a.yaml").unlink()
+    assert "a.yaml" in found.data
+    assert found.data["a.yaml"] == b""
+    assert "b.yaml" not in found.data
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        pytest.param("a: 1\n", "no document with", id="other-yaml"),
+        pytest.param("apiVersion: v2\nname: chart\n", "no document with", id="a-chart"),
+        pytest.param("kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\n", "no document with", id="a-tool"),
+        pytest.param("- hosts: all\n  kind: play\n", "no document with", id="a-list"),
+        pytest.param("key: !vault |\n  a\n b: [\n", "not readable as YAML", id="not-readable"),
+        pytest.param(VM.format("{{ .Values.name }}"), "a template", id="a-template"),
+        pytest.param("{{- if .Values.vm }}\n" + VM.format("a") + "{{- end }}\n", "a template", id="a-condition"),
+        pytest.param("", "no document with", id="empty"),
+    ],
+)  # fmt: skip
+def test_what_is_no_manifest_is_left_out_of_a_folder_with_a_note(text: str, why: str) -> None:
+    put("a.yaml", text)
+    found = read(".")
+    assert said(found) == ["VR118 a.yaml"]
+    assert found.diagnostics[0].message.startswith("a.yaml skipped: ")
+    assert why in found.diagnostics[0].message
+    assert found.documents == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("a: 1\n", "VR104 a.yaml:1", id="other-yaml"),
+        pytest.param(VM.format("{{ .Values.name }}"), "VR101 a.yaml:4", id="a-template"),
+        pytest.param("key: [\n", "VR101 a.yaml:2", id="not-readable"),
+    ],
+)
+@pytest.mark.parametrize("path", ["a.yaml", "-"])
+def test_the_same_in_a_file_that_was_named_is_an_error(text: str, expected: str, path: str) -> None:
+    put("a.yaml", text)
+    found = read(path, stdin=io.BytesIO(text.encode()))
+    assert said(found) == [expected.replace("a.yaml", "<stdin>" if path == "-" else path)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kind: VirtualMachine\nmetadata: {name: b}\n", "apiVersion is missing"),
+        ("apiVersion: kubevirt.io/v1\nspec: {}\n", "kind is missing"),
+        ("apiVersion: v1\nkind: [Pod]\n", "kind is not a string"),
+        ("apiVersion: kubevirt.io/v1\nkind: VirtualMachine\n", "metadata.name of VirtualMachine is missing"),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: 1}\n", "metadata.name of Pod is not a string"),
+        ("apiVersion: v1\nkind: Pod\nmetadata: []\n", "metadata of Pod is not a mapping"),
+        ("a: 1\n", "apiVersion is missing"),
+    ],
+)  # fmt: skip
+def test_every_document_beside_an_object_must_be_one(text: str, message: str) -> None:
+    put("a.yaml", VM.format("a") + "---\n" + text)
+    found = read(".")
+    assert said(found) == ["VR104 a.yaml:6"]
+    assert found.diagnostics[0].message == f"not a Kubernetes object: {message}"
+    assert names(found) == ["a"]
+
+
+def test_generated_names_and_our_own_kinds_need_no_name() -> None:
+    put("a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n")
+    put("lock.yaml", "apiVersion: virt-render.dev/v1alpha1\nkind: RevisionLock\n")
+    found = read(".")
+    assert [one.body["kind"] for one in found.documents] == ["Pod", "RevisionLock"]
+    assert found.diagnostics == []
+
+
+def test_a_broken_manifest_in_a_folder_is_an_error_though_its_user_data_is_a_template() -> None:
+    put(
+        "a.yaml",
+        VM.format("a") + "spec:\n  userData: |\n    {{ ds.meta_data }}\n\n\n\n  a: b\n  c: d: e\n",
+    )
+    assert said(read(".")) == ["VR101 a.yaml:12"]
+
+
+def test_a_missing_path_is_an_error() -> None:
+    found = read("gone", "gone.yaml", "-")
+    assert said(found) == ["VR110 gone", "VR110 gone.yaml", "VR110 <stdin>"]
+
+
+def test_the_limit_of_one_file_and_of_all() -> None:
+    for name in "abcd":
+        put(f"{name}.yaml", VM.format(name))
+    size = len(VM.format("a"))
+    assert said(read(".", limits=Limits(file_bytes=size - 1))) == [
+        f"VR111 {n}.yaml" for n in "abcd"
+    ]
+    found = read(".", limits=Limits(total_bytes=2 * size))
+    assert (names(found), said(found)) == (["a", "b"], ["VR111 c.yaml"])
+    stream = read("-", stdin=io.BytesIO(b"a" * 100), limits=Limits(file_bytes=99))
+    assert said(stream) == ["VR111 <stdin>"]
+
+
+def test_patches_are_no_resources_when_kustomize_is_not_used() -> None:
+    put("app/kustomization.yaml", "resources: [vm.yaml]\npatches: [{path: patch.yaml}]\n")
+    put("app/vm.yaml", VM.format("a"))
+    put("app/patch.yaml", VM.format("a"))
+    found = read("app", kustomize="never")
+    assert names(found) == ["a"]
+    assert said(found) == ["VR118 app/kustomization.yaml", "VR118 app/patch.yaml"]
+    assert "app/kustomization.yaml refers to it" in found.diagnostics[1].message
+
+
+def test_a_patch_or_kustomization_that_is_named_is_left_out() -> None:
+    put("app/kustomization.yaml", "patches: [{path: deep/patch.yaml}]\n")
+    put("app/deep/patch.yaml", "spec: {}\n")
+    put("app/vm.yaml", VM.format("a"))
+    found = read("app/deep/patch.yaml", "app/kustomization.yaml", "app/vm.yaml")
+    assert names(found) == ["a"]
+    assert said(found) == ["VR118 app/deep/patch.yaml", "VR118 app/kustomization.yaml"]
+
+
+def test_several_kustomizations_are_listed_and_not_built() -> None:
+    put("prod/kustomization.yaml", "resources: [../base]\n")
+    put("test/kustomization.yaml", "resources: [../base]\n")
+    put("base/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vm.yaml", VM.format("loose"))
+    assert roots(".", Limits()) == ["prod", "test"]
+    found = read(".", kustomize="no-such-kustomize")
+    assert said(found) == ["VR119 ."]
+    assert "prod, test" in found.diagnostics[0].message
+    assert names(found) == ["loose"]
+
+
+def test_without_a_kustomize_binary() -> None:
+    put("app/kustomization.yaml", "resources: [vm.yaml]\n")
+    (found,) = load_all(["."], stdin=None, limits=Limits(), kustomize="no-such-kustomize")
+    assert said(found) == ["VR117 app"]
+    assert "no-such-kustomize" in found.diagnostics[0].message
+
+
+def test_nothing_at_all_is_one_empty_answer() -> None:
+    (found,) = load_all(["."], stdin=None, limits=Limits())
+    assert (found.documents, found.diagnostics, found.files) == ([], [], [])
