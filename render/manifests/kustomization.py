@@ -17,8 +17,10 @@ FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _RESOURCES = ("resources", "bases", "components")
 _PLUGINS = ("generators", "transformers", "validators")
 _FILE_LISTS = ("crds", "configurations", "patchesStrategicMerge", *_PLUGINS)
-_WITH_PATH = ("patches", "patchesJson6902", "replacements", "openapi")
-_GENERATORS = ("configMapGenerator", "secretGenerator")
+_IN_ITEMS = {
+    **dict.fromkeys(("patches", "patchesJson6902", "replacements", "openapi"), ("path",)),
+    **dict.fromkeys(("configMapGenerator", "secretGenerator"), ("files", "envs", "env")),
+}
 # What kustomize takes for a URL or a git repository, whatever lies on disk under that name: its
 # api/internal/git/repospec.go and api/internal/loader/fileloader.go.
 _REMOTE = r"(?i)(git::)?(https?:|[a-z][a-z0-9+.-]*://|[a-z][a-z0-9-]*@[^/:]*[/:]|github\.com[/:])"
@@ -81,15 +83,16 @@ def _no_resources(body: Tree) -> Iterator[tuple[FieldPath, str]]:
         for path, entry in _texts(body, key):
             if not _is_inline(entry):
                 yield path, entry
-    for key in _WITH_PATH:
+    for key, fields in _IN_ITEMS.items():
         for path, item in _items(body, key):
-            for below, entry in _texts(item, "path"):
-                yield (*path, *below), entry
-    for key in _GENERATORS:
-        for path, item in _items(body, key):
-            for source in ("files", "envs", "env"):
-                for below, entry in _texts(item, source):
-                    yield (*path, *below), entry.partition("=")[2] or entry
+            for name in fields:
+                for below, entry in _texts(item, name):
+                    yield (*path, *below), _file_of(entry) if name == "files" else entry
+
+
+def _file_of(source: str) -> str:
+    """The file in ``key=file``, the way a generator may give its files a key."""
+    return source.partition("=")[2] or source
 
 
 def _items(body: Any, key: str) -> Iterator[tuple[FieldPath, Any]]:
@@ -104,7 +107,7 @@ def _items(body: Any, key: str) -> Iterator[tuple[FieldPath, Any]]:
 
 def _texts(body: Any, key: str) -> Iterator[tuple[FieldPath, str]]:
     for path, item in _items(body, key):
-        if isinstance(item, str) and item:
+        if isinstance(item, str) and item and "\0" not in item:  # no file has such a name
             yield path, item
 
 

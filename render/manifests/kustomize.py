@@ -67,12 +67,12 @@ def _failure(folder: str, said: str) -> Diagnostic:
 def environment(inherited: Mapping[str, str], *, allow_remote: bool) -> dict[str, str]:
     """What kustomize sees of our environment.
 
-    Without the network it finds no git (an empty PATH) and no way out (a proxy where nobody listens): a second lock
-    behind `kustomization.reach`, which refuses remote entries before anything is started.
+    Without the network it finds no git (a PATH that leads nowhere) and no way out (a proxy where nobody listens): a
+    second lock behind `kustomization.reach`, which refuses remote entries before anything is started.
     """
     kept = {name: inherited[name] for name in _KEPT if name in inherited}
     if not allow_remote:
-        return kept | {"PATH": "", "HTTP_PROXY": _NOBODY, "HTTPS_PROXY": _NOBODY}
+        return kept | {"PATH": os.devnull, "HTTP_PROXY": _NOBODY, "HTTPS_PROXY": _NOBODY}
     return kept | {
         name: value
         for name, value in inherited.items()

@@ -55,6 +55,7 @@ def test_everything_that_a_kustomization_names_is_found() -> None:
             {"files": ["key=user.data", "plain.txt"], "envs": ["a.env"], "env": "b.env"}
         ],
         "namespace": "prod",
+        "generators": ["a\0b", "", 1, None],
         "labels": None,
     }
     found = list(kustomization.references(body))
