@@ -190,7 +190,8 @@ def settle(layers: Iterable[Layer], options: Sequence[Option] = OPTIONS) -> Chos
             option = known[key]
             value, fault = _read(option, raw, layer.source)
             if fault:
-                diagnostics.append(INVALID_SETTING.at(layer.at(key), f"{key}: {fault}"))
+                message = fault if layer.location else f"{key}: {fault}"
+                diagnostics.append(INVALID_SETTING.at(layer.at(key), message))
             elif option.field not in values:
                 values[option.field] = value
                 asked[option.name] = rank, layer, key

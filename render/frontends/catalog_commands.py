@@ -13,7 +13,7 @@ _RELEASE = click.option(
 
 @click.group()
 def catalog() -> None:
-    """List or show the cluster instancetypes and preferences that KubeVirt deploys by itself."""
+    """The instancetypes and preferences of KubeVirt itself."""
 
 
 @catalog.command("list")
@@ -47,7 +47,7 @@ def show(name: str, release: str) -> Exit:
 
         near = nearest(name, (other for _, other in known))
         hint = f"; did you mean {near}?" if near else ""
-        raise click.UsageError(f"KubeVirt {release} deploys no {name}{hint}")
+        raise click.UsageError(f"no {name} among what KubeVirt {release} deploys{hint}")
     click.echo(writer.write(bundled.body(release, kind, name) for kind in found), nl=False)
     return Exit.OK
 

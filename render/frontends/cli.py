@@ -47,7 +47,10 @@ def _rendering(command: str, summary: str) -> None:
         click.Argument(["paths"], nargs=-1, metavar="[PATH...|-]", type=click.Path())
     ]
     params += [_option(option) for option in COMMANDS[command]]
-    main.add_command(click.Command(command, callback=callback, params=params, help=summary))
+    short = summary.partition("\n")[0].rstrip(".")
+    main.add_command(
+        click.Command(command, callback=callback, params=params, help=summary, short_help=short)
+    )
 
 
 def _option(option: Option) -> click.Option:
@@ -71,7 +74,7 @@ def _default(option: Option) -> str:
 
 _rendering(
     "build",
-    """Print the resources of PATH with every VirtualMachine rendered, or say why not.
+    """Print resources with every VirtualMachine rendered, or say why not.
 
     PATH is a folder (built with kustomize if it holds a kustomization), a file, or - for standard input; without one
     the current folder. Findings go to standard error; with an error among them nothing is printed.
@@ -92,7 +95,7 @@ main.add_command(catalog_commands.catalog)
 @click.argument("code", required=False)
 @click.option("--list", "listed", is_flag=True, help="list all codes")
 def rule(code: str | None, *, listed: bool) -> Exit:
-    """Explain the diagnostic CODE: what it means, an example, and its cure."""
+    """Explain a diagnostic: meaning, example, cure."""
     from render.diagnostics.explanations import EXPLANATIONS
 
     if listed or code is None:
@@ -145,7 +148,8 @@ def invoke(argv: Sequence[str]) -> Exit:
 
 
 def _message(error: click.ClickException) -> str:
-    words = error.format_message().rstrip(".")
+    """Click's words as ours: no capital, no full stop."""
+    words = error.format_message().rstrip(".").replace(". Did you mean", "; did you mean")
     return words[:1].lower() + words[1:]
 
 

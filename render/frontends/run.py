@@ -23,7 +23,6 @@ from render.report.places import Sources
 STDOUT, STDERR = 1, 2
 _FOLLOW_UPS = frozenset(
     {
-        codes.NO_OBJECTS.number,
         codes.INSTANCETYPE_NOT_FOUND.number,
         codes.PREFERENCE_NOT_FOUND.number,
         codes.INFERENCE_FAILED.number,
@@ -36,7 +35,8 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
     """Do what *call* says, with the process's own streams."""
     asked = request(call, environ)
     if asked.diagnostics:
-        tell(find(asked.diagnostics, asked.sources), asked)
+        report = merge(find(asked.diagnostics, asked.sources))
+        tell(report, asked, to=STDERR if call.command == "build" else STDOUT)
         return status(asked.diagnostics)
     return build(asked) if call.command == "build" else check(asked)
 
@@ -118,7 +118,20 @@ def _render(loaded: Loaded, asked: Request) -> tuple[Rendered, list[Diagnostic]]
     if any(diagnostic.is_error for diagnostic in loaded.diagnostics):
         found = (diagnostic for diagnostic in found if diagnostic.code not in _FOLLOW_UPS)
     ambiguous = suppress(_ambiguities(loaded, resources), resources, reading=True)
-    return rendered, [*loaded.diagnostics, *ambiguous, *found]
+    diagnostics = [*loaded.diagnostics, *ambiguous, *found]
+    if not rendered.resources and not asked.settings.allow_empty and not status(diagnostics):
+        diagnostics.append(_nothing(asked))
+    return rendered, diagnostics
+
+
+def _nothing(asked: Request) -> Diagnostic:
+    """Empty output would tell who applies it to remove everything."""
+    where = ", ".join("standard input" if path == "-" else path for path in asked.paths)
+    return codes.NO_OBJECTS.at(
+        Location(),
+        f"no Kubernetes object in {where or 'the current folder'}",
+        help="check the path (-v says what was skipped), or accept an empty input with --allow-empty",
+    )
 
 
 def _ambiguities(loaded: Loaded, resources: Sequence[Resource]) -> Iterator[Diagnostic]:

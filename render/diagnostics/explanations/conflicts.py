@@ -151,7 +151,8 @@ spec:
       domain:
         devices: {}
 """,
-        "preferredCPUFeatures",
+        "VirtualMachinePreference prod/featured prefers CPU features, but the VM has neither an instancetype nor"
+        " spec.template.spec.domain.cpu",
         "Give the VM an instancetype, or a CPU setting of its own such as 'cpu: {cores: 1}'.",
     ),
     "VR407": Explanation(
@@ -189,31 +190,31 @@ spec:
         "The object is written in an API version that current KubeVirt releases no longer serve. It is read with the"
         " meaning it had.",
         """\
-apiVersion: instancetype.kubevirt.io/v1alpha2
-kind: VirtualMachineInstancetype
-metadata: {name: small}
-spec:
-  cpu: {guest: 1}
-  memory: {guest: 1Gi}
-""",
-        "instancetype.kubevirt.io/v1alpha2",
-        "Change apiVersion to the one that the message names.",
-    ),
-    "VR502": Explanation(
-        "The field still works, but KubeVirt has announced that it will go.",
-        """\
-apiVersion: kubevirt.io/v1
+apiVersion: kubevirt.io/v1alpha3
 kind: VirtualMachine
 metadata: {name: web}
 spec:
-  running: true
+  runStrategy: Always
   template:
     spec:
       domain:
         devices: {}
 """,
-        "spec.running is deprecated, please use spec.runStrategy instead.",
-        "Use the successor that the message names: 'runStrategy: Always' for 'running: true', 'Halted' for false.",
+        "kubevirt.io/v1alpha3 is now deprecated and will be removed in a future release.",
+        "Change apiVersion to the one that the message names.",
+    ),
+    "VR502": Explanation(
+        "The field still works, but KubeVirt has announced that it will go.",
+        """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachinePreference
+metadata: {name: flat}
+spec:
+  cpu: {preferredCPUTopology: preferSockets}
+""",
+        "PreferredCPUTopology preferSockets is deprecated for removal in a future release, please use sockets instead",
+        "Use the successor that the message names. For 'running: true' that is 'runStrategy: Always', for false"
+        " 'runStrategy: Halted'.",
     ),
     "VR503": Explanation(
         "The object of an older API version says something that has no counterpart today.",
@@ -376,17 +377,20 @@ spec:
         "Keep runStrategy (Always, Halted, Manual, RerunOnFailure or Once) and remove running.",
     ),
     "VR707": Explanation(
-        "A cluster setting in the KubeVirt CR cannot be used, and KubeVirt's default is taken in its place.",
+        "Something about the KubeVirt CR in the input, from which the cluster settings come, cannot be used.",
         """\
 apiVersion: kubevirt.io/v1
 kind: KubeVirt
-metadata: {name: kubevirt, namespace: kubevirt}
-spec:
-  configuration:
-    network: {defaultNetworkInterface: carrier-pigeon}
+metadata: {name: blue, namespace: kubevirt}
+spec: {}
+---
+apiVersion: kubevirt.io/v1
+kind: KubeVirt
+metadata: {name: green, namespace: kubevirt}
+spec: {}
 """,
-        "carrier-pigeon",
-        "Correct the setting in the KubeVirt CR.",
+        "KubeVirt kubevirt/green is not used: a cluster has one KubeVirt resource",
+        "Render what belongs to one cluster at a time, and correct what the message names.",
     ),
     "VR708": Explanation(
         "Which KubeVirt CR the cluster settings were taken from. Shown with -v.",

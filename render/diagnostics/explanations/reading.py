@@ -9,7 +9,7 @@ EXPLANATIONS = {
 metadata:
 \tname: web
 """,
-        "found character '\\t' that cannot start any token",
+        "found character that cannot start any token",
         "Correct the line. Tabs never indent YAML, and a value with ': ' or ' #' in it needs quotes. A template"
         " (Helm, Jinja) has to be rendered before it can be read: 'helm template . | virt-render build -'.",
     ),
@@ -23,7 +23,7 @@ metadata:
   name: web
   name: db
 """,
-        "the key name stands here twice",
+        "key 'name' is already set on line 4",
         "Remove one of the two.",
     ),
     "VR103": Explanation(
@@ -38,7 +38,7 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: web}
 """,
-        "defined twice",
+        "ConfigMap web is there twice",
         "Remove or rename one. If they belong to different overlays, render each overlay by itself.",
     ),
     "VR104": Explanation(
@@ -162,17 +162,15 @@ spec:
         """\
 apiVersion: kubevirt.io/v1
 kind: VirtualMachine
-metadata:
-  name: web
-  annotations: {example.org/backup: yes}
+metadata: {name: web}
 spec:
   runStrategy: Always
   template:
     spec:
       domain:
-        devices: {}
+        devices: {autoattachMemBalloon: yes}
 """,
-        "yes",
+        "yes is true to kubectl",
         "Put the text in quotes, or write true or false.",
     ),
     "VR114": Explanation(
@@ -187,7 +185,7 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: db}
 """,
-        "dropped",
+        "what follows ... up to the next --- is read by nobody",
         "Put '---' before the next document.",
     ),
     "VR115": Explanation(
