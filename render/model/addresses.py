@@ -4,12 +4,9 @@ Go's "sloppy" parsers allow leading zeros in the parts of an IPv4 address; what 
 in the usual notation, and what they cannot read stays as it is.
 """
 
-import re
-
-_PART = "0*([0-9]{1,3})"
-_IPV4 = re.compile(r"\.".join([_PART] * 4))
-_EMBEDDED_IPV4 = re.compile(r"(.*:)([0-9.]+)")
+_PARTS = 4
 _BYTE = 255
+_LONGEST = 64  # ours: longer texts are no addresses, whatever Go makes of their zeros
 
 
 def sanitised_ip(text: str) -> str:
@@ -19,34 +16,38 @@ def sanitised_ip(text: str) -> str:
 
 def sanitised_cidr(text: str) -> str:
     """A network in the usual notation, its host bits kept, or *text* as it is."""
-    address, slash, bits = text.partition("/")
+    address, _, bits = text.partition("/")
     found = _ip(address)
     widest = 128 if ":" in address else 32
-    if not found or not slash or not re.fullmatch("[0-9]{1,9}", bits) or int(bits) > widest:
-        return text
-    return f"{found}/{int(bits)}"
+    length = _number(bits)
+    return f"{found}/{length}" if found and 0 <= length <= widest else text
 
 
 def _ip(text: str) -> str:
     """The address in the usual notation, ``""`` where *text* is none."""
+    if len(text) > _LONGEST:
+        return ""
     if ":" in text:
         return _ipv6(text)
-    parts = _IPV4.fullmatch(text)
-    if parts is None or any(int(part) > _BYTE for part in parts.groups()):
+    parts = [_number(part) for part in text.split(".")]
+    if len(parts) != _PARTS or not all(0 <= part <= _BYTE for part in parts):
         return ""
-    return ".".join(str(int(part)) for part in parts.groups())
+    return ".".join(map(str, parts))
+
+
+def _number(digits: str) -> int:
+    """The number that ASCII *digits* make, -1 for anything else."""
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < _LONGEST else -1
 
 
 def _ipv6(text: str) -> str:
-    import ipaddress  # noqa: PLC0415 - rarely needed, and not cheap
+    import ipaddress  # rarely needed, and not cheap
 
-    embedded = _EMBEDDED_IPV4.fullmatch(text)
-    if embedded and "." in embedded[2]:
-        text = embedded[1] + _ip(embedded[2])
-    if "%" in text:
-        return ""
+    head, colon, last = text.rpartition(":")
+    if "." in last:
+        text = head + colon + _ip(last)
     try:
         address = ipaddress.IPv6Address(text)
     except ValueError:
         return ""
-    return str(address.ipv4_mapped or address)
+    return "" if address.scope_id else str(address.ipv4_mapped or address)

@@ -51,7 +51,5 @@ def copy(value: Any) -> Any:
             for key, item in value.items()
         }
     if type(value) is list:
-        return [
-            copy(item) if type(item) is dict or type(item) is list else item for item in value
-        ]
+        return [copy(item) if type(item) is dict or type(item) is list else item for item in value]
     return value

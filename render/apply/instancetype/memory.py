@@ -1,0 +1,74 @@
+"""Memory of an instancetype (upstream: pkg/instancetype/apply/memory.go)."""
+
+import struct
+from collections.abc import Iterable
+
+from render.model import quantity, tree
+from render.model.draft import Draft
+from render.model.tree import Tree
+from render.rules import Conflict, Edit, Result, Rule, custom, path, spec
+
+#: (field of the VMI, field of the instancetype that claims it), in upstream's order.
+_CLAIMED = (
+    ("domain.memory.guest", "memory.guest"),
+    ("domain.memory.hugepages", "memory.hugepages"),
+    ("domain.memory.maxGuest", "memory.maxGuest"),
+    ("domain.resources.requests.memory", "memory.guest"),
+    ("domain.resources.limits.memory", "memory.guest"),
+)
+
+
+def _single(value: float) -> float:
+    """Round to IEEE binary32, as every step of Go's float32 arithmetic does."""
+    return float(struct.unpack("f", struct.pack("f", value))[0])
+
+
+def overcommitted(guest: str, percent: int) -> str:
+    """The memory request of a pod whose guest memory is overcommitted by *percent*.
+
+    QUIRK(pkg/instancetype/apply/memory.go): float32 arithmetic, in the format of *guest*; edge case 15 of the recorded
+    cases.
+    """
+    share = _single(1.0 - _single(percent / 100.0))
+    request = int(_single(_single(float(quantity.value(guest))) * share))
+    return quantity.from_int(request, quantity.format_of(guest))
+
+
+def _claim(given: Tree, draft: Draft) -> Iterable[Result]:
+    for target, source in _CLAIMED:
+        place, origin = spec(*path(target)), path(source)
+        if draft.get(*place) is not None and tree.get(given, *origin) is not None:
+            # Only the first memory conflict is reported upstream.
+            return (Conflict(place, origin, place),)
+    memory = given.get("memory") or {}
+    edits = [Edit(spec("domain", "memory", "guest"), memory.get("guest", "0"), ("memory", "guest"))]
+    percent = memory.get("overcommitPercent") or 0
+    if percent > 0:
+        request = overcommitted(memory.get("guest", "0"), percent)
+        edits.append(
+            Edit(
+                spec("domain", "resources", "requests", "memory"),
+                request,
+                ("memory", "overcommitPercent"),
+            )
+        )
+    edits += (
+        Edit(spec("domain", "memory", key), memory[key], ("memory", key))
+        for key in ("hugepages", "maxGuest")
+        if memory.get(key) is not None
+    )
+    return edits
+
+
+RULES: tuple[Rule, ...] = (
+    custom(
+        _claim,
+        reads=("memory.guest", "memory.overcommitPercent", "memory.hugepages", "memory.maxGuest"),
+        writes=(
+            "domain.memory.guest",
+            "domain.resources.requests.memory",
+            "domain.memory.hugepages",
+            "domain.memory.maxGuest",
+        ),
+    ),
+)

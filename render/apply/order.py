@@ -1,0 +1,71 @@
+"""The order of application (upstream: pkg/instancetype/apply/vmi.go, pkg/instancetype/preference/apply/vmi.go)."""
+
+from typing import NamedTuple
+
+from render import rules
+from render.apply import instancetype, preference
+from render.model import topology
+from render.model.draft import Draft
+from render.model.tree import Tree
+from render.rules import Conflict, Edit, Rule, plain, spec
+
+
+class Applied(NamedTuple):
+    """The template with everything applied; where there are conflicts it is the template as it was given."""
+
+    template: Tree
+    from_instancetype: tuple[Edit, ...]
+    from_preference: tuple[Edit, ...]
+    conflicts: tuple[Conflict, ...]
+
+
+def _topology(vcpus: int, preference_spec: Tree | None, template: Tree) -> tuple[Tree, list[Edit]]:
+    layout = topology.layout(vcpus, preference_spec)
+    draft = Draft(template)
+    edits = [
+        Edit(spec("domain", "cpu", key), plain(value), ("cpu", "guest"))
+        for key, value in layout._asdict().items()
+    ]
+    for place, value, _ in edits:
+        if value is rules.ABSENT:
+            draft.remove(place)
+        else:
+            draft.put(place, value)
+    return draft.tree, edits
+
+
+def apply(
+    template: Tree,
+    instancetype_spec: Tree | None,
+    preference_spec: Tree | None,
+    release: tuple[int, int],
+) -> Applied:
+    """Apply both specs (either may be None) to *template*, a mapping with ``spec`` and perhaps ``metadata``.
+
+    All conflicts of the instancetype are collected; if there is any, no preference is applied. Raises
+    ZeroDivisionError for a spread ratio of 0: callers refuse that first.
+    """
+    made: tuple[Edit, ...] = ()
+    rendered = template
+    if instancetype_spec is not None:
+        outcome = rules.run(instancetype.RULES, instancetype_spec, template, release)
+        if outcome.conflicts:
+            return Applied(template, (), (), outcome.conflicts)
+        vcpus = (instancetype_spec.get("cpu") or {}).get("guest", 0)
+        rendered, laid_out = _topology(vcpus, preference_spec, outcome.template)
+        made = (*outcome.edits, *laid_out)
+    if preference_spec is None:
+        return Applied(rendered, made, (), ())
+    outcome = rules.run(preference.RULES, preference_spec, rendered, release)
+    return Applied(outcome.template, made, outcome.edits, ())
+
+
+def auto_attach(
+    template: Tree, preference_spec: Tree, release: tuple[int, int]
+) -> tuple[Tree, tuple[Edit, ...]]:
+    """The auto-attach preferences alone: the start path needs them before it adds devices.
+
+    Upstream: pkg/virt-controller/watch/vm/vm.go, pkg/instancetype/preference/apply/device.go.
+    """
+    outcome = rules.run(preference.AUTO_ATTACH, preference_spec, template, release)
+    return outcome.template, outcome.edits

@@ -1,0 +1,95 @@
+"""Device preferences (upstream: pkg/instancetype/preference/apply/device.go)."""
+
+from collections.abc import Iterable
+
+from render.model import tree
+from render.model.draft import Draft
+from render.model.tree import Tree
+from render.rules import ABSENT, Edit, Result, Rule, custom, each, fill, override, plain, spec
+
+#: Also applied early in the start path, before the input device and the default network are added.
+AUTO_ATTACH: tuple[Rule, ...] = (
+    fill(
+        "devices.preferredAutoattachGraphicsDevice",
+        "domain.devices.autoattachGraphicsDevice",
+    ),
+    fill("devices.preferredAutoattachMemBalloon", "domain.devices.autoattachMemBalloon"),
+    fill("devices.preferredAutoattachPodInterface", "domain.devices.autoattachPodInterface"),
+    fill("devices.preferredAutoattachSerialConsole", "domain.devices.autoattachSerialConsole"),
+    fill("devices.preferredAutoattachInputDevice", "domain.devices.autoattachInputDevice"),
+)
+
+
+def _sound_model(given: Tree, draft: Draft) -> Iterable[Result]:
+    model = tree.get(given, "devices", "preferredSoundModel")
+    sound = draft.get("spec", "domain", "devices", "sound")
+    if model and sound is not None and not sound.get("model"):
+        yield Edit(
+            spec("domain", "devices", "sound", "model"), model, ("devices", "preferredSoundModel")
+        )
+
+
+def _video_type(given: Tree, draft: Draft) -> Iterable[Result]:
+    kind = tree.get(given, "devices", "preferredVideoType")
+    video = draft.get("spec", "domain", "devices", "video")
+    if kind is None or (video is not None and video.get("type")):
+        return
+    origin = ("devices", "preferredVideoType")
+    if video is None:
+        # QUIRK(pkg/instancetype/preference/apply/device.go): "" still creates `video: {}`.
+        yield Edit(spec("domain", "devices", "video"), {}, origin)
+    if plain(kind) is not ABSENT:
+        yield Edit(spec("domain", "devices", "video", "type"), kind, origin)
+
+
+def _panic_model(given: Tree, draft: Draft) -> Iterable[Result]:
+    model = tree.get(given, "devices", "preferredPanicDeviceModel")
+    if model is None:
+        return
+    place, origin = (
+        spec("domain", "devices", "panicDevices"),
+        ("devices", "preferredPanicDeviceModel"),
+    )
+    devices = draft.get(*place)
+    if not devices:
+        yield Edit(place, [{"model": model}], origin)
+        return
+    for index, device in enumerate(devices):
+        if device.get("model") is None:
+            yield Edit((*place, index, "model"), model, origin)
+
+
+RULES: tuple[Rule, ...] = (
+    fill("devices.preferredUseVirtioTransitional", "domain.devices.useVirtioTransitional"),
+    fill("devices.preferredBlockMultiQueue", "domain.devices.blockMultiQueue"),
+    fill(
+        "devices.preferredNetworkInterfaceMultiQueue",
+        "domain.devices.networkInterfaceMultiqueue",
+    ),
+    override("devices.preferredDisableHotplug", "domain.devices.disableHotplug"),
+    custom(
+        _sound_model,
+        reads=("devices.preferredSoundModel",),
+        writes=("domain.devices.sound.model",),
+    ),
+    fill("devices.preferredRng", "domain.devices.rng"),
+    fill("devices.preferredTPM", "domain.devices.tpm"),
+    custom(
+        _video_type,
+        reads=("devices.preferredVideoType",),
+        writes=("domain.devices.video.type",),
+        since=(1, 9),
+    ),
+    *AUTO_ATTACH,
+    each(
+        "domain.devices.inputs",
+        ("devices.preferredInputBus", "bus"),
+        ("devices.preferredInputType", "type"),
+    ),
+    custom(
+        _panic_model,
+        reads=("devices.preferredPanicDeviceModel",),
+        writes=("domain.devices.panicDevices",),
+        since=(1, 6),
+    ),
+)

@@ -1,0 +1,71 @@
+"""Disk preferences (upstream: pkg/instancetype/preference/apply/disk.go)."""
+
+from collections.abc import Iterable
+
+from render.model import tree
+from render.model.draft import Draft
+from render.model.fieldpath import FieldPath
+from render.model.tree import Tree
+from render.rules import Edit, Result, Rule, custom, spec
+
+_PLACE = spec("domain", "devices", "disks")
+#: (preference, key of the disk target), for plain disks.
+_DISK = (
+    ("preferredDiskBus", "bus"),
+    ("preferredDiskBlockSize", "blockSize"),
+    ("preferredDiskCache", "cache"),
+    ("preferredDiskIO", "io"),
+)
+#: Where these stand, by target.
+_ON_DISK = frozenset({"blockSize", "cache", "io"})
+_TARGETS = ("disk", "cdrom", "lun")
+
+
+def _edits(devices: Tree, disk: Tree, place: FieldPath) -> Iterable[Result]:
+    target = next((name for name in _TARGETS if disk.get(name) is not None), None)
+    if target is None:
+        # QUIRK(pkg/instancetype/preference/apply/disk.go): any `devices` block makes target-less disks plain disks.
+        target = "disk"
+        yield Edit((*place, "disk"), {}, ("devices",))
+    if target != "disk":
+        source = "preferredCdromBus" if target == "cdrom" else "preferredLunBus"
+        if devices.get(source) and not tree.get(disk, target, "bus"):
+            yield Edit((*place, target, "bus"), devices[source], ("devices", source))
+        return
+    for source, key in _DISK:
+        inside = key not in _ON_DISK
+        taken = tree.get(disk, "disk", key) if inside else disk.get(key)
+        if devices.get(source) is not None and taken is None:
+            steps = ("disk", key) if inside else (key,)
+            yield Edit((*place, *steps), devices[source], ("devices", source))
+    # Only on a bus that is literally virtio now: after preferredDiskBus, before the architecture's default bus.
+    bus = tree.get(disk, "disk", "bus") or devices.get("preferredDiskBus")
+    dedicated = devices.get("preferredDiskDedicatedIoThread")
+    if bus == "virtio" and dedicated is not None and disk.get("dedicatedIOThread") is None:
+        yield Edit(
+            (*place, "dedicatedIOThread"), dedicated, ("devices", "preferredDiskDedicatedIoThread")
+        )
+
+
+def _disks(given: Tree, draft: Draft) -> Iterable[Result]:
+    devices = given.get("devices")
+    if devices is not None:
+        for index, disk in enumerate(draft.get(*_PLACE) or ()):
+            yield from _edits(devices, disk, (*_PLACE, index))
+
+
+RULES: tuple[Rule, ...] = (
+    custom(
+        _disks,
+        reads=(
+            "devices.preferredDiskBus",
+            "devices.preferredDiskBlockSize",
+            "devices.preferredDiskCache",
+            "devices.preferredDiskIO",
+            "devices.preferredDiskDedicatedIoThread",
+            "devices.preferredCdromBus",
+            "devices.preferredLunBus",
+        ),
+        writes=("domain.devices.disks",),
+    ),
+)

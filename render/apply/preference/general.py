@@ -1,0 +1,44 @@
+"""Machine type, subdomain, grace period, architecture and launch security.
+
+Upstream: pkg/instancetype/preference/apply/machine.go, subdomain.go, termination.go, architecture.go, launchsecurity.go.
+"""
+
+from collections.abc import Iterable
+
+from render.model.draft import Draft
+from render.model.tree import Tree
+from render.rules import Edit, Result, Rule, custom, fill, spec
+
+
+def _subdomain(given: Tree, draft: Draft) -> Iterable[Result]:
+    subdomain = given.get("preferredSubdomain")
+    if subdomain and draft.get("spec", "subdomain") is None:
+        yield Edit(spec("subdomain"), subdomain, ("preferredSubdomain",))
+
+
+def _machine_type(given: Tree, draft: Draft) -> Iterable[Result]:
+    preferred = (given.get("machine") or {}).get("preferredMachineType")
+    # `machine: {}` always prints an empty type, so "" is what an unset type looks like.
+    if preferred and not draft.get("spec", "domain", "machine", "type"):
+        yield Edit(
+            spec("domain", "machine", "type"), preferred, ("machine", "preferredMachineType")
+        )
+
+
+def _architecture(given: Tree, draft: Draft) -> Iterable[Result]:
+    architecture = given.get("preferredArchitecture")
+    if architecture and draft.get("spec", "architecture") is None:
+        yield Edit(spec("architecture"), architecture, ("preferredArchitecture",))
+
+
+MACHINE: tuple[Rule, ...] = (
+    custom(_machine_type, reads=("machine.preferredMachineType",), writes=("domain.machine.type",)),
+)
+RULES: tuple[Rule, ...] = (
+    custom(_subdomain, reads=("preferredSubdomain",), writes=("subdomain",)),
+    fill("preferredTerminationGracePeriodSeconds", "terminationGracePeriodSeconds"),
+    custom(_architecture, reads=("preferredArchitecture",), writes=("architecture",), since=(1, 7)),
+)
+LAUNCH_SECURITY: tuple[Rule, ...] = (
+    fill("preferredLaunchSecurity", "domain.launchSecurity", since=(1, 9)),
+)

@@ -1,0 +1,34 @@
+"""The default network and interface (upstream: pkg/network/vmispec/defaults.go)."""
+
+from typing import NamedTuple
+
+from render.model.cluster_config import ClusterConfig
+from render.model.draft import Draft
+
+INTERFACES = ("spec", "domain", "devices", "interfaces")
+NETWORKS = ("spec", "networks")
+
+
+class Added(NamedTuple):
+    """Whether interface and network were added, or why they cannot be (KubeVirt's text)."""
+
+    added: bool = False
+    error: str = ""
+
+
+def add_default(draft: Draft, config: ClusterConfig) -> Added:
+    """Attach the pod network where the VM names no network, unless it opts out."""
+    devices = draft.get("spec", "domain", "devices") or {}
+    if devices.get("autoattachPodInterface") is False:
+        return Added()
+    if draft.get(*NETWORKS) or devices.get("interfaces"):
+        return Added()
+    match config.default_network:
+        case "slirp":
+            return Added(error="slirp interface is deprecated as of v1.3")
+        case "bridge" if not config.bridge_on_pod_network:
+            return Added(error="bridge interface is not enabled in kubevirt-config")
+        case "bridge" | "masquerade" as binding:
+            draft.put(INTERFACES, [{"name": "default", binding: {}}])
+    draft.put(NETWORKS, [{"name": "default", "pod": {}}])
+    return Added(added=True)

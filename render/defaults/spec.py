@@ -1,0 +1,89 @@
+"""Defaults of a VMI spec, shared by the VM webhook, expand and the VMI webhook.
+
+Upstream: pkg/defaults/defaults.go (SetDefaultVirtualMachineInstanceSpec).
+"""
+
+from render.defaults import devices, identity, network
+from render.model import quantity
+from render.model.cluster_config import ClusterConfig
+from render.model.draft import Draft
+
+_CPU = ("spec", "domain", "cpu")
+_MEMORY = ("spec", "domain", "memory")
+_RESOURCES = ("spec", "domain", "resources")
+
+
+def fill(draft: Draft, config: ClusterConfig) -> str:
+    """Fill what the spec leaves open; returns why the default network is impossible, or ``""``."""
+    identity.fill_architecture(draft, config)
+    identity.fill_machine_type(draft, config)
+    _fill_requests(draft, config)
+    _fill_guest_memory(draft)
+    _fill_topology(draft)
+    _fill_pull_policies(draft)
+    if draft.get("spec", "evictionStrategy") is None:
+        draft.put(("spec", "evictionStrategy"), config.eviction_strategy)
+    added = network.add_default(draft, config)
+    if not added.error:
+        devices.add_disks(draft)
+    return added.error
+
+
+def _amount(draft: Draft, *path: str) -> str:
+    """The resource at *path* unless it is absent or zero."""
+    value = draft.get(*_RESOURCES, *path)
+    return "" if value is None or quantity.is_zero(value) else str(value)
+
+
+def _fill_requests(draft: Draft, config: ClusterConfig) -> None:
+    request = (*_RESOURCES, "requests", "cpu")
+    limit = _amount(draft, "limits", "cpu")
+    if limit and not _amount(draft, "requests", "cpu"):
+        draft.put(request, limit)
+    # The default of the cluster means: write nothing.
+    if quantity.compare(config.cpu_request, "100m") != 0 and draft.get(*request) is None:
+        if not draft.get(*_CPU, "dedicatedCpuPlacement"):
+            draft.put(request, config.cpu_request)
+
+
+def _fill_guest_memory(draft: Draft) -> None:
+    if draft.get(*_MEMORY, "guest") is not None:
+        return
+    draft.ensure(_MEMORY)
+    guest = _amount(draft, "requests", "memory") or _amount(draft, "limits", "memory")
+    hugepages = draft.get(*_MEMORY, "hugepages")
+    if not guest and hugepages is not None:
+        try:
+            guest = quantity.canonical(hugepages.get("pageSize", ""))
+        except quantity.QuantityError:
+            return
+    if guest:
+        draft.put((*_MEMORY, "guest"), guest)
+
+
+def _fill_topology(draft: Draft) -> None:
+    cpu = draft.get(*_CPU) or {}
+    if any(cpu.get(key) for key in ("cores", "sockets", "threads")):
+        return
+    resources = draft.get(*_RESOURCES) or {}
+    sockets = 1
+    for kind in ("limits", "requests"):
+        amount = (resources.get(kind) or {}).get("cpu")
+        if amount is not None:
+            sockets = quantity.value(amount) & 0xFFFFFFFF
+            break
+    draft.put((*_CPU, "cores"), 1)
+    draft.put((*_CPU, "threads"), 1)
+    if sockets:
+        draft.put((*_CPU, "sockets"), sockets)
+
+
+def _fill_pull_policies(draft: Draft) -> None:
+    for index, volume in enumerate(draft.get("spec", "volumes") or ()):
+        container_disk = volume.get("containerDisk")
+        if container_disk is not None and not container_disk.get("imagePullPolicy"):
+            image = container_disk.get("image", "")
+            # A registry port counts as a tag upstream.
+            latest = image.endswith(":latest") or not (":" in image or "@" in image)
+            policy = "Always" if latest else "IfNotPresent"
+            draft.put(("spec", "volumes", index, "containerDisk", "imagePullPolicy"), policy)

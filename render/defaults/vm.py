@@ -1,0 +1,89 @@
+"""The defaults of the VM mutating webhook, on creation.
+
+Upstream: pkg/virt-api/webhooks/mutating-webhook/mutators/vm-mutator.go, pkg/instancetype/webhooks/vm/mutator.go.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from render.defaults import identity
+from render.model import tree
+from render.model.cluster_config import ClusterConfig
+from render.model.draft import Draft
+from render.model.tree import Tree
+
+
+class Unknown(str):
+    """A value that only the cluster knows: it is set, and equal to nothing an author can write."""
+
+    __slots__ = ()
+
+
+#: What the webhook makes up for firmware uuid and serial.
+RANDOM: Final = Unknown("(made up by the cluster)")
+
+FIRMWARE = ("spec", "domain", "firmware")
+ARCHITECTURE_LABEL = "template.kubevirt.io/architecture"
+_ARCHITECTURES = ("amd64", "arm64", "s390x")
+#: namespace, name -> the DataSource, or None.
+FindDataSource = Callable[[str, str], Tree | None]
+
+
+def fill_template(
+    draft: Draft,
+    preference: Tree | None,
+    config: ClusterConfig,
+    data_source_architecture: str,
+) -> None:
+    """Architecture, machine type, firmware identity and PCI topology of a VM template."""
+    _fill_preferred(draft, preference or {})
+    for key in ("uuid", "serial"):
+        if not draft.get(*FIRMWARE, key):
+            draft.put((*FIRMWARE, key), RANDOM)
+    if not draft.get("spec", "architecture") and data_source_architecture:
+        draft.put(("spec", "architecture"), data_source_architecture)
+    identity.fill_architecture(draft, config)
+    identity.fill_machine_type(draft, config)
+    identity.annotate_pci_topology(draft)
+
+
+def _fill_preferred(draft: Draft, preference: Tree) -> None:
+    architecture = preference.get("preferredArchitecture")
+    if architecture and not draft.get("spec", "architecture"):
+        draft.put(("spec", "architecture"), architecture)
+    machine_type = tree.get(preference, "machine", "preferredMachineType")
+    if machine_type and not draft.get("spec", "domain", "machine", "type"):
+        draft.put(("spec", "domain", "machine", "type"), machine_type)
+
+
+def fill_storage_class(templates: list[Tree], preference: Tree | None) -> list[Tree]:
+    """DataVolumeTemplates with the preferred storage class where they name none."""
+    preferred = tree.get(preference, "volumes", "preferredStorageClassName")
+    if not preferred:
+        return templates
+    filled = []
+    for template in templates:
+        draft = Draft(template)
+        for key in ("pvc", "storage"):
+            claim = draft.get("spec", key)
+            if claim is not None and claim.get("storageClassName") is None:
+                draft.put(("spec", key, "storageClassName"), preferred)
+        filled.append(draft.tree)
+    return filled
+
+
+def architecture_of_sources(templates: list[Tree], namespace: str, find: FindDataSource) -> str:
+    """The architecture that the first DataSource behind *templates* is labelled with, else ``""``."""
+    for template in templates:
+        reference = tree.get(template, "spec", "sourceRef")
+        if reference is None or reference.get("kind", "").lower() != "datasource":
+            continue
+        source = find(reference.get("namespace") or namespace, reference.get("name", ""))
+        onward = tree.get(source, "spec", "source", "dataSource")
+        if onward is not None:
+            # One hop only.
+            source = find(onward.get("namespace", ""), onward.get("name", ""))
+        architecture = tree.get(source, "metadata", "labels", ARCHITECTURE_LABEL)
+        if architecture in _ARCHITECTURES:
+            return str(architecture)
+    return ""

@@ -1,0 +1,60 @@
+"""A working copy of a JSON tree that copies only what is edited.
+
+Rendering touches a few dozen places of a VM and shares everything else: with the input, with the instancetype, with other
+VMs. A draft keeps that safe, because a mapping or list is copied the first time that the draft changes it.
+"""
+
+from typing import Any
+
+from render.model import tree
+from render.model.fieldpath import FieldPath
+from render.model.tree import Tree
+
+
+class Draft:
+    """An editable view of *source*, which stays as it was; `tree` is the edited result."""
+
+    __slots__ = ("_owned", "tree")
+
+    def __init__(self, source: Tree) -> None:
+        self.tree: Tree = dict(source)
+        # The values keep the copies alive: an id is unique only while its object lives.
+        self._owned: dict[int, Any] = {id(self.tree): self.tree}
+
+    def get(self, *path: str | int) -> Any:
+        """The value at *path*, None where absent. Never edit what this returns."""
+        return tree.get(self.tree, *path)
+
+    def put(self, path: FieldPath, value: Any) -> None:
+        """Set *value* at *path*; missing mappings on the way are created, lists must exist."""
+        self._parent(path)[path[-1]] = value
+
+    def ensure(self, path: FieldPath) -> None:
+        """Create an empty mapping at *path* unless something is there."""
+        if self.get(*path) is None:
+            self.put(path, {})
+
+    def append(self, path: FieldPath, item: Any) -> None:
+        """Add *item* to the list at *path*, which is created if needed."""
+        self.put(path, [*(self.get(*path) or ()), item])
+
+    def remove(self, path: FieldPath) -> None:
+        """Drop the key at *path*; nothing happens where it is absent."""
+        if self.get(*path) is not None:
+            self._parent(path).pop(path[-1])
+
+    def _parent(self, path: FieldPath) -> Any:
+        node: Any = self.tree
+        for step in path[:-1]:
+            child = node.get(step) if isinstance(step, str) else node[step]
+            if child is None:
+                child = {}
+            elif id(child) not in self._owned:
+                child = child.copy()
+            else:
+                node = child
+                continue
+            node[step] = child
+            self._owned[id(child)] = child
+            node = child
+        return node

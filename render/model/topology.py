@@ -1,0 +1,80 @@
+"""Preferred CPU topology and spread options, as a preference states them.
+
+Upstream: pkg/instancetype/apply/cpu.go, pkg/instancetype/preference/apply/cpu.go.
+"""
+
+from typing import NamedTuple
+
+from render.model import tree
+from render.model.tree import Tree
+
+#: Deprecated value -> its successor.
+SUCCESSORS = {
+    "preferSockets": "sockets",
+    "preferCores": "cores",
+    "preferThreads": "threads",
+    "preferSpread": "spread",
+    "preferAny": "any",
+}
+KNOWN = frozenset(SUCCESSORS) | frozenset(SUCCESSORS.values())
+
+
+class Spread(NamedTuple):
+    """How vCPUs are spread: over which dimensions, and in what ratio."""
+
+    across: str
+    ratio: int
+
+
+class Layout(NamedTuple):
+    """A guest CPU topology."""
+
+    sockets: int
+    cores: int
+    threads: int
+
+
+def preferred(preference: Tree | None) -> str:
+    """The preferred topology under its current name; ``sockets`` where nothing is preferred."""
+    value = tree.get(preference, "cpu", "preferredCPUTopology")
+    return "sockets" if value is None else SUCCESSORS.get(value, value)
+
+
+def spread(preference: Tree | None) -> Spread:
+    """The spread options in force, the older ratio knob included."""
+    options = tree.get(preference, "cpu", "spreadOptions") or {}
+    older = tree.get(preference, "preferSpreadSocketToCoreRatio") or 2
+    return Spread(options.get("across", "SocketsCores"), options.get("ratio", older))
+
+
+def layout(vcpus: int, preference: Tree | None) -> Layout:
+    """Lay *vcpus* out as *preference* asks; spreading truncates.
+
+    Raises ZeroDivisionError for a spread ratio of 0, where KubeVirt itself crashes.
+    """
+    if vcpus == 1:
+        return Layout(1, 1, 1)
+    match preferred(preference):
+        case "sockets" | "any":
+            return Layout(vcpus, 1, 1)
+        case "cores":
+            return Layout(1, vcpus, 1)
+        case "threads":
+            return Layout(1, 1, vcpus)
+        case "spread":
+            return _spread(vcpus, spread(preference))
+        case _:
+            # QUIRK(pkg/instancetype/apply/cpu.go): an unknown topology loses the vCPUs.
+            return Layout(1, 1, 1)
+
+
+def _spread(vcpus: int, options: Spread) -> Layout:
+    match options.across:
+        case "SocketsCores":
+            return Layout(vcpus // options.ratio, options.ratio, 1)
+        case "CoresThreads":
+            return Layout(1, vcpus // options.ratio, options.ratio)
+        case "SocketsCoresThreads":
+            return Layout(vcpus // 2 // options.ratio, options.ratio, 2)
+        case _:
+            return Layout(1, 1, 1)

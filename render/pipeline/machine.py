@@ -1,0 +1,119 @@
+"""The working state of one VirtualMachine on its way through the stages."""
+
+from dataclasses import dataclass, field
+
+from render.diagnostics.codes import Code
+from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
+from render.model import tree
+from render.model.catalogue import Catalogue, Definition
+from render.model.cluster_config import ClusterConfig
+from render.model.fieldpath import FieldPath
+from render.model.resource import Resource, ResourceRef
+from render.model.tree import Tree
+from render.pipeline.result import Provenance
+from render.presets import Preset
+from render.rules import Edit
+from render.settings import Settings
+
+TEMPLATE: FieldPath = ("spec", "template")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What all machines of a rendering share."""
+
+    settings: Settings
+    release: tuple[int, int]
+    catalogue: Catalogue
+    config: ClusterConfig
+    presets: dict[str, tuple[Preset, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Additions:
+    """Entries that KubeVirt adds by itself, as they were when added: an entry that is still the same object later was
+    changed by no rule.
+    """
+
+    disks: tuple[Tree, ...] = ()
+    inputs: tuple[Tree, ...] = ()
+    interfaces: tuple[Tree, ...] = ()
+
+
+@dataclass(slots=True)
+class Machine:
+    """*vm* is the decoded object, as the stages change it; *template* the VMI that comes out of it, ``metadata`` and
+    ``spec``. A stage that fails adds a diagnostic and sets *failed*: no later stage runs.
+    """
+
+    context: Context
+    resource: Resource
+    vm: Tree
+    template: Tree = field(default_factory=dict)
+    instancetype: Definition | None = None
+    preference: Definition | None = None
+    additions: Additions = Additions()
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    provenance: list[Provenance] = field(default_factory=list)
+    failed: bool = False
+
+    @property
+    def namespace(self) -> str:
+        """Where the VM's references are looked up."""
+        return self.resource.namespace or self.context.catalogue.namespace
+
+    @property
+    def spec(self) -> Tree:
+        """The VM's spec."""
+        return self.vm.get("spec") or {}
+
+    @property
+    def vmi_path(self) -> FieldPath:
+        """Where the VMI spec stands in the input object: a bare VMI has no template."""
+        return ("spec",) if self.resource.kind == "VirtualMachineInstance" else (*TEMPLATE, "spec")
+
+    def report(
+        self,
+        code: Code,
+        path: FieldPath,
+        message: str,
+        *related: Related,
+        help: str = "",  # noqa: A002 - the word that users read
+    ) -> None:
+        """Add a finding at *path* of the VM."""
+        self.diagnostics.append(code.at(at(self.resource, path), message, *related, help=help))
+        self.failed |= code.withholds
+
+    def record(self, definition: Definition, edits: tuple[Edit, ...]) -> None:
+        """Remember that *definition* decided the fields of *edits*."""
+        source = ref_of(definition)
+        index = definition.resource.index if definition.resource else None
+        for edit in edits:
+            self.provenance.append(
+                Provenance(self.resource.ref, (*TEMPLATE, *edit.path), source, edit.source, index)
+            )
+
+
+def ref_of(definition: Definition) -> ResourceRef:
+    """The name of a definition in messages."""
+    if definition.resource is not None:
+        return definition.resource.ref
+    return ResourceRef(definition.kind, "", definition.name)
+
+
+def place_in(definition: Definition, path: FieldPath) -> Location:
+    """The location of *path* of a definition's spec, wherever that is kept."""
+    resource = definition.resource
+    if resource is None:
+        return Location(resource=ref_of(definition), path=("spec", *path))
+    prefix = ("data", "spec") if resource.kind == "ControllerRevision" else ("spec",)
+    return at(resource, (*prefix, *path))
+
+
+def setting(definition: Definition, path: FieldPath) -> Related:
+    """The other party of a finding: what *definition* says at *path*."""
+    value = tree.get(definition.spec, *path)
+    shown = value if isinstance(value, str | int) else None
+    dotted = ".".join(map(str, path))
+    text = f"{ref_of(definition)} sets {dotted}"
+    return Related(text if shown is None else f"{text}: {shown}", place_in(definition, path))

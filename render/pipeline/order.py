@@ -1,0 +1,109 @@
+"""The order of the stages, one tuple an emit mode: the one place that knows it."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from render.diagnostics import suppression
+from render.diagnostics.diagnostic import Diagnostic, ordered
+from render.model import tree
+from render.model.resource import KUBEVIRT, Resource, from_body
+from render.model.tree import Tree
+from render.pipeline import emit, load, start, webhook
+from render.pipeline.machine import Machine
+from render.pipeline.result import Provenance, Rendered
+from render.settings import Settings
+
+Stage = Callable[[Machine], None]
+Emit = Callable[[Machine], Tree]
+
+#: What the VM webhooks do and demand.
+_ADMISSION: tuple[Stage, ...] = (
+    webhook.check_run_strategy,
+    webhook.check_matchers,
+    webhook.infer_matchers,
+    webhook.set_defaults,
+    webhook.resolve,
+    webhook.admit,
+    webhook.check_crashes,
+)
+#: From there to the VMI before its defaults.
+_START: tuple[Stage, ...] = (*_ADMISSION, start.create_vmi, start.merge_presets)
+_EXPAND: tuple[Stage, ...] = (webhook.resolve, webhook.check_crashes)
+_EXPAND_STORED: tuple[Stage, ...] = (
+    webhook.check_matchers,
+    webhook.infer_matchers,
+    webhook.set_defaults,
+    *_EXPAND,
+)
+
+
+def _adopt(machine: Machine) -> None:
+    """A bare VMI is its own template."""
+    machine.template = {key: machine.vm[key] for key in ("metadata", "spec") if key in machine.vm}
+
+
+_BARE: tuple[Stage, ...] = (_adopt, start.merge_presets)
+
+
+def stages(kind: str, settings: Settings) -> tuple[tuple[Stage, ...], Emit | None]:
+    """The stages for a VM or a bare VMI, and what it becomes; None leaves it as it is."""
+    if kind == load.VMI:
+        made = {"vm": emit.bare_vmi, "vmi": emit.vmi}.get(settings.emit)
+        return (_BARE if settings.emit != "expand" else ()), made
+    match settings.emit:
+        case "expand":
+            return (_EXPAND_STORED if settings.stored else _EXPAND), emit.expand
+        case "vmi":
+            return _START, emit.vmi
+        case "vm":
+            return _START, emit.vm
+        case _:
+            return _START, None
+
+
+def render(resources: Iterable[Tree], settings: Settings = Settings()) -> Rendered:  # noqa: B008 - frozen
+    """Render plain Kubernetes objects; none of them is changed, nor shared with the result.
+
+    Never raises for what the objects hold: that is in the diagnostics. Reads no environment and no file but the
+    package's own data.
+    """
+    rendered = run([from_body(body, index) for index, body in enumerate(resources)], settings)
+    return Rendered(
+        [tree.copy(body) for body in rendered.resources],
+        rendered.diagnostics,
+        rendered.provenance,
+        rendered.sources,
+    )
+
+
+def run(resources: Sequence[Resource], settings: Settings) -> Rendered:
+    """Render *resources*, whose indexes are their positions. The result shares trees with the input."""
+    loaded = load.load(resources, settings)
+    context = load.context(resources, loaded, settings)
+    bodies: list[Tree] = []
+    sources: list[int | None] = []
+    diagnostics: list[Diagnostic] = []
+    provenance: list[Provenance] = []
+    for resource in resources:
+        if resource.group in load.CONSUMED or resource.index in loaded.refused:
+            continue
+        body, machine = resource.body, None
+        if resource.group == KUBEVIRT and resource.kind in (load.VM, load.VMI):
+            machine = Machine(context, resource, loaded.decoded[resource.index])
+            body = _render(machine)
+            diagnostics += machine.diagnostics
+            provenance += machine.provenance
+            if machine.failed:
+                continue
+        bodies.append(body)
+        sources.append(resource.index if body is resource.body else None)
+    found = suppression.suppress(ordered((*loaded.diagnostics, *diagnostics)), resources)
+    return Rendered(bodies, ordered(found), tuple(provenance), tuple(sources))
+
+
+def _render(machine: Machine) -> Tree:
+    steps, made = stages(machine.resource.kind, machine.context.settings)
+    for stage in steps:
+        stage(machine)
+        if machine.failed:
+            return machine.resource.body
+    return machine.resource.body if made is None else made(machine)

@@ -1,0 +1,38 @@
+"""What a rendering gives."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.model.fieldpath import FieldPath
+from render.model.resource import ResourceRef
+from render.model.tree import Tree
+
+
+class Provenance(NamedTuple):
+    """*field* of the VM *resource* was set by *source_field* of *source*, which the input has at *index*.
+
+    *index* is None for a bundled object.
+    """
+
+    resource: ResourceRef
+    field: FieldPath
+    source: ResourceRef
+    source_field: FieldPath
+    index: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """The outcome of a rendering.
+
+    resources: what could be rendered, in the order of the input; front ends print nothing if there is any error.
+    diagnostics: every finding, in a fixed order.
+    provenance: which rule's object decided which field of a VM.
+    sources: for each resource the index of the input object that it is, unchanged; None for a rendered one.
+    """
+
+    resources: list[Tree]
+    diagnostics: tuple[Diagnostic, ...]
+    provenance: tuple[Provenance, ...]
+    sources: tuple[int | None, ...]

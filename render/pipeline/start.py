@@ -1,0 +1,215 @@
+"""Stages of the start path: the VMI that the controller creates, and the presets that its webhook merges.
+
+Upstream: pkg/virt-controller/watch/vm/vm.go, pkg/virt-api/webhooks/mutating-webhook/mutators/preset.go.
+"""
+
+import json
+from typing import Any
+
+from render import presets
+from render.apply import order as application
+from render.defaults import devices, network
+from render.diagnostics.codes import (
+    DEFAULT_NETWORK,
+    PRESET_DEPRECATED,
+    PRESET_OVERRIDDEN,
+    PRESET_SELECTOR,
+    PRESETS_CONFLICT,
+)
+from render.diagnostics.diagnostic import Related, Severity, at
+from render.model import tree
+from render.model.draft import Draft
+from render.pipeline.machine import TEMPLATE, Additions, Machine
+from render.pipeline.result import Provenance
+from render.pipeline.webhook import check_conflicts, report_conflicts
+from render.presets import Difference, Preset
+from render.resolve.kinds import INSTANCETYPE, PREFERENCE
+
+
+def create_vmi(machine: Machine) -> None:
+    """The VMI as the controller creates it, in `machine.template`."""
+    context = machine.context
+    template = machine.spec.get("template") or {}
+    preference = machine.preference
+    draft = Draft(template)
+    added = devices.add_disks(draft)
+    if preference is not None:
+        attached, edits = application.auto_attach(draft.tree, preference.spec, context.release)
+        machine.record(preference, edits)
+        draft = Draft(attached)
+    has_input = devices.add_input(draft)
+    net = network.add_default(draft, context.config)
+    if net.error:
+        refuse_network(machine, net.error)
+        check_conflicts(machine)
+        return
+    _name_definitions(machine, draft)
+    disks = draft.get(*devices.DISKS) or []
+    machine.additions = Additions(
+        disks=tuple(disks[len(disks) - added :]),
+        inputs=tuple(draft.get(*devices.INPUTS)) if has_input else (),
+        interfaces=tuple(draft.get(*network.INTERFACES)) if net.added else (),
+    )
+    machine.template = draft.tree
+    apply_definitions(machine)
+
+
+def refuse_network(machine: Machine, error: str) -> None:
+    """The cluster's default network cannot be attached."""
+    machine.report(
+        DEFAULT_NETWORK,
+        TEMPLATE,
+        error,
+        help="name networks and interfaces in the VM, or set autoattachPodInterface: false",
+    )
+
+
+def apply_definitions(machine: Machine) -> None:
+    """Apply instancetype and preference to `machine.template`."""
+    instancetype, preference = machine.instancetype, machine.preference
+    applied = application.apply(
+        machine.template,
+        instancetype.spec if instancetype else None,
+        preference.spec if preference else None,
+        machine.context.release,
+    )
+    if applied.conflicts:
+        report_conflicts(machine, applied.conflicts)
+        return
+    if instancetype is not None:
+        machine.record(instancetype, applied.from_instancetype)
+    if preference is not None:
+        machine.record(preference, applied.from_preference)
+    machine.template = applied.template
+
+
+def _name_definitions(machine: Machine, draft: Draft) -> None:
+    """Annotate the VMI with the names of its instancetype and preference, as the controller does."""
+    for kind_class, definition in (
+        (INSTANCETYPE, machine.instancetype),
+        (PREFERENCE, machine.preference),
+    ):
+        given = machine.spec.get(kind_class.word)
+        if given is not None and definition is not None:
+            annotation = kind_class.annotation_for(given.get("kind", ""))
+            draft.put(("metadata", "annotations", annotation), given.get("name", ""))
+
+
+def merge_presets(machine: Machine) -> None:
+    """Merge the presets of the namespace into the VMI."""
+    matching = _select(machine)
+    if not matching or _contradict(machine, matching):
+        return
+    draft = Draft(machine.template)
+    for preset in matching:
+        written = tree.get(draft.tree, "spec", "domain", "resources", "requests") or {}
+        domain = draft.get("spec", "domain") or {}
+        differences = tuple(presets.differences(preset, domain, written))
+        merged = presets.merge(preset, draft)
+        machine.report(
+            PRESET_DEPRECATED,
+            (),
+            "kubevirt.io/v1 VirtualMachineInstancePresets is now deprecated and will be removed in "
+            f"v2.: {preset.resource.name} {'applies' if merged.applied else 'matches'}",
+            Related("the preset", at(preset.resource)),
+        )
+        for difference in differences:
+            _report_overridden(machine, preset, difference, applied=merged.applied)
+        machine.provenance += (
+            Provenance(
+                machine.resource.ref,
+                (*machine.vmi_path, "domain", *path),
+                preset.resource.ref,
+                ("spec", "domain", *path),
+                preset.resource.index,
+            )
+            for path in merged.paths
+        )
+    machine.template = draft.tree
+
+
+def _select(machine: Machine) -> list[Preset]:
+    metadata = machine.template.get("metadata") or {}
+    if (metadata.get("annotations") or {}).get(presets.EXCLUDE) == "true":
+        return []
+    matching = []
+    for preset in machine.context.presets.get(machine.namespace, ()):
+        try:
+            if presets.selects(preset.spec.get("selector") or {}, metadata.get("labels") or {}):
+                matching.append(preset)
+        except presets.SelectorError as error:
+            machine.report(
+                PRESET_SELECTOR,
+                (),
+                str(error),
+                Related(
+                    f"{preset.resource.ref} has this selector",
+                    at(preset.resource, ("spec", "selector")),
+                ),
+            )
+            return []
+    return matching
+
+
+def _contradict(machine: Machine, matching: list[Preset]) -> bool:
+    pairs = list(presets.conflicts(matching))
+    if not pairs:
+        return False
+    texts = [
+        f"presets '{later.resource.name}' and '{earlier.resource.name}' conflict: {_shown(found)}"
+        for later, earlier, found in pairs
+    ]
+    text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    machine.report(
+        PRESETS_CONFLICT,
+        (),
+        f"VirtualMachinePresets cannot be applied due to conflicts: {text}",
+        *(
+            Related(
+                f"{preset.resource.ref} sets {difference.part}",
+                at(preset.resource, ("spec", "domain", *difference.path)),
+            )
+            for later, earlier, found in pairs
+            for difference in found
+            for preset in (later, earlier)
+        ),
+        help="let one of the presets select fewer VMs, or make them agree",
+    )
+    return True
+
+
+def _report_overridden(
+    machine: Machine, preset: Preset, difference: Difference, *, applied: bool
+) -> None:
+    name = preset.resource.name
+    lead = (
+        f"Some settings were not applied for VirtualMachineInstancePreset '{name}'"
+        if applied
+        else f"Unable to apply VirtualMachineInstancePreset '{name}'"
+    )
+    lenient = machine.context.settings.preset_conflicts == "override"
+    machine.diagnostics.append(
+        PRESET_OVERRIDDEN.at(
+            at(machine.resource, (*machine.vmi_path, "domain", *difference.path)),
+            f"{lead}: {_shown((difference,))}",
+            Related(
+                f"{preset.resource.ref} sets {difference.part}",
+                at(preset.resource, ("spec", "domain", *difference.path)),
+            ),
+            help="the VM wins in KubeVirt: remove the part from one of the two, exclude the VM from "
+            "presets, or accept this with --preset-conflicts override",
+            severity=Severity.WARNING if lenient else Severity.ERROR,
+        )
+    )
+
+
+def _shown(found: tuple[Difference, ...]) -> str:
+    texts = [
+        f"{difference.part}: {_compact(difference.preset)} != {_compact(difference.other)}"
+        for difference in found
+    ]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), sort_keys=True)

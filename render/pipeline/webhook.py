@@ -1,0 +1,310 @@
+"""Stages that the VM webhooks run: matchers, inference, defaults on creation, admission.
+
+Upstream: pkg/virt-api/webhooks/mutating-webhook/mutators/vm-mutator.go,
+pkg/virt-api/webhooks/validating-webhook/admitters/vms-admitter.go, pkg/instancetype/webhooks/vm.
+"""
+
+from render import requirements
+from render.apply import order as application
+from render.defaults import spec as spec_defaults
+from render.defaults import vm as vm_defaults
+from render.diagnostics.codes import (
+    BUNDLED_USED,
+    INFERENCE_FAILED,
+    INFERENCE_IGNORED,
+    INSTANCETYPE_CONFLICT,
+    INVALID_MATCHER,
+    NO_CPU_FOR_FEATURES,
+    REQUIREMENT_UNMET,
+    RUN_STRATEGY,
+    SPREAD_INDIVISIBLE,
+    SPREAD_RATIO_ZERO,
+)
+from render.diagnostics.diagnostic import Related, at
+from render.model import tree
+from render.model.catalogue import Definition
+from render.model.draft import Draft
+from render.model.nearest import nearest
+from render.model.resource import CDI
+from render.model.tree import Tree
+from render.pipeline.machine import TEMPLATE, Machine, ref_of, setting
+from render.requirements import Finding
+from render.resolve import infer, matcher
+from render.resolve.find import Missing, find
+from render.resolve.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
+from render.rules import Conflict
+
+_RUN_STRATEGIES = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
+
+
+def check_run_strategy(machine: Machine) -> None:
+    """Exactly one of ``running`` and ``runStrategy``, with a known value."""
+    strategy, running = machine.spec.get("runStrategy"), machine.spec.get("running")
+    if strategy is not None and running is not None:
+        machine.report(
+            RUN_STRATEGY,
+            ("spec", "running"),
+            "Running and RunStrategy are mutually exclusive. Note that Running is deprecated, "
+            "please use RunStrategy instead",
+            help="drop spec.running",
+        )
+    elif strategy is None and running is None:
+        machine.report(
+            RUN_STRATEGY,
+            ("spec",),
+            "RunStrategy must be specified",
+            help=f"set spec.runStrategy to one of {', '.join(_RUN_STRATEGIES)}",
+        )
+    elif strategy == "WaitAsReceiver":
+        if "DecentralizedLiveMigration" not in machine.context.config.feature_gates:
+            machine.report(
+                RUN_STRATEGY,
+                ("spec", "runStrategy"),
+                "Invalid RunStrategy (WaitAsReceiver), DecentralizedLiveMigration feature gate is "
+                "not enabled in kubevirt resource",
+            )
+    elif strategy is not None and strategy not in _RUN_STRATEGIES:
+        near = nearest(strategy, _RUN_STRATEGIES)
+        machine.report(
+            RUN_STRATEGY,
+            ("spec", "runStrategy"),
+            f"Invalid RunStrategy ({strategy})",
+            help=f"did you mean {near}?" if near else f"use one of {', '.join(_RUN_STRATEGIES)}",
+        )
+
+
+def check_matchers(machine: Machine) -> None:
+    """Refuse malformed matchers; the webhook answers with all flaws in one text."""
+    flaws = matcher.validate(machine.spec)
+    if flaws:
+        machine.report(
+            INVALID_MATCHER,
+            flaws[0].path,
+            ", ".join(flaw.message for flaw in flaws),
+            *(Related(flaw.message, at(machine.resource, flaw.path)) for flaw in flaws[1:]),
+            help="a matcher has a name (and perhaps a kind), or inferFromVolume alone",
+        )
+
+
+def infer_matchers(machine: Machine) -> None:
+    """Replace ``inferFromVolume`` by what the labels of the volume's source name."""
+    for kind_class in KIND_CLASSES:
+        given = machine.spec.get(kind_class.word)
+        if given and given.get("inferFromVolume") and not machine.failed:
+            _infer(machine, kind_class, given)
+
+
+def _infer(machine: Machine, kind_class: KindClass, given: Tree) -> None:
+    volume = given["inferFromVolume"]
+    path = ("spec", kind_class.word, "inferFromVolume")
+    result = infer.infer(
+        kind_class, volume, machine.spec, machine.namespace, machine.context.catalogue
+    )
+    draft = Draft(machine.vm)
+    ignore = given.get("inferFromVolumeFailurePolicy") == "Ignore"
+    if isinstance(result, infer.Inferred):
+        if ignore and kind_class is INSTANCETYPE:
+            # The whole block goes, hugepages included.
+            draft.remove((*TEMPLATE, "spec", "domain", "memory"))
+        found = {"name": result.name, "kind": result.kind}
+        draft.put(("spec", kind_class.word), {key: text for key, text in found.items() if text})
+    elif result.ignorable and ignore:
+        draft.remove(("spec", kind_class.word))
+        machine.report(
+            INFERENCE_IGNORED,
+            path,
+            f"{result.message}; the failure policy is Ignore, so the VM has no {kind_class.word}",
+        )
+    else:
+        machine.report(INFERENCE_FAILED, path, result.message, help=_inference_help(result))
+    machine.vm = draft.tree
+
+
+def _inference_help(failed: infer.Failed) -> str:
+    if failed.missing is None:
+        return "name the object instead, or label the volume's source"
+    _, kind, namespace, name = failed.missing
+    where = f"{namespace}/{name}" if namespace else name
+    return (
+        f"add the {kind} {where} to the input (its labels are enough), or name the object instead "
+        "of inferFromVolume"
+    )
+
+
+def set_defaults(machine: Machine) -> None:
+    """What the mutating webhook writes into a new VM; a preference that is not found counts as none."""
+    preference = _definition(machine, PREFERENCE)
+    wanted = preference.spec if isinstance(preference, Definition) else None
+    draft = Draft(machine.vm)
+    templates = machine.spec.get("dataVolumeTemplates")
+    catalogue = machine.context.catalogue
+
+    def data_source(namespace: str, name: str) -> Tree | None:
+        found = catalogue.find(CDI, "DataSource", namespace, name)
+        return found.body if found else None
+
+    architecture = ""
+    if templates:
+        filled = vm_defaults.fill_storage_class(templates, wanted)
+        if filled is not templates:
+            draft.put(("spec", "dataVolumeTemplates"), filled)
+        architecture = vm_defaults.architecture_of_sources(
+            templates, machine.namespace, data_source
+        )
+    template = Draft(machine.spec.get("template") or {})
+    vm_defaults.fill_template(template, wanted, machine.context.config, architecture)
+    draft.put(TEMPLATE, template.tree)
+    machine.vm = draft.tree
+
+
+def _definition(machine: Machine, kind_class: KindClass) -> Definition | Missing | None:
+    given = machine.spec.get(kind_class.word)
+    if given is None:
+        return None
+    status = machine.resource.body.get("status")
+    return find(
+        kind_class,
+        given,
+        status if isinstance(status, dict) else {},
+        machine.namespace,
+        machine.context.catalogue,
+    )
+
+
+def resolve(machine: Machine) -> None:
+    """Find the definitions in force. KubeVirt >= 1.6 admits a VM without them and fails later: we fail."""
+    found = {kind_class.word: _definition(machine, kind_class) for kind_class in KIND_CLASSES}
+    definitions = {
+        word: definition for word, definition in found.items() if isinstance(definition, Definition)
+    }
+    machine.instancetype = definitions.get(INSTANCETYPE.word)
+    machine.preference = definitions.get(PREFERENCE.word)
+    for kind_class in KIND_CLASSES:
+        definition = found[kind_class.word]
+        if isinstance(definition, Missing):
+            path = ("spec", kind_class.word)
+            if machine.spec[kind_class.word].get(definition.key) is not None:
+                path = (*path, definition.key)
+            machine.report(
+                definition.code,
+                path,
+                definition.message,
+                # Admission goes on as if there were no matcher, and may complain about that.
+                *(_related(machine, finding) for finding in _admission(machine)),
+                help=definition.help,
+            )
+            check_conflicts(machine)
+        elif definition is not None and definition.resource is None:
+            machine.report(
+                BUNDLED_USED,
+                ("spec", kind_class.word, "name"),
+                f"{definition.kind} {definition.name} is taken from the bundled catalogue of "
+                f"KubeVirt {machine.context.settings.kubevirt}",
+            )
+
+
+def _related(machine: Machine, finding: Finding) -> Related:
+    return Related(finding.message, at(machine.resource, finding.path))
+
+
+def admit(machine: Machine) -> None:
+    """Requirements and spread, as the validating webhook checks them."""
+    for finding in _admission(machine):
+        preference = machine.preference
+        code, location = REQUIREMENT_UNMET, at(machine.resource, finding.path)
+        related: tuple[Related, ...] = ()
+        if finding.path == ("spec", "cpu", "guest"):
+            code, location = SPREAD_INDIVISIBLE, at(machine.resource, ("spec", "instancetype"))
+            if machine.instancetype is not None:
+                related = (setting(machine.instancetype, ("cpu", "guest")),)
+        if preference is not None:
+            related = (*related, setting(preference, finding.source))
+        machine.diagnostics.append(code.at(location, finding.message, *related))
+
+
+def _admission(machine: Machine) -> list[Finding]:
+    """What the validating webhook would refuse of the VM with the definitions that were found."""
+    instancetype = machine.instancetype.spec if machine.instancetype else None
+    preference = machine.preference.spec if machine.preference else None
+    if instancetype is not None and preference is not None:
+        spread = None
+        if not requirements.ratio_is_zero(preference):
+            spread = requirements.check_spread(instancetype, preference)
+        if spread is not None:
+            return [spread]
+    if preference is None or not preference.get("requirements") or crashes(machine):
+        return []
+    template = machine.spec.get("template") or {}
+    applied = application.apply(template, instancetype, preference, machine.context.release)
+    if applied.conflicts:
+        return []
+    draft = Draft(applied.template)
+    if spec_defaults.fill(draft, machine.context.config):
+        return []
+    finding = requirements.check(draft.tree, instancetype, preference)
+    return [] if finding is None else [finding]
+
+
+def crashes(machine: Machine) -> bool:
+    """Whether applying the definitions would crash KubeVirt's own code."""
+    preference = machine.preference
+    if preference is None:
+        return False
+    if machine.instancetype is None:
+        features = tree.get(preference.spec, "cpu", "preferredCPUFeatures")
+        return (
+            bool(features)
+            and tree.get(machine.spec, *TEMPLATE[1:], "spec", "domain", "cpu") is None
+        )
+    return requirements.ratio_is_zero(preference.spec)
+
+
+def check_crashes(machine: Machine) -> None:
+    """Refuse with a clear error what makes KubeVirt's own code crash."""
+    preference = machine.preference
+    if preference is None or not crashes(machine):
+        return
+    if machine.instancetype is None:
+        machine.report(
+            NO_CPU_FOR_FEATURES,
+            ("spec", "preference"),
+            f"{ref_of(preference)} prefers CPU features, but the VM has neither an instancetype nor "
+            "spec.template.spec.domain.cpu: KubeVirt crashes on this combination",
+            setting(preference, ("cpu", "preferredCPUFeatures")),
+            help="add spec.template.spec.domain.cpu (an empty `cpu: {}` is enough), or an instancetype",
+        )
+    else:
+        machine.report(
+            SPREAD_RATIO_ZERO,
+            ("spec", "preference"),
+            f"{ref_of(preference)} spreads vCPUs with a ratio of 0: KubeVirt divides by zero",
+            setting(preference, ("cpu", "spreadOptions", "ratio")),
+            help="set a ratio of at least 1",
+        )
+
+
+def check_conflicts(machine: Machine) -> None:
+    """Report the conflicts of a VM whose rendering ends before the instancetype is applied."""
+    if machine.instancetype is not None:
+        template = machine.spec.get("template") or {}
+        spec = machine.instancetype.spec
+        applied = application.apply(template, spec, None, machine.context.release)
+        report_conflicts(machine, applied.conflicts)
+
+
+def report_conflicts(machine: Machine, conflicts: tuple[Conflict, ...]) -> None:
+    """One error a conflict, with KubeVirt's text and the instancetype's line."""
+    definition = machine.instancetype
+    if definition is None:
+        return
+    for conflict in conflicts:
+        shown = ".".join(map(str, conflict.shown))
+        if conflict.shown[0] == "spec":
+            shown = f"spec.template.{shown}"
+        machine.report(
+            INSTANCETYPE_CONFLICT,
+            (*TEMPLATE, *conflict.path),
+            f"VM field(s) {shown} conflicts with selected instance type {definition.name}",
+            setting(definition, conflict.source),
+            help=f"remove {shown} from the VM, or choose an instance type that leaves it open",
+        )

@@ -1,0 +1,192 @@
+"""VirtualMachineInstancePresets: selection, conflicts and merging.
+
+Upstream: pkg/virt-api/webhooks/mutating-webhook/mutators/preset.go. KubeVirt takes the presets of a namespace in random
+order; here they are taken by name.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from render.model import quantity, tree
+from render.model.draft import Draft
+from render.model.fieldpath import FieldPath
+from render.model.resource import Resource
+from render.model.tree import Tree
+
+EXCLUDE = "virtualmachineinstancepresets.admission.kubevirt.io/exclude"
+APPLIED = "virtualmachinepreset.kubevirt.io/"
+_DOMAIN = ("spec", "domain")
+
+
+class Preset(NamedTuple):
+    """A preset: its decoded spec, and its resource requests as they are written."""
+
+    resource: Resource
+    spec: Tree
+    requests: dict[str, Any]
+
+    @property
+    def domain(self) -> Tree:
+        """The part of the spec that presets merge."""
+        return self.spec.get("domain") or {}
+
+
+class Difference(NamedTuple):
+    """Two sides set one part differently: *path* below ``spec.domain``, KubeVirt's name of the part, both values."""
+
+    path: FieldPath
+    part: str
+    preset: Any
+    other: Any
+
+
+class SelectorError(ValueError):
+    """The selector of a preset is invalid; the message is apimachinery's."""
+
+
+class Part(NamedTuple):
+    """A part of the domain that is merged whole."""
+
+    path: FieldPath
+    shown: str
+
+
+_WHOLE = (
+    Part(("cpu",), "spec.cpu"),
+    Part(("firmware",), "spec.firmware"),
+    Part(("features",), "spec.features"),
+    Part(("devices", "watchdog"), "spec.devices.watchdog"),
+    Part(("ioThreadsPolicy",), "spec.ioThreadsPolicy"),
+)
+_CLOCK = ("clock",)
+_TIMER = ("clock", "timer")
+_REQUESTS = ("resources", "requests")
+
+
+def selects(selector: Tree, labels: dict[str, str]) -> bool:
+    """Whether a LabelSelector matches *labels*; an empty one matches everything. Raises SelectorError."""
+    wanted = selector.get("matchLabels") or {}
+    expressions = [_expression(given) for given in selector.get("matchExpressions") or ()]
+    return all(labels.get(key) == value for key, value in wanted.items()) and all(
+        holds(labels) for holds in expressions
+    )
+
+
+def _expression(given: Tree) -> Callable[[dict[str, str]], bool]:
+    key, values = given.get("key", ""), given.get("values") or ()
+    match given.get("operator", ""):
+        case "In" | "NotIn" as operator:
+            if not values:
+                raise SelectorError(
+                    "values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty"
+                )
+            inside = operator == "In"
+            return lambda labels: (labels.get(key) in values) is inside
+        case "Exists" | "DoesNotExist" as operator:
+            if values:
+                raise SelectorError(
+                    "values: Invalid value: values set must be empty for exists and does not exist"
+                )
+            present = operator == "Exists"
+            return lambda labels: (key in labels) is present
+        case operator:
+            raise SelectorError(f'"{operator}" is not a valid label selector operator')
+
+
+def _offset(clock: Tree) -> Tree:
+    return {key: clock[key] for key in ("utc", "timezone") if key in clock}
+
+
+def _complete(value: Any, path: FieldPath) -> Any:
+    """*value* with the struct that Go always has, so that an absent one equals an empty one."""
+    return {"acpi": {}, **value} if path == ("features",) else value
+
+
+def _same_requests(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(
+        quantity.compare(value, other[key]) == 0 for key, value in one.items()
+    )
+
+
+def _identical(one: Any, other: Any) -> bool:
+    """Go's ``==`` on two parsed quantities.
+
+    QUIRK(pkg/virt-api/webhooks/mutating-webhook/mutators/preset.go): structs are compared, so that 1Gi and 1024Mi
+    differ, and a value beyond the fast path differs even from itself.
+    """
+    left, right = quantity.parse(one), quantity.parse(other)
+    return left == right and left.small
+
+
+def differences(preset: Preset, domain: Tree, requests: dict[str, Any]) -> Iterator[Difference]:
+    """Where *preset* and another domain, with its *requests* as written, contradict each other."""
+    for key, value in sorted(preset.requests.items()):
+        if key in requests and not _identical(value, requests[key]):
+            part = f"spec.resources.requests[{key}]"
+            yield Difference((*_REQUESTS, key), part, value, requests[key])
+    for path, shown in (_WHOLE[0], _WHOLE[1]):
+        yield from _difference(preset, domain, path, shown)
+    mine, theirs = preset.domain.get("clock"), domain.get("clock")
+    if mine is not None and theirs is not None:
+        if _offset(mine) != _offset(theirs):
+            yield Difference(_CLOCK, "spec.clock.clockoffset", _offset(mine), _offset(theirs))
+        yield from _difference(preset, domain, _TIMER, "spec.clock.timer")
+    for path, shown in _WHOLE[2:]:
+        yield from _difference(preset, domain, path, shown)
+
+
+def _difference(preset: Preset, domain: Tree, path: FieldPath, shown: str) -> Iterator[Difference]:
+    mine, theirs = tree.get(preset.domain, *path), tree.get(domain, *path)
+    if mine is not None and theirs is not None:
+        if _complete(mine, path) != _complete(theirs, path):
+            yield Difference(path, shown, mine, theirs)
+
+
+def conflicts(presets: Sequence[Preset]) -> Iterator[tuple[Preset, Preset, tuple[Difference, ...]]]:
+    """Pairs of presets that contradict each other, the later one first."""
+    for index, later in enumerate(presets):
+        for earlier in presets[:index]:
+            found = tuple(differences(later, earlier.domain, earlier.requests))
+            if found:
+                yield later, earlier, found
+
+
+class Merged(NamedTuple):
+    """What a preset changed, as paths below ``spec.domain``, and whether KubeVirt counts it as applied."""
+
+    paths: tuple[FieldPath, ...]
+    applied: bool
+
+
+def merge(preset: Preset, draft: Draft) -> Merged:
+    """Merge *preset* into the VMI *draft*, which wins wherever it has a part."""
+    applied = False
+    changed: list[FieldPath] = []
+
+    def copy_if_absent(path: FieldPath, value: Any) -> bool:
+        """Whether the VMI has *value* in the end."""
+        if draft.get(*_DOMAIN, *path) is None:
+            draft.put((*_DOMAIN, *path), value)
+            changed.append(path)
+        return _complete(draft.get(*_DOMAIN, *path), path) == _complete(value, path)
+
+    requests = tree.get(preset.domain, *_REQUESTS)
+    if requests:
+        if draft.get(*_DOMAIN, *_REQUESTS) is None:
+            draft.put((*_DOMAIN, *_REQUESTS), requests)
+            changed.append(_REQUESTS)
+        applied |= _same_requests(draft.get(*_DOMAIN, *_REQUESTS), requests)
+    clock = preset.domain.get("clock")
+    if clock is not None:
+        copy_if_absent(_CLOCK, _offset(clock))
+        # QUIRK: compared before the timer is merged.
+        applied |= draft.get(*_DOMAIN, *_CLOCK) == clock
+        if clock.get("timer") is not None:
+            applied |= copy_if_absent(_TIMER, clock["timer"])
+    for path, _ in _WHOLE:
+        value = tree.get(preset.domain, *path)
+        if value is not None:
+            applied |= copy_if_absent(path, value)
+    if applied:
+        draft.put(("metadata", "annotations", APPLIED + preset.resource.name), "kubevirt.io/v1")
+    return Merged(tuple(changed), applied)

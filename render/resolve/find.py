@@ -1,0 +1,126 @@
+"""From a matcher to the definition in force.
+
+Upstream: pkg/instancetype/find/revision.go, spec.go, pkg/instancetype/preference/find/revision.go, spec.go.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from render.diagnostics.codes import REVISION_NOT_FOUND, REVISION_UNFIT, UNEXPECTED_KIND, Code
+from render.model import tree
+from render.model.catalogue import Catalogue, Definition, Key, Unfit
+from render.model.nearest import nearest
+from render.model.resource import INSTANCETYPE as GROUP
+from render.model.tree import Tree
+from render.resolve.kinds import KindClass
+
+OBJECT_NAME_LABEL = "instancetype.kubevirt.io/object-name"
+
+
+class Missing(NamedTuple):
+    """Why a matcher leads nowhere: *message* is KubeVirt's text, *key* the matcher's field to blame."""
+
+    code: Code
+    message: str
+    key: str
+    help: str
+
+
+def find(
+    kind_class: KindClass, matcher: Tree, status: Tree, namespace: str, catalogue: Catalogue
+) -> Definition | Missing:
+    """The definition that *matcher* of a VM in *namespace* means.
+
+    A ``revisionName`` wins; then what the controller recorded in the VM's *status*, if the revision is still the
+    matcher's; then the object itself, of the input or bundled.
+    """
+    named = matcher.get("revisionName")
+    if named:
+        return _revision(kind_class, named, namespace, catalogue, "revisionName")
+    recorded = tree.get(status, kind_class.status, "controllerRevisionRef", "name")
+    if recorded:
+        revision = catalogue.find("apps", "ControllerRevision", namespace, recorded)
+        if revision is None:
+            return _revision(kind_class, recorded, namespace, catalogue, "name")
+        # Only the name is compared: an old revision of another kind stays in force.
+        label = tree.get(revision.body, "metadata", "labels", OBJECT_NAME_LABEL)
+        if label is not None and label == matcher.get("name", ""):
+            return _revision(kind_class, recorded, namespace, catalogue, "name")
+    return _live(kind_class, matcher, namespace, catalogue)
+
+
+def _revision(
+    kind_class: KindClass, name: str, namespace: str, catalogue: Catalogue, key: str
+) -> Definition | Missing:
+    definition = catalogue.revisions.get((namespace, name))
+    if definition is None:
+        known = [n for space, n in catalogue.revisions if space == namespace]
+        return Missing(
+            REVISION_NOT_FOUND,
+            f'controllerrevisions.apps "{name}" not found',
+            key,
+            _meant(name, known)
+            or f"add the ControllerRevision {namespace}/{name} to the input, or drop revisionName",
+        )
+    help_text = f"pin {kind_class.word} to a ControllerRevision that holds one"
+    if isinstance(definition, Unfit):
+        return Missing(REVISION_UNFIT, definition.message, key, help_text)
+    if definition.kind not in (kind_class.namespaced, kind_class.cluster):
+        return Missing(
+            REVISION_UNFIT,
+            f"unexpected type in ControllerRevision: *v1beta1.{definition.kind}",
+            key,
+            help_text,
+        )
+    return definition
+
+
+def _live(
+    kind_class: KindClass, matcher: Tree, namespace: str, catalogue: Catalogue
+) -> Definition | Missing:
+    name, asked = matcher.get("name", ""), matcher.get("kind", "")
+    kind = kind_class.kind_of(asked)
+    if not kind:
+        return Missing(
+            UNEXPECTED_KIND,
+            f"got unexpected kind in {kind_class.matcher}: {asked}",
+            "kind",
+            f"use {kind_class.namespaced} or {kind_class.cluster}",
+        )
+    if not name:
+        return Missing(
+            kind_class.not_found, "resource name may not be empty", "name", "name an object"
+        )
+    scope = namespace if kind == kind_class.namespaced else ""
+    found = catalogue.definitions.get(Key(kind, scope, name))
+    if found is not None:
+        return found
+    if kind == kind_class.cluster and (kind, name) in catalogue.bundled:
+        return Definition(kind, name, catalogue.bundled[kind, name], None)
+    return Missing(
+        kind_class.not_found,
+        f'{kind.lower()}s.{GROUP} "{name}" not found',
+        "name",
+        _suggest(kind_class, kind, scope, name, catalogue),
+    )
+
+
+def _suggest(kind_class: KindClass, kind: str, scope: str, name: str, catalogue: Catalogue) -> str:
+    elsewhere = sorted(
+        f"{key.kind} {key.namespace}/{key.name}" if key.namespace else f"{key.kind} {key.name}"
+        for key in catalogue.definitions
+        if key.name == name and key.kind in (kind_class.namespaced, kind_class.cluster)
+    )
+    if elsewhere:
+        return (
+            f"there is {', '.join(elsewhere)}: set {kind_class.word}.kind or the namespace to match"
+        )
+    known = {key.name for key in catalogue.definitions if key[:2] == (kind, scope)}
+    known |= {other for bundled_kind, other in catalogue.bundled if bundled_kind == kind}
+    where = f"namespace {scope}" if scope else "the input or the bundled catalogue"
+    return _meant(name, sorted(known)) or f"add the {kind} to {where}"
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    near = nearest(name, known)
+    return f"did you mean {near}?" if near else ""

@@ -1,0 +1,152 @@
+"""``inferFromVolume``: from a volume to the labels that name an instancetype or preference.
+
+Upstream: pkg/instancetype/infer/volume.go, handler.go, errors.go.
+"""
+
+from typing import NamedTuple
+
+from render.model import tree
+from render.model.catalogue import Catalogue
+from render.model.resource import CDI, SNAPSHOT, Resource
+from render.model.tree import Tree
+from render.resolve.kinds import KindClass
+
+
+class Inferred(NamedTuple):
+    """What the labels say, and the object that carries them."""
+
+    name: str
+    kind: str
+    source: Resource
+
+
+class Failed(NamedTuple):
+    """KubeVirt's text; *ignorable* failures are forgiven under the policy ``Ignore``.
+
+    *missing*: (group, kind, namespace, name) of an object that the input lacks.
+    """
+
+    message: str
+    ignorable: bool
+    missing: tuple[str, str, str, str] | None = None
+
+
+Result = Inferred | Failed
+_PVC = ("", "PersistentVolumeClaim", "persistentvolumeclaims")
+_SNAPSHOT = (SNAPSHOT, "VolumeSnapshot", f"volumesnapshots.{SNAPSHOT}")
+_DATA_SOURCE = (CDI, "DataSource", f"datasources.{CDI}")
+
+
+class _Search(NamedTuple):
+    """One inference: the kind class, the VM's spec and namespace, and the input."""
+
+    kind_class: KindClass
+    spec: Tree
+    namespace: str
+    catalogue: Catalogue
+
+    def from_volumes(self, volume_name: str) -> Result:
+        for volume in tree.get(self.spec, "template", "spec", "volumes") or ():
+            if volume.get("name") != volume_name:
+                continue
+            claim, data_volume = volume.get("persistentVolumeClaim"), volume.get("dataVolume")
+            if claim is not None:
+                return self.from_object(_PVC, self.namespace, claim.get("claimName", ""))
+            if data_volume is not None:
+                return self.from_data_volume(data_volume.get("name", ""))
+            return Failed(
+                f"unable to infer defaults from volume {volume_name} as type is not supported",
+                ignorable=True,
+            )
+        return Failed(f"unable to find volume {volume_name} to infer defaults", ignorable=False)
+
+    def from_data_volume(self, name: str) -> Result:
+        for template in self.spec.get("dataVolumeTemplates") or ():
+            if tree.get(template, "metadata", "name") == name:
+                # Labels of a template are not looked at.
+                return self.from_data_volume_spec(template.get("spec") or {})
+        data_volume = self.catalogue.find(CDI, "DataVolume", self.namespace, name)
+        if data_volume is None:
+            return self.from_object(_PVC, self.namespace, name)
+        labelled = self.from_labels(data_volume)
+        if isinstance(labelled, Inferred):
+            return labelled
+        return self.from_data_volume_spec(data_volume.spec)
+
+    def from_data_volume_spec(self, spec: Tree) -> Result:
+        found = self.from_source(spec.get("source"))
+        if found is not None:
+            return found
+        reference = spec.get("sourceRef")
+        if reference is None:
+            return Failed(
+                "unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported",
+                ignorable=True,
+            )
+        kind = reference.get("kind", "")
+        if kind != "DataSource":
+            return Failed(
+                f"unable to infer defaults from DataVolumeSourceRef as Kind {kind} is not "
+                "supported",
+                ignorable=True,
+            )
+        namespace = reference.get("namespace")
+        return self.from_data_source(
+            self.namespace if namespace is None else namespace, reference.get("name", "")
+        )
+
+    def from_data_source(self, namespace: str, name: str) -> Result:
+        data_source = self.lookup(_DATA_SOURCE, namespace, name)
+        if isinstance(data_source, Failed):
+            return data_source
+        labelled = self.from_labels(data_source)
+        if isinstance(labelled, Inferred):
+            return labelled
+        return self.from_source(tree.get(data_source.body, "spec", "source")) or Failed(
+            "unable to infer defaults from DataSource that doesn't provide DataVolumeSourcePVC or "
+            "DataVolumeSourceSnapshot",
+            ignorable=True,
+        )
+
+    def from_source(self, source: Tree | None) -> Result | None:
+        """A claim or snapshot, with its namespace as written; None where *source* has neither."""
+        for key, target in (("pvc", _PVC), ("snapshot", _SNAPSHOT)):
+            given = tree.get(source, key)
+            if isinstance(given, dict):
+                return self.from_object(target, given.get("namespace", ""), given.get("name", ""))
+        return None
+
+    def from_object(self, target: tuple[str, str, str], namespace: str, name: str) -> Result:
+        found = self.lookup(target, namespace, name)
+        return found if isinstance(found, Failed) else self.from_labels(found)
+
+    def lookup(self, target: tuple[str, str, str], namespace: str, name: str) -> Resource | Failed:
+        group, kind, plural = target
+        if not name:
+            return Failed("resource name may not be empty", ignorable=False)
+        found = self.catalogue.find(group, kind, namespace, name)
+        if found is None:
+            return Failed(
+                f'{plural} "{name}" not found',
+                ignorable=False,
+                missing=(group, kind, namespace, name),
+            )
+        return found
+
+    def from_labels(self, resource: Resource) -> Result:
+        labels = tree.get(resource.body, "metadata", "labels") or {}
+        label = self.kind_class.name_label
+        # An empty label exists too: it yields a matcher without a name.
+        if label not in labels:
+            return Failed(
+                f"unable to find required {label} label on the volume",
+                ignorable=True,
+            )
+        return Inferred(str(labels[label]), str(labels.get(f"{label}-kind", "")), resource)
+
+
+def infer(
+    kind_class: KindClass, volume_name: str, spec: Tree, namespace: str, catalogue: Catalogue
+) -> Result:
+    """Infer a matcher from the volume *volume_name* of the VM *spec* (decoded)."""
+    return _Search(kind_class, spec, namespace, catalogue).from_volumes(volume_name)

@@ -1,0 +1,119 @@
+"""What we render is what KubeVirt v1.9.0 answered, for every recorded case."""
+
+import pytest
+
+from render import Rendered, Settings, render
+from tests.support import answers
+from tests.support.goldens import cases
+
+FAMILIES = (
+    "apply", "requirements", "infer", "pinned", "defaults", "matcher", "fleet", "catalog", "preset", "schema",
+)  # fmt: skip
+MODES = {
+    "vm": {"emit": "vm"},
+    "vmi": {"emit": "vmi"},
+    "expand": {"emit": "expand"},
+    "expand_mutated": {"emit": "expand", "stored": True},
+}
+#: Texts of the admission that must come back in ours.
+ADMISSION = (
+    "conflicts with selected instance type",
+    "failure checking preference requirements",
+    "are not divisible by",
+)
+
+
+#: Answers that were not recorded for every machine that renders.
+NOT_ALWAYS = {
+    "VirtualMachine": ("vm",),
+    "VirtualMachineInstance": ("vm", "expand", "expand_mutated"),
+}
+
+
+def rendered_errors(rendered: Rendered) -> list[str]:
+    return [d.message for d in rendered.diagnostics if d.is_error]
+
+
+@pytest.mark.parametrize("answer", MODES)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_answer_is_ours(family: str, answer: str) -> None:
+    wrong = []
+    compared = 0
+    for case in cases(family):
+        rendered = answers.rendered(case, preset_conflicts="override", **MODES[answer])
+        for machine, want in zip(answers.machines(case), case["want"], strict=True):
+            if "panics" in want:
+                continue
+            if answer in want:
+                compared += 1
+                expected = answers.wanted(case, machine, want[answer])
+                if answers.result_for(rendered, machine) != expected:
+                    wrong.append((case["id"], machine["metadata"]["name"]))
+            elif answer not in NOT_ALWAYS[machine["kind"]] and not rendered_errors(rendered):
+                wrong.append((case["id"], "neither an answer nor an error"))
+    assert not wrong
+    assert compared or (family, answer) == ("preset", "vm")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_kubevirts_texts_are_in_our_errors(family: str) -> None:
+    missing = []
+    for case in cases(family):
+        rendered = answers.rendered(case)
+        for machine, want in zip(answers.machines(case), case["want"], strict=True):
+            if "panics" in want or (family == "schema" and "crd" in want):
+                continue
+            texts = [want["mutate_error"]["message"]] if "mutate_error" in want else []
+            texts += [
+                cause["message"]
+                for cause in (want.get("admit") or {}).get("causes") or ()
+                if any(part in cause["message"] for part in ADMISSION)
+            ]
+            ours = answers.errors_of(rendered, machine)
+            missing += [
+                (case["id"], text) for text in texts if not any(text in our for our in ours)
+            ]
+    assert not missing
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_false_alarm(family: str) -> None:
+    alarms = []
+    for case in cases(family):
+        if any(not r.get("allowed") or "crd" in r for r in case.get("resources", ())):
+            continue
+        rendered = answers.rendered(case, preset_conflicts="override")
+        for machine, want in zip(answers.machines(case), case["want"], strict=True):
+            fine = (want.get("admit") or {"allowed": machine["kind"].endswith("Instance")})[
+                "allowed"
+            ]
+            if fine and "vmi" in want and "crd" not in want and "panics" not in want:
+                alarms += [(case["id"], text) for text in answers.errors_of(rendered, machine)]
+    assert not alarms
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_makes_kubevirt_crash_is_a_clear_error(family: str) -> None:
+    for case in cases(family):
+        for machine, want in zip(answers.machines(case), case["want"], strict=True):
+            if "panics" in want:
+                assert answers.errors_of(answers.rendered(case), machine), case["id"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_rendered_vm_gives_the_same_vmi_and_stays_as_it_is(family: str) -> None:
+    """Promises 1, 2 and 4: same VMI, no drift, rendering again changes nothing."""
+    for case in cases(family):
+        if family == "preset" or any("Preset" in o["kind"] for o in case["objects"]):
+            continue
+        first = render(case["objects"], Settings())
+        again = render(first.resources, Settings())
+        assert [answers.comparable(b) for b in again.resources if b["kind"] in answers.KINDS] == [
+            answers.comparable(b) for b in first.resources if b["kind"] in answers.KINDS
+        ], case["id"]
+        direct = render(case["objects"], Settings(emit="vmi"))
+        through = render(first.resources, Settings(emit="vmi"))
+        for machine in answers.machines(case):
+            if answers.result_for(first, machine) is not None:
+                want = answers.result_for(direct, machine)
+                assert answers.result_for(through, machine) == want, case["id"]

@@ -1,0 +1,69 @@
+"""What KubeVirt answered, in the shape of what we print."""
+
+from typing import Any
+
+from render import Rendered, Settings, render
+from render.model import tree
+
+Json = dict[str, Any]
+OURS = "virt-render.dev/"
+KINDS = ("VirtualMachine", "VirtualMachineInstance")
+
+
+def machines(case: Json) -> list[Json]:
+    """The objects that the answers of a case are about, in order."""
+    return [o for o in case["objects"] if o["kind"] in KINDS]
+
+
+def comparable(body: Json) -> Json:
+    """metadata (name, namespace, labels, annotations without our stamps) and spec."""
+    metadata = {
+        key: body["metadata"][key]
+        for key in ("name", "namespace", "labels", "annotations")
+        if body["metadata"].get(key)
+    }
+    kept = {k: v for k, v in metadata.get("annotations", {}).items() if not k.startswith(OURS)}
+    metadata.pop("annotations", None)
+    if kept:
+        metadata["annotations"] = kept
+    return {"metadata": metadata, "spec": body["spec"]}
+
+
+def rendered(case: Json, **settings: Any) -> Rendered:
+    return render(tree.copy(case["objects"]), Settings(**settings))
+
+
+def result_for(rendered_case: Rendered, machine: Json) -> Json | None:
+    """What became of *machine*, None where it was withheld."""
+    name, namespace = machine["metadata"]["name"], machine["metadata"].get("namespace", "")
+    for body in rendered_case.resources:
+        metadata = body["metadata"]
+        same = metadata.get("name") == name and metadata.get("namespace", "") == namespace
+        if same and body["kind"] in KINDS:
+            return comparable(body)
+    return None
+
+
+def wanted(case: Json, machine: Json, answer: Json) -> Json:
+    """A recorded answer without the random firmware uuid that a bare VMI got."""
+    given = [machine, *(o for o in case["objects"] if o["kind"].endswith("Preset"))]
+    uuids = {tree.get(o, "spec", "domain", "firmware", "uuid") for o in given}
+    answer = tree.copy(answer)
+    uuid = tree.get(answer, "spec", "domain", "firmware", "uuid")
+    if machine["kind"] == "VirtualMachineInstance" and uuid not in uuids:
+        tree.remove(answer, "spec", "domain", "firmware", "uuid")
+        if tree.get(answer, "spec", "domain", "firmware") == {}:
+            tree.remove(answer, "spec", "domain", "firmware")
+    return answer
+
+
+def errors_of(rendered_case: Rendered, machine: Json) -> list[str]:
+    """The texts of the errors about *machine*, those of the other parties included."""
+    metadata = machine["metadata"]
+    key = (machine["kind"], metadata.get("namespace", ""), metadata["name"])
+    return [
+        text
+        for d in rendered_case.diagnostics
+        if d.severity == "error" and d.resource == key
+        for text in (d.message, *(r.message for r in d.related))
+    ]
