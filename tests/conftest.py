@@ -7,10 +7,23 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update", action="store_true", help="rewrite the expected files of the cases"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--update") and os.environ.get("CI") == "true":
+        raise pytest.UsageError("--update writes what tests expect: not in CI")
+
+
 @pytest.fixture(scope="session")
 def kustomize() -> str:
     """The kustomize binary: the one that `make tools` installs, else the machine's."""
-    found = shutil.which("kustomize", path=str(ROOT / ".tools" / "bin")) or shutil.which("kustomize")
+    found = shutil.which("kustomize", path=str(ROOT / ".tools" / "bin")) or shutil.which(
+        "kustomize"
+    )
     if found:
         return found
     if os.environ.get("VIRT_RENDER_REQUIRE_TOOLS") == "1":

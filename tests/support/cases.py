@@ -1,0 +1,80 @@
+"""The folder cases: `fixtures/cases/AREA/BEHAVIOUR/`, described in CONTRIBUTING.md."""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from render import Settings
+from render.manifests.reader import Limits, read
+from render.manifests.sources import load
+from render.settings import OPTIONS, Source
+
+ROOT = Path(__file__).parents[2]
+CASES = ROOT / "fixtures" / "cases"
+
+
+@dataclass(frozen=True)
+class Case:
+    folder: Path
+    flags: dict[str, str | bool]
+
+    @property
+    def settings(self) -> Settings:
+        fields = {option.spelled(Source.FLAG): option.field for option in OPTIONS}
+        return Settings(**{fields[flag]: value for flag, value in self.flags.items()})  # type: ignore[arg-type] # by name
+
+    @property
+    def argv(self) -> list[str]:
+        """The flags as a shell writes them."""
+        words = []
+        for flag, value in self.flags.items():
+            words += (
+                [flag, value] if isinstance(value, str) else [flag if value else f"--no-{flag[2:]}"]
+            )
+        return words
+
+    @property
+    def expected(self) -> str:
+        """Everything that is printed, ``""`` where nothing may be."""
+        return _text(self.folder / "expected.yaml")
+
+    @property
+    def diagnostics(self) -> str:
+        """The report, ``""`` where nothing is found."""
+        return _text(self.folder / "diagnostics.txt")
+
+    def bodies(self, name: str = "input") -> list[Any]:
+        """The objects of the input, or of another file of the case, as the library takes them."""
+        loaded = load([str(self.folder / name)], stdin=None, limits=Limits())
+        return [document.body for document in loaded.documents]
+
+    def update(self, output: str, report: str) -> None:
+        """Make *output* and *report* what is expected."""
+        for name, text in (("expected.yaml", output), ("diagnostics.txt", report)):
+            if text:
+                (self.folder / name).write_text(text, encoding="utf-8")
+            else:
+                (self.folder / name).unlink(missing_ok=True)
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+@cache
+def _schema() -> Any:
+    return json.loads((ROOT / "schemas" / "case.schema.json").read_text(encoding="utf-8"))
+
+
+def read_case(folder: Path) -> Case:
+    """The case in *folder*; a case.yaml that does not fit its schema raises."""
+    found = read((folder / "case.yaml").read_bytes(), "case.yaml")
+    (document,) = found.documents
+    jsonschema.validate(document.body, _schema())
+    settings = {"annotations": False, **document.body.get("settings", {})}
+    flags = {option.field: option.spelled(Source.FLAG) for option in OPTIONS}
+    return Case(folder, {flags[name]: value for name, value in settings.items()})

@@ -1,0 +1,164 @@
+"""The files around the code say what is true of the code."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import render
+from render.manifests.reader import read
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = sorted(
+    path
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("fixtures/**/*.md"))
+)
+# Written in pieces, so that this file does not contain them.
+FORBIDDEN = re.compile(
+    "|".join(
+        ("/" + "work/", "/" + "tmp/", "/" + "root/", "pypi" + r"\.org", "pythonhosted" + r"\.org")
+    )
+)
+
+
+def tracked() -> list[Path]:
+    """Everything that is or would be committed."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, encoding="utf-8")
+    return [path for name in names.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+
+
+def yaml_objects(name: str) -> list[Any]:
+    found = read((ROOT / name).read_bytes(), name)
+    assert not found.diagnostics
+    return [document.body for document in found.documents]
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "render", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+
+
+def test_version_is_the_same_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == render.__version__
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(rf"^## {re.escape(render.__version__)}\b", changelog, re.MULTILINE)
+    assert render.__version__ in run("--version").stdout
+
+
+def test_entry_points_exist() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["scripts"]
+    for target in project["scripts"].values():
+        module, _, function = target.partition(":")
+        assert callable(getattr(__import__(module, fromlist=[function]), function))
+
+
+def test_pinned_requirements_hold_every_dependency() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = settings["project"]["dependencies"] + settings["dependency-groups"]["dev"]
+    names = {re.split(r"[^A-Za-z0-9._-]", line)[0].lower() for line in wanted}
+    lines = (ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8").splitlines()
+    pinned = {line.partition("==")[0].lower() for line in lines if "==" in line}
+    assert names <= pinned
+
+
+def test_argocd_plugin_names_a_command_that_exists() -> None:
+    (plugin,) = yaml_objects("plugin.yaml")
+    assert plugin["kind"] == "ConfigManagementPlugin"
+    assert plugin["metadata"]["name"] == "virt-render"
+    assert "version" not in plugin["spec"], "every upgrade would rename the plugin"
+    assert "discover" not in plugin["spec"], "an Application asks for it by name"
+    program, *command = plugin["spec"]["generate"]["command"]
+    assert program == "virt-render"
+    answer = run(*command, "--help")
+    assert answer.returncode == 0, answer.stderr
+
+
+def test_pre_commit_hooks_name_commands_that_exist() -> None:
+    # The file is a list, which is no Kubernetes object: read it as the value of a mapping.
+    text = "hooks:\n" + (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    (document,) = read(text.encode(), "hooks").documents
+    hooks = document.body["hooks"]
+    assert len({hook["id"] for hook in hooks}) == len(hooks) > 0
+    for hook in hooks:
+        assert hook["language"] == "python"
+        program, command, *rest = hook["entry"].split()
+        assert program == "virt-render"
+        answer = run(command, "--help")
+        assert answer.returncode == 0, answer.stderr
+        assert hook.get("pass_filenames", True) == (rest == ["--"])
+
+
+HOMES = {
+    "click": "frontends",
+    "deepdiff": "revisions",
+    "jsonschema": "schemas",
+    "ruamel": "manifests",
+    "_ruamel_yaml": "manifests",
+}
+
+
+@pytest.mark.parametrize("library", HOMES)
+def test_library_has_one_home(library: str) -> None:
+    """What import-linter cannot see: libraries that are imported by name or not at all yet."""
+    wanted = re.compile(
+        rf"""^\s*(?:import|from) {library}\b|import_module\(["']{library}\b""", re.MULTILINE
+    )
+    users = {
+        path.relative_to(ROOT / "render").parts[0].removesuffix(".py")
+        for path in (ROOT / "render").rglob("*.py")
+        if wanted.search(path.read_text(encoding="utf-8"))
+    }
+    assert users <= {HOMES[library]}
+
+
+def test_nothing_local_is_written_down() -> None:
+    found = []
+    for path in tracked():
+        data = path.read_bytes()
+        if b"\0" not in data and FORBIDDEN.search(data.decode()):
+            found.append(str(path.relative_to(ROOT)))
+    assert not found
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(document: Path) -> None:
+    text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not re.match(r"[a-z]+:", target):
+            name, _, anchor = target.partition("#")
+            linked = (document.parent / name) if name else document
+            assert linked.exists(), target
+            assert not anchor or anchor in anchors(linked), target
+
+
+def anchors(document: Path) -> set[str]:
+    """The names that a forge gives to the headings of *document*."""
+    titles = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_commands_in_the_documents_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        named = set(re.findall(r"(?:^|`)make ([a-z]+)", text, re.MULTILINE))
+        assert named <= targets, document.name
+
+
+def test_every_make_target_is_explained() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (phony,) = re.findall(r"^\.PHONY: (.+)$", makefile, re.MULTILINE)
+    assert set(phony.split()) == set(re.findall(r"^([a-z]+):.*## ", makefile, re.MULTILINE))
+
+
+def test_ci_runs_what_the_readme_names() -> None:
+    assert "make test" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").endswith("exec make test\n")
