@@ -115,7 +115,7 @@ def _identical(one: Any, other: Any) -> bool:
     differ, and a value beyond the fast path differs even from itself.
     """
     left, right = quantity.parse(one), quantity.parse(other)
-    return left == right and left.small
+    return left.small and left == right
 
 
 def differences(preset: Preset, domain: Tree, requests: dict[str, Any]) -> Iterator[Difference]:
@@ -137,9 +137,10 @@ def differences(preset: Preset, domain: Tree, requests: dict[str, Any]) -> Itera
 
 def _difference(preset: Preset, domain: Tree, path: FieldPath, shown: str) -> Iterator[Difference]:
     mine, theirs = tree.get(preset.domain, *path), tree.get(domain, *path)
-    if mine is not None and theirs is not None:
-        if _complete(mine, path) != _complete(theirs, path):
-            yield Difference(path, shown, mine, theirs)
+    if mine is None or theirs is None:
+        return
+    if _complete(mine, path) != _complete(theirs, path):
+        yield Difference(path, shown, mine, theirs)
 
 
 def conflicts(presets: Sequence[Preset]) -> Iterator[tuple[Preset, Preset, tuple[Difference, ...]]]:

@@ -20,6 +20,8 @@ class Finding(NamedTuple):
     source: FieldPath = ()
 
 
+_ALL = 100  # percent
+_THREADS_PER_CORE = 2
 _PREFIX = "failure checking preference requirements: "
 _CPU: FieldPath = ("spec", "template", "spec", "domain", "cpu")
 _MEMORY: FieldPath = ("spec", "template", "spec", "domain", "memory")
@@ -149,7 +151,7 @@ def validate_instancetype(spec: Tree) -> Iterator[Finding]:
     memory = spec.get("memory") or {}
     percent = memory.get("overcommitPercent", 0)
     path = ("spec", "memory", "overcommitPercent")
-    if not 0 <= percent <= 100:
+    if not 0 <= percent <= _ALL:
         yield Finding(
             path,
             f"spec.memory.overcommitPercent '{percent}': must be in range between 0 and 100.",
@@ -179,7 +181,7 @@ def validate_preference(spec: Tree) -> Iterator[Finding]:
         yield Finding(
             ("spec", "cpu", "spreadOptions", "across"), f"across {across} is not supported"
         )
-    elif across == "CoresThreads" and ratio != 2:
+    elif across == "CoresThreads" and ratio != _THREADS_PER_CORE:
         yield Finding(
             ("spec", "cpu", "spreadOptions", "ratio"),
             "only a ratio of 2 (1 core 2 threads) is allowed when spreading vCPUs over cores and "

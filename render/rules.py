@@ -1,10 +1,11 @@
 """Rules: how an instancetype or a preference reaches a VM.
 
-A rule is a pure function that yields edits and conflicts; `run` alone applies them, to a draft, and keeps what set which
-field. Most rules are rows (`fill`, `override`, `ensure`, `claim`, `each`); where a row would need another condition, a
-named function is wrapped by `custom`.
+A rule is a pure function that yields edits and conflicts; `run` alone applies them, to a draft,
+and keeps what set which field. Most rules are rows (`fill`, `override`, `ensure`, `claim`, `each`);
+where a row would need another condition, a named function is wrapped by `custom`.
 
-Paths of *source* start at the spec of the instancetype or preference; paths of the *target* start at the spec of the VMI.
+Paths of *source* start at the spec of the instancetype or preference; paths of the *target* start
+at the spec of the VMI.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -21,7 +22,10 @@ ABSENT: Final = object()
 
 
 class Edit(NamedTuple):
-    """Set *value* at *path* of the template (``spec`` or ``metadata`` first), because of *source* in the rule's object."""
+    """Set *value* at *path* of the template, because of *source* in the instancetype or preference.
+
+    *path* starts with ``spec`` or ``metadata``.
+    """
 
     path: FieldPath
     value: Any
@@ -29,7 +33,10 @@ class Edit(NamedTuple):
 
 
 class Conflict(NamedTuple):
-    """The VM sets *path*, which the instancetype claims with *source*; *shown* is KubeVirt's spelling of the path."""
+    """The VM sets *path*, which the instancetype claims with *source*.
+
+    *shown* is KubeVirt's spelling of the path.
+    """
 
     path: FieldPath
     source: FieldPath

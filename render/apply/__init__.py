@@ -1,1 +1,4 @@
-"""Applying an instancetype and a preference to a VM (upstream: pkg/instancetype/apply, pkg/instancetype/preference/apply)."""
+"""Applying an instancetype and a preference to a VM.
+
+Upstream: pkg/instancetype/apply, pkg/instancetype/preference/apply.
+"""

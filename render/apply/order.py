@@ -7,7 +7,7 @@ from render.apply import instancetype, preference
 from render.model import topology
 from render.model.draft import Draft
 from render.model.tree import Tree
-from render.rules import Conflict, Edit, Rule, plain, spec
+from render.rules import Conflict, Edit, plain, spec
 
 
 class Applied(NamedTuple):

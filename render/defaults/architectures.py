@@ -13,7 +13,7 @@ def fill_s390x_features(draft: Draft) -> None:
     """ACPI is off on s390x unless the VM says otherwise; elsewhere nothing happens."""
     acpi = ("spec", "domain", "features", "acpi", "enabled")
     if draft.get("spec", "architecture") == "s390x" and draft.get(*acpi) is None:
-        draft.put(acpi, False)  # noqa: FBT003 - the value of the field
+        draft.put(acpi, value=False)
 
 
 def fill(draft: Draft, config: ClusterConfig) -> None:
@@ -52,4 +52,4 @@ def _fill_uefi(draft: Draft) -> None:
         draft.put((*_BOOTLOADER, "efi"), {})
     efi = draft.get(*_BOOTLOADER, "efi")
     if efi is not None and efi.get("secureBoot") is None:
-        draft.put((*_BOOTLOADER, "efi", "secureBoot"), False)  # noqa: FBT003 - the value of the field
+        draft.put((*_BOOTLOADER, "efi", "secureBoot"), value=False)

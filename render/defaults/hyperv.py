@@ -25,7 +25,7 @@ def fill(draft: Draft) -> None:
         if state is False:
             return
         if state is None:
-            draft.put((*_HYPERV, required, "enabled"), True)
+            draft.put((*_HYPERV, required, "enabled"), value=True)
     evmcs = draft.get(*_HYPERV, "evmcs")
     if evmcs is not None and evmcs.get("enabled") is not False:
         _require_vmx(draft)

@@ -30,5 +30,7 @@ def add_default(draft: Draft, config: ClusterConfig) -> Added:
             return Added(error="bridge interface is not enabled in kubevirt-config")
         case "bridge" | "masquerade" as binding:
             draft.put(INTERFACES, [{"name": "default", binding: {}}])
+        case _:
+            pass  # unreachable in a cluster: the network comes without an interface
     draft.put(NETWORKS, [{"name": "default", "pod": {}}])
     return Added(added=True)

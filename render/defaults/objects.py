@@ -29,25 +29,33 @@ def fill(draft: Draft) -> None:
     for timer in draft.get(*_TIMER) or ():
         _enable(draft, (*_TIMER, timer), "present")
     _fill_disks(draft)
+    _fill_inputs(draft)
+    for index in range(len(draft.get(*_DEVICES, "gpus") or ())):
+        _enable(draft, (*_DEVICES, "gpus", index, "virtualGPUOptions", "display", "ramFB"))
+    for probe in ("readinessProbe", "livenessProbe"):
+        _fill_probe(draft, ("spec", probe))
+
+
+def _fill_inputs(draft: Draft) -> None:
     for index, device in enumerate(draft.get(*_DEVICES, "inputs") or ()):
         for key, value in (("bus", "usb"), ("type", "tablet")):
             if not device.get(key):
                 draft.put((*_DEVICES, "inputs", index, key), value)
-    for index in range(len(draft.get(*_DEVICES, "gpus") or ())):
-        _enable(draft, (*_DEVICES, "gpus", index, "virtualGPUOptions", "display", "ramFB"))
-    for probe in ("readinessProbe", "livenessProbe"):
-        given = draft.get("spec", probe)
-        if given is not None:
-            for key, value in _PROBE:
-                if given.get(key, 0) < 1:
-                    draft.put(("spec", probe, key), value)
+
+
+def _fill_probe(draft: Draft, path: FieldPath) -> None:
+    given = draft.get(*path)
+    if given is not None:
+        for key, value in _PROBE:
+            if given.get(key, 0) < 1:
+                draft.put((*path, key), value)
 
 
 def _enable(draft: Draft, path: FieldPath, key: str = "enabled") -> None:
     """Set *key* of the object at *path*, if that is there, unless it says otherwise."""
     state = draft.get(*path)
     if state is not None and state.get(key) is None:
-        draft.put((*path, key), True)
+        draft.put((*path, key), value=True)
 
 
 def _fill_features(draft: Draft) -> None:

@@ -41,9 +41,10 @@ def _fill_requests(draft: Draft, config: ClusterConfig) -> None:
     if limit and not _amount(draft, "requests", "cpu"):
         draft.put(request, limit)
     # The default of the cluster means: write nothing.
-    if quantity.compare(config.cpu_request, "100m") != 0 and draft.get(*request) is None:
-        if not draft.get(*_CPU, "dedicatedCpuPlacement"):
-            draft.put(request, config.cpu_request)
+    if quantity.compare(config.cpu_request, "100m") == 0 or draft.get(*request) is not None:
+        return
+    if not draft.get(*_CPU, "dedicatedCpuPlacement"):
+        draft.put(request, config.cpu_request)
 
 
 def _fill_guest_memory(draft: Draft) -> None:

@@ -8,7 +8,7 @@ from render.defaults import devices, network
 from render.defaults import spec as spec_defaults
 from render.defaults import vmi as vmi_defaults
 from render.defaults.identity import PCI_TOPOLOGY
-from render.defaults.vm import FIRMWARE, RANDOM, Unknown
+from render.defaults.vm import FIRMWARE, Unknown
 from render.model import tree
 from render.model.draft import Draft
 from render.model.tree import Tree

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 
 from render import requirements, schemas
 from render.diagnostics.codes import (
-    CODES,
-    MISSING_FIELD,
     BUNDLED_DIFFERS,
+    CODES,
     DEPRECATED_FIELD,
     DEPRECATED_VERSION,
     DUPLICATE_OBJECT,
@@ -15,6 +14,7 @@ from render.diagnostics.codes import (
     INVALID_INSTANCETYPE,
     INVALID_PREFERENCE,
     INVALID_PRESET,
+    MISSING_FIELD,
     NOT_AN_OBJECT,
     Code,
 )

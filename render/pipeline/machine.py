@@ -31,8 +31,9 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Additions:
-    """Entries that KubeVirt adds by itself, as they were when added: an entry that is still the same object later was
-    changed by no rule.
+    """Entries that KubeVirt adds by itself, as they were when added.
+
+    One that is still the same object later was changed by no rule.
     """
 
     disks: tuple[Tree, ...] = ()
@@ -42,8 +43,11 @@ class Additions:
 
 @dataclass(slots=True)
 class Machine:
-    """*vm* is the decoded object, as the stages change it; *template* the VMI that comes out of it, ``metadata`` and
-    ``spec``. A stage that fails adds a diagnostic and sets *failed*: no later stage runs.
+    """One VM (or bare VMI) between its manifest and what becomes of it.
+
+    *vm* is the decoded object, as the stages change it; *template* the VMI that comes out of it,
+    ``metadata`` and ``spec``. A stage that fails adds a diagnostic and sets *failed*: no later
+    stage runs.
     """
 
     context: Context

@@ -10,16 +10,16 @@ from render.model.tree import Tree
 
 
 class Provenance(NamedTuple):
-    """*field* of the VM *resource* was set by *source_field* of *source*, which the input has at *index*.
+    """*field* of the VM *resource* was set by *source_field* of *source*, which the input has at *position*.
 
-    *index* is None for a bundled object.
+    *position* is None for a bundled object.
     """
 
     resource: ResourceRef
     field: FieldPath
     source: ResourceRef
     source_field: FieldPath
-    index: int | None
+    position: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from render.diagnostics.diagnostic import Related, at
 from render.model import tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
+from render.model.fieldpath import FieldPath
 from render.model.nearest import nearest
 from render.model.resource import CDI
 from render.model.tree import Tree
@@ -182,7 +183,7 @@ def resolve(machine: Machine) -> None:
     for kind_class in KIND_CLASSES:
         definition = found[kind_class.word]
         if isinstance(definition, Missing):
-            path = ("spec", kind_class.word)
+            path: FieldPath = ("spec", kind_class.word)
             if machine.spec[kind_class.word].get(definition.key) is not None:
                 path = (*path, definition.key)
             machine.report(

@@ -1,6 +1,7 @@
 """Machine type, subdomain, grace period, architecture and launch security.
 
-Upstream: pkg/instancetype/preference/apply/machine.go, subdomain.go, termination.go, architecture.go, launchsecurity.go.
+Upstream: pkg/instancetype/preference/apply/machine.go, subdomain.go, termination.go,
+architecture.go, launchsecurity.go.
 """
 
 from collections.abc import Iterable
