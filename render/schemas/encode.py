@@ -13,6 +13,7 @@ from render.model.tree import Tree
 
 Complete = Callable[[Any], Any]
 
+_WRITTEN_STRUCTS = ("intstr", "quantity")  # scalars in JSON, structs in Go
 _ZEROES = {"bool": False, "intstr": 0, "quantity": "0", "string": "", "float32": 0}
 
 
@@ -21,57 +22,69 @@ def encode(tree: Tree, type_name: str) -> Tree:
 
     The input is not changed; parts that are complete already are shared with it.
     """
-    return _completed(tree, type_name)
-
-
-def _completed(tree: Tree, type_name: str) -> Tree:
-    always, parts = _plan(type_name)
-    found = dict(tree)
-    for name, complete in parts.items():
-        if found.get(name) is not None:
-            found[name] = complete(found[name])
-    for name, go_type in always:
+    plan = _plan(type_name)
+    found = {}
+    for name, value in tree.items():
+        complete = plan[name]
+        found[name] = value if complete is None or value is None else complete(value)
+    for name, go_type in plan.always:
         if name not in found:
             found[name] = _zero(go_type)
     return found
 
 
+class _Plan(dict[str, Complete | None]):
+    """What is to be done with a struct: *always* is written; the items complete a field's value."""
+
+    def __init__(self, type_name: str) -> None:
+        super().__init__()
+        self.fields = types.fields(type_name)
+        self.always = [
+            (name, field.type)
+            for name, field in self.fields.items()
+            if not field.omitempty or field.type in _WRITTEN_STRUCTS or types.is_struct(field.type)
+        ]
+
+    def __missing__(self, name: str) -> Complete | None:
+        field = self.fields.get(name)
+        complete = self[name] = _part(field.type) if field else None
+        return complete
+
+
+_plan = cache(_Plan)
+
+
 @cache
-def _plan(type_name: str) -> tuple[tuple[tuple[str, str], ...], dict[str, Complete]]:
-    """What is always written of a struct (name and Go type), and the fields to look into."""
-    fields = types.fields(type_name)
-    always = tuple(
-        (name, field.type)
-        for name, field in fields.items()
-        if not field.omitempty
-        or field.type in ("quantity", "intstr")
-        or types.is_struct(field.type)
-    )
-    parts = {
-        name: complete
-        for name, field in fields.items()
-        if (complete := _part(field.type)) is not None
-    }
-    return always, parts
-
-
 def _part(go_type: str) -> Complete | None:
-    """What completes a value of *go_type*; None where there is never anything to add."""
+    """What completes a value of *go_type*; None where there is nothing to add."""
     go_type = go_type.removeprefix("*")
     if go_type.startswith("[]"):
-        item = _part(go_type[2:])
-        return item and (lambda value: [item(entry) for entry in value])
+        return _each(_part(go_type[2:]))
     if go_type.startswith("map["):
-        item = _part(go_type.partition("]")[2])
-        return item and (lambda value: {key: item(entry) for key, entry in value.items()})
-    if not types.is_struct(go_type) or not any(_plan(go_type)):
+        return _each_value(_part(go_type.partition("]")[2]))
+    if not types.is_struct(go_type) or _is_flat(go_type):
         return None
-    return lambda value: _completed(value, go_type)
+    return lambda value: encode(value, go_type)
+
+
+def _each(complete: Complete | None) -> Complete | None:
+    return complete and (lambda value: [complete(item) for item in value])
+
+
+def _each_value(complete: Complete | None) -> Complete | None:
+    return complete and (lambda value: {key: complete(item) for key, item in value.items()})
+
+
+def _is_flat(type_name: str) -> bool:
+    """Whether a struct holds no other, and nothing that is always written."""
+    plan = _plan(type_name)
+    names = (field.type.lstrip("*[]").removeprefix("map[string]") for field in plan.fields.values())
+    return not plan.always and not any(map(types.is_struct, names))
 
 
 def _zero(go_type: str) -> Any:
     if types.is_struct(go_type):
-        return _completed({}, go_type)
+        return encode({}, go_type)
     if go_type.startswith(("*", "[]", "map[")):
         return None
     if go_type.startswith("enum:"):

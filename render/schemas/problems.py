@@ -63,7 +63,7 @@ def path(link: Link) -> FieldPath:
 
 def unknown(key: Any, link: Link, known: Collection[str]) -> Problem:
     """A field that the type at *link* has not."""
-    text = f'unknown field "{key}": {_dotted((link, key))} in body is a forbidden property'
+    text = f'unknown field "{key}": {_dotted(link)}.{key} in body is a forbidden property'
     return Problem(UNKNOWN_FIELD, path((link, str(key))), text, _nearest(str(key), known))
 
 
@@ -110,16 +110,13 @@ def no_quantity(value: str | float, reason: str, link: Link) -> Problem:
 
 
 def _dotted(link: Link) -> str:
-    steps = [step for step in path(link) if not isinstance(step, int)]
-    return ".".join(str(step) for step in steps) if len(steps) != 1 else f".{steps[0]}"
+    return ".".join(str(step) for step in path(link) if not isinstance(step, int))
 
 
 def _short(value: str | float) -> str:
-    text = (
-        str(value)
-        if isinstance(value, str | float) or abs(value) < 10**_SHOWN
-        else "a number too large"
-    )
+    if isinstance(value, int) and abs(value) >= 10**_SHOWN:
+        return f"a number of more than {_SHOWN} digits"  # Python refuses to print 4,300 digits
+    text = str(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 

@@ -19,4 +19,4 @@ def cases(family: str) -> list[dict[str, Any]]:
 
 def is_refused_by_schema(case: dict[str, Any], entry: dict[str, Any]) -> bool:
     """Whether a schema refuses or changes the VM of *entry* or another object of *case*."""
-    return "crd" in entry or any("crd" in other for other in case["resources"])
+    return "crd" in entry or any("crd" in other for other in case.get("resources", ()))

@@ -1,0 +1,320 @@
+"""Typed normalisation, rule by rule."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from render.diagnostics.diagnostic import Severity
+from render.model import fieldpath
+from render.model.resource import from_body
+from render.schemas import Problem, decode, decode_resource, encode
+
+VM = "kubevirt.VirtualMachine"
+VMI_SPEC = "kubevirt.VirtualMachineInstanceSpec"
+DOMAIN = "kubevirt.DomainSpec"
+
+
+def findings(tree: dict[str, Any], type_name: str) -> list[tuple[str, str, str]]:
+    """Number of the code, field and message."""
+    _, problems = decode(tree, type_name)
+    return [(p.code.number, fieldpath.text(p.path), p.message) for p in problems]
+
+
+def only(tree: dict[str, Any], type_name: str) -> Problem:
+    _, problems = decode(tree, type_name)
+    assert len(problems) == 1, problems
+    return problems[0]
+
+
+def kept(tree: dict[str, Any], type_name: str) -> dict[str, Any]:
+    found, problems = decode(tree, type_name)
+    assert problems == []
+    return found
+
+
+def test_go_empty_values_vanish() -> None:
+    cpu = {"cores": 0, "sockets": 2, "model": "", "dedicatedCpuPlacement": False, "features": []}
+    assert kept(cpu, "kubevirt.CPU") == {"sockets": 2}
+    spec = {"domain": {"devices": {}}, "nodeSelector": {}, "tolerations": [], "hostname": ""}
+    assert kept(spec, VMI_SPEC) == {"domain": {"devices": {}}}
+
+
+def test_what_a_pointer_leads_to_stays() -> None:
+    domain = {
+        "devices": {"autoattachPodInterface": False, "tpm": {}, "rng": {}},
+        "memory": {},
+        "cpu": {},
+        "clock": {},
+    }
+    assert kept(domain, DOMAIN) == domain
+    assert kept({"domain": {"devices": {}}, "terminationGracePeriodSeconds": 0}, VMI_SPEC) == {
+        "domain": {"devices": {}},
+        "terminationGracePeriodSeconds": 0,
+    }
+
+
+def test_the_input_is_not_changed() -> None:
+    tree = {
+        "metadata": {"name": "a", "creationTimestamp": None},
+        "spec": {
+            "template": {"spec": {"domain": {"devices": {"disks": []}, "cpu": {"cores": 0}}}},
+            "bogus": 1,
+        },
+    }
+    before = copy.deepcopy(tree)
+    found, _ = decode(tree, VM)
+    encode(found, VM)
+    assert tree == before
+
+
+@pytest.mark.parametrize(
+    ("raw", "canonical"),
+    [("1024Mi", "1Gi"), (1000, "1k"), (2.0, "2"), ("0.5Gi", "512Mi"), ("+1Gi", "+1Gi")],
+)
+def test_quantities_become_canonical(raw: str | float, canonical: str) -> None:
+    assert kept({"guest": raw}, "kubevirt.Memory") == {"guest": canonical}
+    requests = {"requests": {"memory": raw}}
+    assert kept(requests, "kubevirt.ResourceRequirements") == {"requests": {"memory": canonical}}
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("2gb", "quantities must match the regular expression"),
+        ("2K", "unable to parse quantity's suffix"),
+        ("Gi", "no number before the suffix"),
+        (".", "no number before the suffix"),
+        (" 1Gi", "a space around it"),
+        (1.5, "a fraction must be written as a string"),
+        ("9" * 2000, "must not have more than 1000 digits"),
+    ],
+)
+def test_no_quantity(raw: str | float, text: str) -> None:
+    problem = only({"guest": raw}, "kubevirt.Memory")
+    assert problem.code.number == "VR108"
+    assert text in problem.message
+    assert len(problem.message) < 300
+
+
+def test_hugepages_are_no_quantity() -> None:
+    assert kept({"pageSize": "1024Mi"}, "kubevirt.Hugepages") == {"pageSize": "1024Mi"}
+
+
+def test_addresses_are_sanitised() -> None:
+    spec = {
+        "domain": {"devices": {"interfaces": [
+            {"name": "n", "dhcpOptions": {"ntpServers": ["010.0.0.1", "ntp"]}},
+        ]}},
+        "dnsConfig": {"nameservers": ["::ffff:10.0.0.1"]},
+        "networks": [{"name": "n", "pod": {
+            "vmNetworkCIDR": "010.0.2.5/24", "vmIPv6NetworkCIDR": "fd10:0::/64",
+        }}],
+    }  # fmt: skip
+    found = kept(spec, VMI_SPEC)
+    assert found["dnsConfig"] == {"nameservers": ["10.0.0.1"]}
+    assert found["networks"][0]["pod"] == {
+        "vmNetworkCIDR": "10.0.2.5/24",
+        "vmIPv6NetworkCIDR": "fd10:0::/64",
+    }
+    assert found["domain"]["devices"]["interfaces"][0]["dhcpOptions"] == {
+        "ntpServers": ["10.0.0.1", "ntp"]
+    }
+
+
+def test_an_unknown_field_names_its_path_and_the_nearest() -> None:
+    problem = only({"spec": {"template": {"spec": {"domain": {"devices": {}, "memry": {}}}}}}, VM)
+    assert problem.message == (
+        'unknown field "memry": spec.template.spec.domain.memry in body is a forbidden property'
+    )
+    assert problem.help == 'did you mean "memory"?'
+    assert problem.path == ("spec", "template", "spec", "domain", "memry")
+
+
+def test_an_unknown_field_is_dropped_and_its_siblings_stay() -> None:
+    found, problems = decode({"Cores": 4, "cores": 2}, "kubevirt.CPU")
+    assert found == {"cores": 2}
+    assert [p.help for p in problems] == ['did you mean "cores"?']
+
+
+def test_paths_have_indexes_and_kubevirts_text_has_none() -> None:
+    tree = {"disks": [{"name": "a"}, {"name": "b", "Cdrom": {}}]}
+    assert findings(tree, "kubevirt.Devices") == [
+        (
+            "VR105",
+            "disks[1].Cdrom",
+            'unknown field "Cdrom": disks.Cdrom in body is a forbidden property',
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tree", "type_name", "text"),
+    [
+        ({"devices": 3}, DOMAIN, 'got a whole number: devices in body must be of type object: "number"'),
+        ({"devices": None}, DOMAIN, 'got null: devices in body must be of type object: "null"'),
+        ({"cores": "2"}, "kubevirt.CPU", 'a whole number, got a string: cores in body must be of type integer: "string"'),
+        ({"cores": 1.0}, "kubevirt.CPU", 'must be of type integer: "number"'),
+        ({"cores": True}, "kubevirt.CPU", 'must be of type integer: "boolean"'),
+        ({"model": True}, "kubevirt.CPU", 'must be of type string: "boolean"'),
+        ({"features": {}}, "kubevirt.CPU", 'must be of type array: "object"'),
+        ({"features": [None]}, "kubevirt.CPU", 'features in body must be of type object: "null"'),
+        ({"labels": {"a": 1}}, "meta.ObjectMeta", 'labels.a in body must be of type string: "number"'),
+        ({"labels": {"a": None}}, "meta.ObjectMeta", 'labels.a in body must be of type string: "null"'),
+        ({"guest": {}}, "kubevirt.Memory", 'guest in body must be of type string,integer,number: "object"'),
+        ({"port": []}, "core.TCPSocketAction", 'port in body must be of type string,integer: "array"'),
+    ],
+)  # fmt: skip
+def test_wrong_types(tree: dict[str, Any], type_name: str, text: str) -> None:
+    problem = only(tree, type_name)
+    assert problem.code.number == "VR106"
+    assert text in problem.message
+
+
+@pytest.mark.parametrize("number", [-1, 2**32, 10**5000], ids=["negative", "large", "huge"])
+def test_what_the_go_type_cannot_hold(number: int) -> None:
+    problem = only({"cores": number}, "kubevirt.CPU")
+    assert problem.code.number == "VR109"
+    assert "must be a whole number from 0 to 4294967295" in problem.message
+    assert len(problem.message) < 200
+
+
+def test_missing_fields() -> None:
+    assert findings({"spec": {"template": {"spec": {}}}}, VM) == [
+        (
+            "VR107",
+            "spec.template.spec.domain",
+            'missing field "domain": spec.template.spec.domain in body is required',
+        )
+    ]
+    assert only({}, DOMAIN).help == "add `devices: {}`"
+    assert only({}, "kubevirt.Disk").help == "add `name`"
+    assert kept({"metadata": {}, "spec": {"template": {}}}, VM)["spec"] == {"template": {}}
+
+
+@pytest.mark.parametrize(
+    "volume",
+    [
+        {"persistentVolumeClaim": {}},
+        {"ephemeral": {"persistentVolumeClaim": {}}},
+        {"memoryDump": {}},
+    ],
+)
+def test_claim_names_are_required(volume: dict[str, Any]) -> None:
+    problem = only({"name": "v", **volume}, "kubevirt.Volume")
+    assert problem.path[-1] == "claimName"
+
+
+def test_the_machine_type_is_not_required() -> None:
+    assert kept({}, "kubevirt.Machine") == {}
+    assert encode({}, "kubevirt.Machine") == {"type": ""}
+
+
+@pytest.mark.parametrize("value", ["", "clusterfirst"])
+def test_enumerations(value: str) -> None:
+    problem = only({"domain": {"devices": {}}, "dnsPolicy": value}, VMI_SPEC)
+    assert problem.code.number == "VR109"
+    assert (
+        "dnsPolicy in body should be one of [ClusterFirst ClusterFirstWithHostNet Default None]"
+        in problem.message
+    )
+
+
+def test_server_side_fields_go() -> None:
+    tree = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {
+            "name": "vm",
+            "creationTimestamp": None,
+            "managedFields": [{"manager": "kubectl"}],
+            "labels": None,
+        },
+        "spec": {"template": {"metadata": {"creationTimestamp": None}, "spec": {"domain": {"devices": {}}}}},
+        "status": {"anything": [1], "instancetypeRef": {"name": "it"}, "preferenceRef": 3},
+    }  # fmt: skip
+    found = kept(tree, VM)
+    assert found["metadata"] == {"name": "vm"}
+    assert found["status"] == {"instancetypeRef": {"name": "it"}}
+    assert found["spec"]["template"]["metadata"] == {}
+
+
+def test_encoding_adds_what_go_always_writes() -> None:
+    tree = {
+        "spec": {
+            "template": {
+                "spec": {
+                    "domain": {
+                        "machine": {},
+                        "features": {},
+                        "devices": {
+                            "inputs": [{"bus": "usb"}],
+                            "filesystems": [{"name": "f"}],
+                        },
+                    },
+                    "volumes": [{"name": "e", "emptyDisk": {}}],
+                }
+            },
+            "dataVolumeTemplates": [{"spec": {"pvc": {"dataSource": {"kind": "k", "name": "n"}}}}],
+        }
+    }
+    assert encode(tree, VM) == {
+        "metadata": {},
+        "spec": {
+            "template": {
+                "metadata": {},
+                "spec": {
+                    "domain": {
+                        "machine": {"type": ""},
+                        "features": {"acpi": {}},
+                        "devices": {
+                            "inputs": [{"bus": "usb", "type": "", "name": ""}],
+                            "filesystems": [{"name": "f", "virtiofs": None}],
+                        },
+                        "resources": {},
+                    },
+                    "volumes": [{"name": "e", "emptyDisk": {"capacity": "0"}}],
+                },
+            },
+            "dataVolumeTemplates": [
+                {
+                    "metadata": {},
+                    "spec": {
+                        "pvc": {
+                            "dataSource": {"kind": "k", "name": "n", "apiGroup": None},
+                            "resources": {},
+                        }
+                    },
+                }
+            ],
+        },
+    }
+
+
+def test_encoding_an_instancetype() -> None:
+    assert encode({}, "instancetype.VirtualMachineInstancetypeSpec") == {
+        "cpu": {"guest": 0},
+        "memory": {"guest": "0"},
+    }
+
+
+def test_a_resource_gives_diagnostics() -> None:
+    body = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterInstancetype",
+        "metadata": {"name": "it"},
+        "spec": {"cpu": {"guest": 1, "gust": 2}, "memory": {"guest": "1024Mi"}},
+    }
+    tree, diagnostics = decode_resource(from_body(body, 7))
+    assert tree["spec"] == {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
+    (found,) = diagnostics
+    assert (found.code, found.severity, found.field) == ("VR105", Severity.ERROR, "spec.cpu.gust")
+    assert found.location.index == 7
+    assert found.help == 'did you mean "guest"?'
+
+
+def test_foreign_kinds_are_left_alone() -> None:
+    body = {"apiVersion": "example.org/v1", "kind": "VirtualMachine", "spec": {"memory": "1024Mi"}}
+    tree, diagnostics = decode_resource(from_body(body, 0))
+    assert tree is body
+    assert diagnostics == []
