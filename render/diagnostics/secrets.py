@@ -7,7 +7,7 @@ from render.model.fieldpath import FieldPath
 MASK = "[redacted]"
 _SECRET_KEY = re.compile(
     r"(?:user_?-?data|network_?-?data)(?:base64)?$|passw(?:or)?d$|passphrase$|chpasswd$|token$"
-    r"|(?:private|secret|api|access|encryption)[_-]?key$|credentials?$|stringdata$",
+    r"|(?:private|secret|api|access|encryption)[_-]?key$|stringdata$",
     re.IGNORECASE,
 )
 _KEY = re.compile(r"""["']?([A-Za-z_][\w.-]*)["']?\s*:(?=\s|$|["'{\[])""")

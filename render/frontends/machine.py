@@ -19,6 +19,8 @@ def parse(argv: Sequence[str]) -> Call | None:
     flags: dict[str, str | bool] = {}
     words = iter(argv[1:])
     for word in words:
+        if word == "--":
+            return Call(argv[0], (*paths, *words), flags)
         if word == "-" or not word.startswith("-"):
             paths.append(word)
             continue

@@ -51,7 +51,7 @@ def build(asked: Request) -> Exit:
         allow_remote=asked.allow_remote,
     )
     rendered, diagnostics = _render(loaded, asked)
-    if diagnostics:
+    if diagnostics or asked.format != "text":
         tell(merge(_found(loaded, diagnostics)), asked)
     outcome = status(diagnostics)
     return _write(loaded, rendered, asked) if outcome is Exit.OK else outcome

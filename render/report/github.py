@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from render.diagnostics.diagnostic import Severity
 from render.report.findings import Finding
+from render.report.text import printable
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
@@ -24,12 +25,13 @@ def _command(found: Finding) -> str:
         lines.append(f"{other}: {related.message}" if other.file else related.message)
     if diagnostic.help:
         lines.append(f"help: {diagnostic.help}")
-    return f"::{_COMMANDS[diagnostic.severity]} {shown}::" + _data("\n".join(lines))
+    message = "\n".join(printable(line) for text in lines for line in text.splitlines())
+    return f"::{_COMMANDS[diagnostic.severity]} {shown}::{_data(message)}"
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return text.replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return _data(printable(text)).replace(":", "%3A").replace(",", "%2C")

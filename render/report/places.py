@@ -47,9 +47,9 @@ class Sources:
                 from render.manifests import positions
 
                 line, column = positions.locate(self._data[file], origin, location.path)
-        return Place(file, line, column, self._source(file, line, location))
+        return Place(file, line, column, self._source(file, line, column, location))
 
-    def _source(self, file: str, line: int, location: Location) -> str:
+    def _source(self, file: str, line: int, column: int, location: Location) -> str:
         """The text of *line*, without what is secret in it."""
         if not line or file not in self._data:
             return ""
@@ -62,7 +62,8 @@ class Sources:
             return ""
         text = secrets.masked(lines, line)
         kind = location.resource.kind if location.resource else ""
-        key, colon, value = text.partition(":")
-        if secrets.is_secret(location.path, kind) and colon and value.strip():
-            return f"{key}: {secrets.MASK}"
-        return text
+        if secrets.MASK in text or not secrets.is_secret(location.path, kind):
+            return text
+        before = max(column - 1, 0)
+        key, colon, value = text[before:].partition(":")
+        return f"{text[:before]}{key}: {secrets.MASK}" if colon and value.strip() else text

@@ -24,7 +24,7 @@ def _lines(found: Finding, *, colour: bool) -> list[str]:
     lines += _excerpt(found.place, colour=colour)
     for related, place in zip(diagnostic.related, found.related, strict=True):
         where = f"{place}: " if place.file else ""
-        lines.append(f"  {where}{printable(related.message)}")
+        lines.append(printable(f"  {where}{related.message}"))
     if diagnostic.help:
         help_lines = [printable(line) for line in diagnostic.help.splitlines()]
         lines.append(f"  {_painted('help:', '1', colour=colour)} {help_lines[0]}")
@@ -33,7 +33,7 @@ def _lines(found: Finding, *, colour: bool) -> list[str]:
 
 
 def _at(place: Place) -> str:
-    return str(place) if place.file else "virt-render"
+    return printable(str(place)) if place.file else "virt-render"
 
 
 def _excerpt(place: Place, *, colour: bool) -> list[str]:
@@ -41,11 +41,12 @@ def _excerpt(place: Place, *, colour: bool) -> list[str]:
     if not place.source.strip():
         return []
     start = max(0, place.column - 1 - _WIDTH // 2) if len(place.source) > _WIDTH else 0
-    shown = printable(place.source[start : start + _WIDTH])
-    lines = [f"  {place.line} | {shown.rstrip()}"]
-    if place.column:
+    lead = "..." if start else ""
+    shown = printable(place.source[start : start + _WIDTH]).rstrip()
+    lines = [f"  {place.line} | {lead}{shown}"]
+    if 0 < place.column <= len(place.source):
         before = place.source[start : place.column - 1]
-        pad = "".join("\t" if char == "\t" else " " for char in before)
+        pad = " " * len(lead) + "".join("\t" if char == "\t" else " " for char in before)
         lines.append(
             f"  {' ' * len(str(place.line))} | {pad}{_painted('^', '1;31', colour=colour)}"
         )

@@ -1,0 +1,81 @@
+from typing import Any
+
+import pytest
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, at
+from render.diagnostics.suppression import suppress
+from render.model.resource import Resource, from_body
+
+UNMET = codes.REQUIREMENT_UNMET
+
+
+def machine(index: int = 0, **ignored: Any) -> Resource:
+    annotations = {f"virt-render.dev/ignore.{code}": reason for code, reason in ignored.items()}
+    metadata = {"name": f"vm{index}", "annotations": annotations}
+    return from_body({"kind": "VirtualMachine", "metadata": metadata}, index)
+
+
+def unused(resource: Resource, code: str) -> Diagnostic:
+    (found,) = suppress([], [resource])
+    assert found.code == codes.UNUSED_SUPPRESSION.number
+    assert found.location.path == ("metadata", "annotations", f"virt-render.dev/ignore.{code}")
+    return found
+
+
+def test_finding_on_the_annotated_object_is_silenced() -> None:
+    assert suppress([UNMET.at(at(machine()), "too small")], [machine(VR401="sized by hand")]) == ()
+
+
+def test_finding_on_another_object_stays() -> None:
+    resources = [machine(0, VR401="sized by hand"), machine(1)]
+    mine, other = (UNMET.at(at(resource), "too small") for resource in resources)
+    assert suppress([mine, other], resources) == (other,)
+
+
+def test_every_finding_of_the_code_is_silenced_and_no_other() -> None:
+    resource = machine(VR401="sized by hand")
+    first, second = (UNMET.at(at(resource), message) for message in ("cpu", "memory"))
+    other = codes.SPREAD_INDIVISIBLE.at(at(resource), "odd")
+    assert suppress([first, other, second], [resource]) == (other,)
+
+
+def test_unused_suppression_is_reported() -> None:
+    assert "does not occur" in unused(machine(VR401="sized by hand"), "VR401").message
+
+
+def test_unknown_code_names_the_nearest() -> None:
+    assert "did you mean VR401?" in unused(machine(VR4O1="why"), "VR4O1").message
+
+
+@pytest.mark.parametrize("reason", ["", "  ", True, None])
+def test_reason_is_required(reason: object) -> None:
+    resource = machine(VR401=reason)
+    finding = UNMET.at(at(resource), "too small")
+    kept, idle = suppress([finding], [resource])
+    assert kept == finding
+    assert "gives no reason" in idle.message
+
+
+def test_what_would_change_the_vm_cannot_be_suppressed() -> None:
+    resource = machine(VR301="I know better", VR120="be quiet")
+    conflict = codes.INSTANCETYPE_CONFLICT.at(at(resource), "conflicts")
+    kept, *idle = suppress([conflict], [resource])
+    assert kept == conflict
+    assert ["cannot be suppressed" in found.message for found in idle] == [True, True]
+
+
+def test_findings_of_the_reader_are_judged_by_the_reader_only() -> None:
+    resource = machine(VR113="the label is meant as a boolean", VR401="sized by hand")
+    ambiguous = codes.AMBIGUOUS_SCALAR.at(at(resource), "yes")
+    unmet = UNMET.at(at(resource), "too small")
+    assert suppress([ambiguous], [resource], reading=True) == ()
+    assert suppress([unmet], [resource]) == ()
+    (idle,) = suppress([], [resource], reading=True)
+    assert "VR113" in idle.message
+
+
+@pytest.mark.parametrize("annotations", [None, [], "text"])
+def test_odd_annotations_are_somebody_elses_finding(annotations: object) -> None:
+    resource = from_body({"metadata": {"annotations": annotations}}, 0)
+    assert suppress([], [resource]) == ()
