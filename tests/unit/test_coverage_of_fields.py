@@ -1,0 +1,75 @@
+"""Every field of an instancetype or preference is read by a rule, or listed with a reason."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from render.apply import instancetype, preference
+from render.model import types
+from render.rules import Rule
+
+STOP = ("kubevirt.", "core.", "resource.")
+
+
+def leaves(type_name: str, prefix: str = "") -> Iterator[str]:
+    """The fields down to the types that are copied whole."""
+    for name, field in types.fields(type_name).items():
+        inner = field.type.lstrip("*")
+        dotted = f"{prefix}{name}"
+        if types.is_struct(inner) and not inner.startswith(STOP):
+            yield from leaves(inner, f"{dotted}.")
+        else:
+            yield dotted
+
+
+def unread(type_name: str, rules: tuple[Rule, ...], elsewhere: dict[str, str]) -> set[str]:
+    read = {".".join(map(str, path)) for rule in rules for path in rule.reads}
+    fields = set(leaves(type_name))
+    assert fields
+    return {
+        f
+        for f in fields
+        if f not in elsewhere and not any(f"{r}.".startswith(f"{f}.") for r in read)
+    }
+
+
+@pytest.mark.parametrize(
+    ("type_name", "rules", "elsewhere"),
+    [
+        ("instancetype.VirtualMachineInstancetypeSpec", instancetype.RULES, {}),
+        ("instancetype.VirtualMachinePreferenceSpec", preference.RULES, preference.ELSEWHERE),
+    ],
+)
+def test_every_field_has_a_rule_or_a_reason(
+    type_name: str, rules: tuple[Rule, ...], elsewhere: dict[str, str]
+) -> None:
+    assert unread(type_name, rules, elsewhere) == set()
+    assert set(elsewhere) <= set(leaves(type_name))
+    assert all(elsewhere.values())
+
+
+@pytest.mark.parametrize(
+    ("type_name", "rules"),
+    [
+        ("instancetype.VirtualMachineInstancetypeSpec", instancetype.RULES),
+        ("instancetype.VirtualMachinePreferenceSpec", preference.RULES),
+    ],
+)
+def test_every_path_of_a_rule_exists(type_name: str, rules: tuple[Rule, ...]) -> None:
+    for rule in rules:
+        for read in rule.reads:
+            assert exists(type_name, read), read
+        for written in rule.writes:
+            assert exists("kubevirt.VirtualMachineInstanceSpec", written), written
+
+
+def exists(type_name: str, path: tuple[str | int, ...]) -> bool:
+    for step in path:
+        inner = type_name.lstrip("*").removeprefix("[]")
+        if not types.is_struct(inner):
+            return False
+        field = types.fields(inner).get(str(step))
+        if field is None:
+            return False
+        type_name = field.type
+    return True
