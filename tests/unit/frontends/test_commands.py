@@ -1,0 +1,312 @@
+"""What a caller sees of a command: exit status, standard output, standard error."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from render.diagnostics.codes import CODES
+from render.frontends import dispatch, run
+from render.frontends.exits import Exit
+
+SMALL = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineInstancetype
+metadata: {name: small, namespace: prod}
+spec:
+  cpu: {guest: 1}
+  memory: {guest: 1Gi}
+"""
+VM = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web, namespace: prod}
+spec:
+  runStrategy: Always
+  instancetype: {name: small, kind: VirtualMachineInstancetype}
+  template:
+    spec:
+      domain:
+        devices: {}
+"""
+CONFLICT = VM + "        memory: {guest: 2Gi}\n"
+NOTE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: note}   # kept\n"
+
+
+class Answer(NamedTuple):
+    exit: Exit
+    out: str
+    err: str
+
+
+Ask = Callable[..., Answer]
+
+
+@pytest.fixture
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Ask:
+    """Run a command line in a folder of its own, with *files* in it and *stdin*."""
+    monkeypatch.chdir(tmp_path)
+
+    def answer(*argv: str, files: Mapping[str, str] = {}, stdin: str = "") -> Answer:
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        exit_ = dispatch.invoke(argv)
+        captured = capfd.readouterr()
+        return Answer(exit_, captured.out, captured.err)
+
+    return answer
+
+
+def test_rendered_manifests_on_stdout(ask: Ask) -> None:
+    answer = ask("build", files={"small.yaml": SMALL, "vm.yaml": VM, "note.yaml": NOTE})
+    assert (answer.exit, answer.err) == (Exit.OK, "")
+    assert answer.out.count("---\n") == 3
+    assert "\nkind: VirtualMachine\n" in answer.out
+    assert "instancetype: {name" not in answer.out
+    assert "# kept" in answer.out
+
+
+def test_standard_input(ask: Ask) -> None:
+    answer = ask("build", "-", stdin=f"{SMALL}---\n{VM}")
+    assert (answer.exit, answer.err) == (Exit.OK, "")
+    assert "memory:" in answer.out
+
+
+def test_error_leaves_stdout_empty(ask: Ask) -> None:
+    answer = ask("build", files={"small.yaml": SMALL, "vm.yaml": CONFLICT, "note.yaml": NOTE})
+    assert (answer.exit, answer.out) == (Exit.FINDINGS, "")
+    first = answer.err.splitlines()[0]
+    assert first.startswith(
+        "vm.yaml:11:18: error VR301 instancetype-conflict: VirtualMachine prod/web: "
+    )
+    assert "spec.template.spec.domain.memory.guest" in first
+    assert "small.yaml:6:12: " in answer.err
+
+
+def test_findings_of_all_machines_in_one_run(ask: Ask) -> None:
+    names = ["a", "b", "c"]
+    files = {f"{name}.yaml": CONFLICT.replace("web", name) for name in names}
+    answer = ask("build", files={"small.yaml": SMALL, **files})
+    lines = [line for line in answer.err.splitlines() if "error VR301" in line]
+    assert [line.partition(":")[0] for line in lines] == ["a.yaml", "b.yaml", "c.yaml"]
+
+
+def test_file_that_is_not_yaml_does_not_make_its_objects_missing(ask: Ask) -> None:
+    answer = ask("build", files={"small.yaml": f"{SMALL}  bad: [\n", "vm.yaml": VM})
+    assert (answer.exit, answer.out) == (Exit.FINDINGS, "")
+    assert "VR101" in answer.err
+    assert "VR201" not in answer.err
+
+
+@pytest.mark.parametrize(
+    ("argv", "files", "exit_", "code"),
+    [
+        (["build"], {}, Exit.FINDINGS, "VR112"),
+        (["build", "nowhere"], {}, Exit.UNREADABLE, "VR110"),
+        (["build"], {"a.yaml": "apiVersion: v1\nkind: [\n"}, Exit.FINDINGS, "VR101"),
+        (["build", "--max-file-bytes", "9"], {"a.yaml": NOTE}, Exit.UNREADABLE, "VR111"),
+        (["build", "--emit", "vmx"], {"a.yaml": NOTE}, Exit.USAGE, "VR801"),
+        (["build", "--emti", "vm"], {"a.yaml": NOTE}, Exit.USAGE, "VR802"),
+        (["build", "-o", "no/such/file"], {"a.yaml": NOTE}, Exit.UNREADABLE, "VR121"),
+        (
+            ["build", "--kustomize", "./none"],
+            {"kustomization.yaml": "resources: []\n"},
+            Exit.USAGE,
+            "VR117",
+        ),
+        (
+            ["build"],
+            {"a/kustomization.yaml": "resources: []\n", "b/kustomization.yaml": "resources: []\n"},
+            Exit.USAGE,
+            "VR119",
+        ),
+    ],
+)
+def test_exit_status_and_code(
+    ask: Ask, argv: list[str], files: dict[str, str], exit_: Exit, code: str
+) -> None:
+    answer = ask(*argv, files=files)
+    assert (answer.exit, answer.out) == (exit_, "")
+    assert f"{code} {CODES[code].slug}: " in answer.err.splitlines()[0]
+    assert "Traceback" not in answer.err
+
+
+def test_empty_input(ask: Ask) -> None:
+    assert ask("build", "--allow-empty") == (Exit.OK, "", "")
+    assert ask("check") == (Exit.OK, "", "")
+
+
+def test_file_and_folder_output(ask: Ask, tmp_path: Path) -> None:
+    printed = ask("build", files={"in/note.yaml": NOTE}).out
+    assert ask("build", "in", "-o", "out.yaml") == (Exit.OK, "", "")
+    assert (tmp_path / "out.yaml").read_text() == printed
+    assert ask("build", "in", "-o", "out/") == (Exit.OK, "", "")
+    assert (tmp_path / "out" / "configmap-note.yaml").read_text() == printed
+
+
+def test_check_reports_on_stdout_and_prints_no_manifest(ask: Ask) -> None:
+    answer = ask("check", files={"small.yaml": SMALL, "vm.yaml": CONFLICT})
+    assert (answer.exit, answer.err) == (Exit.FINDINGS, "")
+    assert "VR301" in answer.out
+    assert ask("check", files={"vm.yaml": VM}) == (Exit.OK, "", "")
+
+
+def test_check_of_one_file_finds_what_it_refers_to_below_the_root(ask: Ask, tmp_path: Path) -> None:
+    files = {
+        "vms/vm.yaml": VM,
+        "vms/bad.yaml": CONFLICT.replace("web", "db"),
+        "types/s.yaml": SMALL,
+    }
+    alone = ask("check", "vms/vm.yaml", files=files)
+    assert "VR201" in alone.out
+    assert ask("check", "vms/vm.yaml", "--root", ".") == (Exit.OK, "", "")
+    (tmp_path / ".git").mkdir()
+    assert ask("check", "vms/vm.yaml") == (Exit.OK, "", "")
+    both = ask("check", "vms/vm.yaml", "vms/bad.yaml")
+    assert both.exit == Exit.FINDINGS
+    assert both.out.startswith("vms/bad.yaml:11:18: error VR301")
+
+
+def test_check_names_files_as_they_were_given(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask("check", files={".git/HEAD": "", "types/s.yaml": SMALL, "vms/vm.yaml": CONFLICT})
+    monkeypatch.chdir(tmp_path / "vms")
+    answer = ask("check", "vm.yaml")
+    assert answer.out.startswith("vm.yaml:11:18: error VR301")
+    assert "../types/s.yaml:6:12: " in answer.out
+
+
+def test_check_reads_a_named_file_that_the_walk_leaves_out(ask: Ask) -> None:
+    files = {".git/HEAD": "", "s.yaml": SMALL, ".hidden/vm.yaml": CONFLICT}
+    answer = ask("check", ".hidden/vm.yaml", files=files)
+    assert answer.out.startswith(".hidden/vm.yaml:11:18: error VR301")
+    assert ask("check", "nowhere.yaml").exit == Exit.UNREADABLE
+
+
+def test_machine_formats_are_whole_without_findings(ask: Ask) -> None:
+    answer = ask("check", "--format", "sarif", files={"note.yaml": NOTE})
+    assert (answer.exit, answer.err) == (Exit.OK, "")
+    assert json.loads(answer.out)["runs"][0]["results"] == []
+    answer = ask("check", "--format", "json", "--emit", "vmx")
+    assert answer.exit == Exit.USAGE
+    assert json.loads(answer.out)["summary"]["errors"] == 1
+
+
+def test_skipped_files_are_said_with_v_only(ask: Ask) -> None:
+    files = {"note.yaml": NOTE, "values.yaml": "replicas: 3\n"}
+    assert ask("build", files=files).err == ""
+    assert "values.yaml: info VR118 file-skipped: " in ask("build", "-v").err
+
+
+def test_ambiguous_scalar_in_a_machine_is_a_warning(ask: Ask) -> None:
+    text = VM.replace("devices: {}", "devices: {autoattachMemBalloon: yes}")
+    answer = ask("build", files={"small.yaml": SMALL, "vm.yaml": text, "other.yaml": NOTE})
+    assert answer.exit == Exit.OK
+    assert answer.err.startswith("vm.yaml:10:19: warning VR113 ambiguous-scalar: ")
+    reason = "prod, annotations: {virt-render.dev/ignore.VR113: kubectl applies it}}"
+    answer = ask("build", files={"vm.yaml": text.replace("prod}", reason, 1)})
+    assert (answer.exit, answer.err) == (Exit.OK, "")
+
+
+def test_rule_explains(ask: Ask) -> None:
+    answer = ask("rule", "VR301")
+    assert answer.exit == Exit.OK
+    assert answer.out.startswith("VR301 instancetype-conflict (error, cannot be suppressed)\n")
+    assert "kind: VirtualMachineInstancetype" in answer.out
+    assert ask("rule", "instancetype-conflict") == answer
+    assert ask("rule", "vr301") == answer
+    listed = ask("rule", "--list").out.splitlines()
+    assert [line.split()[0] for line in listed] == list(CODES)
+    answer = ask("rule", "VR3O1")
+    assert answer.exit == Exit.USAGE
+    assert "did you mean VR301?" in answer.err
+
+
+def test_catalog(ask: Ask) -> None:
+    lines = ask("catalog", "list").out.splitlines()
+    assert "VirtualMachineClusterInstancetype  u1.medium" in "\n".join(lines)
+    assert any(line.split()[:2] == ["VirtualMachineClusterPreference", "fedora"] for line in lines)
+    shown = ask("catalog", "show", "u1.medium")
+    assert shown.exit == Exit.OK
+    assert ask("build", "-", stdin=shown.out) == (Exit.OK, shown.out, "")
+    answer = ask("catalog", "show", "u1.mediun")
+    assert (answer.exit, answer.out) == (Exit.USAGE, "")
+    assert "did you mean u1.medium?" in answer.err
+    assert "there is v1.9.0" in ask("catalog", "list", "--kubevirt", "v0.1").err
+
+
+def test_help_and_version(ask: Ask) -> None:
+    assert ask("--help").exit == Exit.OK
+    assert "--emit vm|vmi|" in ask("build", "--help").out
+    assert ask("--version").out.startswith("virt-render ")
+    assert ask().exit == Exit.USAGE
+
+
+def test_our_own_fault_shows_no_manifest(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("hunter2")
+
+    monkeypatch.setattr(run, "build", fail)
+    answer = ask("build")
+    assert (answer.exit, answer.out) == (Exit.INTERNAL, "")
+    assert answer.err.startswith(
+        "virt-render: error VR901 internal-error: KeyError in frontends/run.py:"
+    )
+    assert "hunter2" not in answer.err
+    monkeypatch.setenv("VIRT_RENDER_DEBUG", "1")
+    assert "Traceback" in ask("build").err
+
+
+def test_interrupt(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "build", interrupt)
+    assert ask("build") == (Exit.INTERRUPTED, "", "")
+
+
+def start(folder: Path, *argv: str) -> list[str]:
+    (folder / "note.yaml").write_text(NOTE)
+    return [sys.executable, "-m", "render", *argv]
+
+
+def test_reader_that_stops_reading_is_no_failure_to_talk_about(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = start(tmp_path, "build")
+    done = subprocess.run(command, cwd=tmp_path, stdout=writing, stderr=-1, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (Exit.BROKEN_PIPE, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_full_disk_is_said(tmp_path: Path) -> None:
+    command = start(tmp_path, "build")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=-1, check=False)
+    assert done.returncode == Exit.UNREADABLE
+    assert b"VR121 unwritable: cannot write to standard output: No space left" in done.stderr
+
+
+def test_machine_forms_load_nothing_heavy(tmp_path: Path) -> None:
+    start(tmp_path)
+    heavy = ["click", "jsonschema", "deepdiff", "ruamel.yaml", "difflib", "pathlib"]
+    code = (
+        "import sys; from render.frontends import dispatch; "
+        "status = dispatch.invoke(['build', '-o', 'out.yaml']); "
+        f"print(status, [name for name in {heavy} if name in sys.modules])"
+    )
+    command = [sys.executable, "-S", "-c", code]
+    environment = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True)
+    assert done.stdout.decode().strip() == "0 []"

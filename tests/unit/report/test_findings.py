@@ -1,0 +1,62 @@
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location, at
+from render.model.resource import Origin, from_body
+from render.report.findings import find, merge, worth_saying
+from render.report.places import Place, Sources
+
+DATA = b"kind: A\nspec:\n  size: 1\n---\nkind: B\n"
+ORIGINS = [Origin("f.yaml"), Origin("f.yaml", 1, (), 5), Origin("built"), None]
+SOURCES = Sources(ORIGINS, {"f.yaml": DATA})
+OBJECTS = [from_body({"kind": "VM", "metadata": {"name": f"n{i}"}}, i) for i in range(4)]
+
+
+def wrong(index: int, *path: str, message: str = "wrong") -> Diagnostic:
+    return codes.WRONG_TYPE.at(at(OBJECTS[index], path), message)
+
+
+def places(*diagnostics: Diagnostic) -> list[str]:
+    return [str(found.place) for found in merge(find(diagnostics, SOURCES))]
+
+
+def test_place_of_a_field_of_a_missing_one_and_of_an_object() -> None:
+    assert places(wrong(0, "spec", "size"), wrong(1)) == ["f.yaml:3:3", "f.yaml:5:1"]
+    assert places(wrong(0, "spec", "count", "guest")) == ["f.yaml:2:1"]
+
+
+def test_object_of_a_file_that_is_not_kept_has_no_line() -> None:
+    assert places(wrong(2, "spec")) == ["built"]
+    assert SOURCES.place(at(OBJECTS[3])) == SOURCES.place(Location()) == Place()
+
+
+def test_files_come_in_order_and_what_has_none_first() -> None:
+    syntax = codes.YAML_SYNTAX.at(Location(file="a.yaml", line=9, column=1), "odd")
+    usage = codes.USAGE.at(Location(), "odd")
+    found = places(wrong(1), wrong(0, "spec"), syntax, usage)
+    assert found == ["", "a.yaml:9:1", "f.yaml:2:1", "f.yaml:5:1"]
+
+
+def test_finding_in_a_shared_base_is_reported_once() -> None:
+    other = Sources([None, *ORIGINS], {"f.yaml": DATA})
+    moved = from_body(OBJECTS[0].body, 1)
+    again = codes.WRONG_TYPE.at(at(moved, ("spec",)), "wrong")
+    elsewhere = codes.WRONG_TYPE.at(at(moved, ("spec",)), "wrong too")
+    found = merge([*find([wrong(0, "spec")], SOURCES), *find([again, elsewhere], other)])
+    assert [one.diagnostic.message for one in found] == ["wrong", "wrong too"]
+
+
+def test_object_and_field_are_named_unless_the_message_does() -> None:
+    def text(message: str) -> str:
+        (found,) = find([wrong(0, "spec", "size", message=message)], SOURCES)
+        return found.text
+
+    assert text("odd") == "VM n0: spec.size: odd"
+    assert text("the field spec.size is odd") == "VM n0: the field spec.size is odd"
+    assert text("VM n0 has spec.size twice") == "VM n0 has spec.size twice"
+
+
+def test_notes_on_the_reading_and_repeated_notes_are_left_out() -> None:
+    skipped = codes.FILE_SKIPPED.at(Location(file="x"), "x skipped")
+    used = [codes.BUNDLED_USED.at(at(OBJECTS[i]), "fedora is bundled") for i in range(2)]
+    found = find([skipped, wrong(0), wrong(1), *used], SOURCES)
+    kept = [one.diagnostic.code for one in worth_saying(found)]
+    assert kept == [codes.WRONG_TYPE.number, codes.BUNDLED_USED.number, codes.WRONG_TYPE.number]
