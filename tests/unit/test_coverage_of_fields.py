@@ -67,7 +67,7 @@ def exists(type_name: str, path: tuple[str | int, ...]) -> bool:
     for step in path:
         inner = type_name.lstrip("*").removeprefix("[]")
         if not types.is_struct(inner):
-            return False
+            return inner.startswith("map[")
         field = types.fields(inner).get(str(step))
         if field is None:
             return False
