@@ -11,7 +11,10 @@ _WIDTH = 120
 
 
 def report(findings: Sequence[Finding], *, colour: bool = False) -> str:
-    """All *findings*; the first line of each is ``FILE:LINE:COLUMN: SEVERITY CODE SLUG: OBJECT: MESSAGE``."""
+    """All *findings*; the first line of each is ``FILE:LINE:COLUMN: SEVERITY CODE SLUG: OBJECT: MESSAGE``.
+
+    Notes come without the source line: there may be one for every VM, and nothing in it to mend.
+    """
     return "".join(f"{line}\n" for found in findings for line in _lines(found, colour=colour))
 
 
@@ -21,7 +24,8 @@ def _lines(found: Finding, *, colour: bool) -> list[str]:
     first, *rest = found.text.splitlines() or [""]
     lines = [f"{_at(found.place)}: {severity} {found.title}: {printable(first)}"]
     lines += [f"    {printable(line)}" for line in rest]
-    lines += _excerpt(found.place, colour=colour)
+    if diagnostic.severity is not Severity.INFO:
+        lines += _excerpt(found.place, colour=colour)
     for related, place in zip(diagnostic.related, found.related, strict=True):
         where = f"{place}: " if place.file else ""
         lines.append(printable(f"  {where}{related.message}"))
