@@ -52,7 +52,7 @@ def build(asked: Request) -> Exit:
     )
     rendered, diagnostics = _render(loaded, asked)
     if diagnostics or asked.format != "text":
-        tell(merge(_found(loaded, diagnostics)), asked)
+        tell(merge(_found(loaded, diagnostics, asked)), asked)
     outcome = status(diagnostics)
     return _write(loaded, rendered, asked) if outcome is Exit.OK else outcome
 
@@ -72,7 +72,7 @@ def check(asked: Request) -> Exit:
         inputs = _load_all(paths, asked)
     for loaded in inputs:
         _, diagnostics = _render(loaded, asked)
-        findings += _found(loaded, map(_as_note, diagnostics))
+        findings += _found(loaded, map(_as_note, diagnostics), asked)
     if named:
         findings = [
             found._replace(place=found.place._replace(file=named.get(real, "")))
@@ -148,7 +148,10 @@ def _ambiguities(loaded: Loaded, resources: Sequence[Resource]) -> Iterator[Diag
             )
 
 
-def _found(loaded: Loaded, diagnostics: Iterable[Diagnostic]) -> list[Finding]:
+def _found(loaded: Loaded, diagnostics: Iterable[Diagnostic], asked: Request) -> list[Finding]:
+    """*diagnostics* with their places in *loaded*; in the text format notes of the reading only with ``-v``."""
+    if asked.format == "text" and not asked.verbose:
+        diagnostics = worth_saying(diagnostics)
     return find(diagnostics, Sources([d.origin for d in loaded.documents], loaded.data))
 
 
@@ -159,12 +162,9 @@ def _as_note(diagnostic: Diagnostic) -> Diagnostic:
     return diagnostic
 
 
-def tell(findings: list[Finding], asked: Request, *, to: int = STDERR) -> None:
-    """Report *findings* in the format that was asked for; notes of the reading only with ``-v``."""
-    is_text = asked.format == "text"
-    if is_text and not asked.verbose:
-        findings = worth_saying(findings)
-    colour = is_text and os.isatty(to) and not os.environ.get("NO_COLOR")
+def tell(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) -> None:
+    """Report *findings* in the format that was asked for; in colours on a terminal that wants them."""
+    colour = asked.format == "text" and os.isatty(to) and not os.environ.get("NO_COLOR")
     emit(formats.report(asked.format, findings, colour=colour), to)
 
 
@@ -179,7 +179,7 @@ def _write(loaded: Loaded, rendered: Rendered, asked: Request) -> Exit:
 
         faults = output.save(asked.output, list(zip(rendered.resources, contents, strict=True)))
         if faults:
-            tell(_found(loaded, faults), asked)
+            tell(_found(loaded, faults, asked), asked)
         return status(faults)
     try:
         emit(writer.write(contents), STDOUT)
@@ -188,7 +188,7 @@ def _write(loaded: Loaded, rendered: Rendered, asked: Request) -> Exit:
     except OSError as error:
         message = f"cannot write to standard output: {error.strerror}"
         faults = [codes.UNWRITABLE.at(Location(), message)]
-        tell(_found(loaded, faults), asked)
+        tell(_found(loaded, faults, asked), asked)
         return status(faults)
     return Exit.OK
 

@@ -63,14 +63,16 @@ def merge(findings: Iterable[Finding]) -> list[Finding]:
     )
 
 
-def worth_saying(findings: Iterable[Finding]) -> list[Finding]:
-    """Leave out what only ``-v`` shows: notes on the reading, and repetitions of one note."""
+def worth_saying(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Leave out what only ``-v`` shows: notes on the reading, and repetitions of one note.
+
+    This comes before any place is looked up, since every VM of a fleet may give the same note.
+    """
     kept, said = [], set()
-    for found in findings:
-        diagnostic = found.diagnostic
+    for diagnostic in ordered(diagnostics):
         if diagnostic.severity is Severity.INFO:
             if diagnostic.code not in _SAID_ALWAYS or (diagnostic.code, diagnostic.message) in said:
                 continue
             said.add((diagnostic.code, diagnostic.message))
-        kept.append(found)
+        kept.append(diagnostic)
     return kept

@@ -57,6 +57,5 @@ def test_object_and_field_are_named_unless_the_message_does() -> None:
 def test_notes_on_the_reading_and_repeated_notes_are_left_out() -> None:
     skipped = codes.FILE_SKIPPED.at(Location(file="x"), "x skipped")
     used = [codes.BUNDLED_USED.at(at(OBJECTS[i]), "fedora is bundled") for i in range(2)]
-    found = find([skipped, wrong(0), wrong(1), *used], SOURCES)
-    kept = [one.diagnostic.code for one in worth_saying(found)]
+    kept = [one.code for one in worth_saying([skipped, wrong(0), wrong(1), *used])]
     assert kept == [codes.WRONG_TYPE.number, codes.BUNDLED_USED.number, codes.WRONG_TYPE.number]
