@@ -61,26 +61,33 @@ def check(asked: Request) -> Exit:
     """Findings only, on stdout: of everything below the paths, each kustomization by itself."""
     findings: list[Finding] = []
     paths = asked.paths or (".",)
-    named = {
+    files = {
         os.path.realpath(path): path for path in paths if path != "-" and not os.path.isdir(path)
     }
     root = asked.root or _git_root()
-    if named and root and "-" not in paths:
-        inputs = _load_around(asked, root, named)
-    else:
-        named = {}
-        inputs = _load_all(paths, asked)
-    for loaded in inputs:
+    around = bool(files and root and "-" not in paths)
+    for loaded in _load_around(asked, root, files) if around else _load_all(paths, asked):
         _, diagnostics = _render(loaded, asked)
         findings += _found(loaded, map(_as_note, diagnostics), asked)
-    if named:
-        findings = [
-            found._replace(place=found.place._replace(file=named.get(real, "")))
-            for found in findings
-            if (real := os.path.realpath(found.place.file)) in named or not found.place.file
+    if around:
+        folders = [
+            os.path.join(os.path.realpath(path), "") for path in paths if path not in files.values()
         ]
+        findings = list(_about(findings, files, folders))
     tell(merge(findings), asked, to=STDOUT)
     return status(found.diagnostic for found in findings)
+
+
+def _about(
+    findings: Iterable[Finding], files: Mapping[str, str], folders: Sequence[str]
+) -> Iterator[Finding]:
+    """The *findings* in *files* (resolved name -> name as given), below *folders*, or without a file."""
+    for found in findings:
+        real = os.path.realpath(found.place.file)
+        if real in files:
+            yield found._replace(place=found.place._replace(file=files[real]))
+        elif not found.place.file or real.startswith(tuple(folders)):
+            yield found
 
 
 def _load_all(paths: Sequence[str], asked: Request) -> list[Loaded]:

@@ -174,6 +174,9 @@ def test_check_of_one_file_finds_what_it_refers_to_below_the_root(ask: Ask, tmp_
     both = ask("check", "vms/vm.yaml", "vms/bad.yaml")
     assert both.exit == Exit.FINDINGS
     assert both.out.startswith("vms/bad.yaml:11:18: error VR301")
+    (tmp_path / "types" / "vm.yaml").write_text(CONFLICT.replace("web", "cache"))
+    assert ask("check", "vms/vm.yaml") == (Exit.OK, "", "")
+    assert "types/vm.yaml:11:18: error" in ask("check", "vms/vm.yaml", "types").out
 
 
 def test_check_names_files_as_they_were_given(
