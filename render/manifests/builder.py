@@ -31,15 +31,35 @@ class RefusedError(Exception):
         self.mark = mark
 
 
-class Builder:
-    """Builds the one document of a chunk.
+def build(text: str, depth: int, alias_nodes: int) -> "Builder":
+    """The document in *text*, nested up to *depth*, with up to *alias_nodes* values from aliases.
 
-    After `build`: *mark* is where the root stands; *end* where the document's text ends (None: with the chunk);
-    *dropped* whether text follows that nobody reads; *ambiguous* whether a scalar means different things to kubectl
-    and kustomize; *altered* whether the text does not say to everyone what the tree says.
+    Raises `RefusedError` and `libyaml.ERRORS`.
+    """
+
+    def parse(text: str) -> Builder:
+        builder = Builder(text, depth, alias_nodes)
+        builder.build()
+        return builder
+
+    builder, changed = libyaml.tolerantly(text, parse)
+    if changed:
+        builder.body = libyaml.restored(builder.body)
+        builder.altered = True
+    return builder
+
+
+class Builder:
+    """Builds the one document of a text.
+
+    After `build`: *body* is the value, None for an empty document; *mark* is where it stands (None for a plain scalar);
+    *end* where the document's text ends (None: with the chunk); *dropped* where text begins that nobody reads;
+    *ambiguous* whether a scalar means different things to kubectl and kustomize; *altered* whether for another reason
+    the text does not say to everyone what *body* says.
     """
 
     def __init__(self, text: str, depth: int, alias_nodes: int) -> None:
+        self.body: Any = None
         self.mark: Mark | None = None
         self.end: int | None = None
         self.dropped: Mark | None = None
@@ -51,23 +71,23 @@ class Builder:
         self._alias_nodes = alias_nodes
         self._anchors: dict[str, tuple[Any, int]] = {}
 
-    def build(self) -> Any:
-        """The tree, or None for an empty document; raises `RefusedError` and `libyaml.ERRORS`."""
+    def build(self) -> None:
+        """Read the document; raises `RefusedError` and `libyaml.ERRORS`."""
         get = self._get
         get()
         if get() is FINISHED:
-            return None
+            return
         event = get()
         if event.__class__ is tuple:
             self.mark = event[3]
             event = self._special(event)
+        self.body = event
         _, explicit, _, mark = get()
         if explicit:
             self.end = mark.index
             self.dropped = self._following(mark)
         else:
             get()  # what follows must be nothing: anything else is a syntax error
-        return event
 
     def _following(self, end: Mark) -> Mark | None:
         try:
@@ -90,8 +110,10 @@ class Builder:
         if kind is SCALAR:
             value = self._finite(event)
         else:
-            self._anchors[event[1]] = _OPEN, 0
+            started = self._anchors[event[1]] = _OPEN, 0
             value = self._mapping(event) if kind is MAPPING else self._sequence(event)
+            if self._anchors[event[1]] is not started:
+                return value  # the anchor was given away inside
         self._anchors[event[1]] = value, _size(value)
         return value
 
@@ -185,7 +207,7 @@ class Builder:
         """Merge the next value into *body*; the keys of it that came by merges alone (a later one may replace them)."""
         event = self._get()
         value = self._special(event) if event.__class__ is tuple else event
-        sources = value if isinstance(value, list) else [value]
+        sources = value if isinstance(value, list) and event[0] is SEQUENCE else [value]
         if not all(isinstance(source, dict) for source in sources):
             raise RefusedError(codes.YAML_SYNTAX, "<< takes a mapping or a list of mappings", mark)
         own = body.keys() - (merged or ())

@@ -18,7 +18,7 @@ import io
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from render.manifests import scalars
 
@@ -38,7 +38,12 @@ FINISHED: Final = object()
 """The end of the stream."""
 
 Next = Callable[[], Any]
+_T = TypeVar("_T")
 _MARKED: Final = "marked"
+_COLON: Final = "\ue03a"  # a private character: nobody else gives it a meaning
+_BLANKS: Final = " \t\r\n\x85\u2028\u2029"
+_WORD_ENDS: Final = _BLANKS + ",?[]{}"
+_PATIENCE: Final = 4_000_000  # characters: a third of a second of parsing again
 
 
 class Mark(Protocol):
@@ -202,3 +207,42 @@ def problem(error: Any, text: str) -> Problem:
         return Problem(error.reason, before.count("\n"), len(before) - before.rfind("\n") - 1)
     words = f"{error.problem} {error.context}" if error.context else error.problem
     return Problem(words, error.problem_mark.line, error.problem_mark.column)
+
+
+def tolerantly(text: str, parse: Callable[[str], _T]) -> tuple[_T, bool]:
+    """What *parse* makes of *text*, and whether that needs `restored`; raises `ERRORS` where it does.
+
+    Inside brackets libyaml refuses a colon within a bare word (``[nginx:1.25, 10.0.0.1:80]``), go-yaml does not. On
+    such an error the colons of the word give way to a private character, and the text is parsed again; *parse* must be
+    ready for that.
+    """
+    given, patience = text, _PATIENCE
+    while True:
+        try:
+            return parse(text), text is not given
+        except ERRORS as error:
+            patience -= len(text)
+            changed = None if _COLON in given or patience < 0 else _without_colons(error, text)
+            if changed is None:
+                raise
+            text = changed
+
+
+def _without_colons(error: Any, text: str) -> str | None:
+    if isinstance(error, _EXTENSION.ReaderError) or error.problem != "found unexpected ':'":
+        return None
+    start = end = error.problem_mark.index
+    while text[end] not in _WORD_ENDS:
+        end += 1
+    if text[end] in _BLANKS and text[end - 1] == ":":
+        end -= 1  # the colon behind a key
+    return text[:start] + text[start:end].replace(":", _COLON) + text[end:]
+
+
+def restored(value: Any) -> Any:
+    """*value*, a tree or a text, with its colons back."""
+    if isinstance(value, str):
+        return value.replace(_COLON, ":")
+    if isinstance(value, dict):
+        return {restored(key): restored(item) for key, item in value.items()}
+    return [restored(item) for item in value] if isinstance(value, list) else value

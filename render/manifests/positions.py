@@ -1,5 +1,6 @@
 """Where things stand in the text, looked up only once there is something to report."""
 
+import contextlib
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -84,34 +85,42 @@ def _prefix(origin: Origin) -> FieldPath:
 
 def _compose(chunk: Chunk) -> _Node | None:
     """The node tree of *chunk*, as far as it can be read."""
-    get = libyaml.marked_events(chunk.text)
     top = _Node(SEQUENCE, (chunk.line, chunk.column))
-    open_nodes, anchors = [top], dict[str, _Node]()
-    try:
-        while (event := get()) is not FINISHED:
-            if event is END:
-                open_nodes.pop()
-                continue
-            kind, anchor, tag, mark, *scalar = event
-            if kind is OTHER:
-                continue
-            if kind is CLOSE:
-                break
-            node = _Node(kind, chunk.position(mark.line, mark.column), tag)
-            open_nodes[-1].children.append(node)
-            if kind is ALIAS:
-                named = anchors.get(anchor)
-                node.children = [named] if named and named not in open_nodes else []
-                continue
-            if anchor is not None:
-                anchors[anchor] = node
-            if kind is SCALAR:
-                node.text, node.plain = scalar
-            else:
-                open_nodes.append(node)
-    except libyaml.ERRORS:
-        pass  # what stands before the mistake is all that is asked for
+
+    def parse(text: str) -> None:
+        top.children = []
+        _fill(top, chunk, libyaml.marked_events(text))
+
+    with contextlib.suppress(
+        *libyaml.ERRORS
+    ):  # what stands before a mistake is all that is asked for
+        libyaml.tolerantly(chunk.text, parse)
     return top.children[0] if top.children else None
+
+
+def _fill(top: _Node, chunk: Chunk, get: libyaml.Next) -> None:
+    open_nodes, anchors = [top], dict[str, _Node]()
+    while (event := get()) is not FINISHED:
+        if event is END:
+            open_nodes.pop()
+            continue
+        kind, anchor, tag, mark, *scalar = event
+        if kind == CLOSE:
+            return
+        if kind == OTHER:
+            continue
+        node = _Node(kind, chunk.position(mark.line, mark.column), tag)
+        open_nodes[-1].children.append(node)
+        if kind == ALIAS:
+            named = anchors.get(anchor)
+            node.children = [named] if named and named not in open_nodes else []
+            continue
+        if anchor is not None:
+            anchors[anchor] = node
+        if kind == SCALAR:
+            node.text, node.plain = libyaml.restored(scalar[0]), scalar[1]
+        else:
+            open_nodes.append(node)
 
 
 def _named(node: _Node) -> _Node | None:
@@ -165,20 +174,18 @@ def _is_merge(key: _Node) -> bool:
 
 
 def _bad_keys(node: _Node) -> Iterator[tuple[str, tuple[int, int], tuple[int, int] | None]]:
-    if node.kind == SEQUENCE:
-        for item in node.children:
-            yield from _bad_keys(item)
-    elif node.kind == MAPPING:
-        places: dict[str, tuple[int, int]] = {}
-        for key, value in node.pairs():
-            text = _key(key)
-            if text is None:
-                yield "", key.at, None
-            elif not _is_merge(key):
-                if text in places:
-                    yield text, key.at, places[text]
-                places.setdefault(text, key.at)
-            yield from _bad_keys(value)
+    places: dict[str, tuple[int, int]] = {}
+    for index, child in enumerate(node.children if node.kind != ALIAS else ()):
+        if node.kind == SEQUENCE or index % 2:
+            yield from _bad_keys(child)
+            continue
+        text = _key(child)
+        if text is None:
+            yield "", child.at, None
+        elif not _is_merge(child):
+            if text in places:
+                yield text, child.at, places[text]
+            places.setdefault(text, child.at)
 
 
 def _differences(

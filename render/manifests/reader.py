@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.manifests import libyaml, stream
-from render.manifests.builder import Builder, RefusedError
+from render.manifests.builder import Builder, RefusedError, build
 from render.manifests.stream import Chunk
 from render.model.resource import Origin
 from render.model.tree import Tree
@@ -103,17 +103,16 @@ def _read_yaml(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> Non
             )
         )
         return
-    builder = Builder(chunk.text, limits.depth, limits.alias_nodes)
     try:
-        body = builder.build()
+        built = build(chunk.text, limits.depth, limits.alias_nodes)
     except RefusedError as refusal:
         found.diagnostics.extend(_refused(refusal, chunk, origin.file))
         return
     except libyaml.ERRORS as error:
         found.diagnostics.append(_syntax(libyaml.problem(error, chunk.text), chunk, origin.file))
         return
-    if builder.dropped is not None:
-        line, column = chunk.position(builder.dropped.line, builder.dropped.column)
+    if built.dropped is not None:
+        line, column = chunk.position(built.dropped.line, built.dropped.column)
         found.diagnostics.append(
             codes.CONTENT_DROPPED.at(
                 Location(file=origin.file, line=line, column=column),
@@ -121,28 +120,29 @@ def _read_yaml(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> Non
                 help="begin the next document with ---",
             )
         )
-    if body.__class__ is dict:
-        _take(found, chunk, origin, builder, body)
-    elif body is not None:
+    if built.body.__class__ is dict:
+        _take(found, chunk, origin, built)
+    elif built.body is not None:
         from render.manifests import positions
 
         line, column = positions.root(chunk)
         location = Location(file=origin.file, line=line, column=column)
-        found.diagnostics.append(_no_object(body, location))
+        found.diagnostics.append(_no_object(built.body, location))
 
 
-def _take(found: Read, chunk: Chunk, origin: Origin, builder: Builder, body: Tree) -> None:
-    if builder.mark is not None:
-        origin = origin._replace(line=chunk.line + builder.mark.line)
+def _take(found: Read, chunk: Chunk, origin: Origin, built: Builder) -> None:
+    body = built.body
+    if built.mark is not None:
+        origin = origin._replace(line=chunk.line + built.mark.line)
     if "items" in body and _is_list(body):
-        _unwrap(found, body, origin, ambiguous=builder.ambiguous)
+        _unwrap(found, body, origin, ambiguous=built.ambiguous)
         return
     text = None
-    if not (builder.ambiguous or builder.altered):
-        text = chunk.text if builder.end is None else chunk.text[: builder.end]
+    if not (built.ambiguous or built.altered):
+        text = chunk.text if built.end is None else chunk.text[: built.end]
         if "\r" in text:
             text = text.replace("\r\n", "\n")
-    found.documents.append(Document(body, origin, text, builder.ambiguous))
+    found.documents.append(Document(body, origin, text, built.ambiguous))
 
 
 def _read_json(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> None:
@@ -205,7 +205,9 @@ def _refused(refusal: RefusedError, chunk: Chunk, file: str) -> Iterator[Diagnos
         return
     from render.manifests import positions
 
-    for key, (line, column), first in positions.bad_keys(chunk):
+    # The place of a key costs time to keep, so it is looked up again.
+    unplaced = [("", (chunk.line, chunk.column), None)]
+    for key, (line, column), first in positions.bad_keys(chunk) or unplaced:
         place = Location(file=file, line=line, column=column)
         if first is None:
             yield codes.YAML_SYNTAX.at(place, refusal.message)

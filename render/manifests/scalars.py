@@ -75,10 +75,17 @@ def resolved(text: str) -> Value:
 
 
 def in_json(value: Value) -> Value:
-    """*value* after Go's JSON, through which kubectl sends it: a float without a fraction is an integer."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < _INT64:
+    """*value* after Go's JSON, through which kubectl sends it: a float without a fraction is an integer.
+
+    Go writes its fewest digits and fills up with zeros: 3.158110631479287e+17 becomes 315811063147928700.
+    """
+    if not isinstance(value, float) or not value.is_integer() or abs(value) >= _INT64:
+        return value
+    mantissa, _, power = repr(value).partition("e+")
+    if not power:
         return int(value)
-    return value
+    whole, _, fraction = mantissa.partition(".")
+    return int(whole + fraction + "0" * (int(power) - len(fraction)))
 
 
 def kubectl(text: str) -> Value:
@@ -141,6 +148,7 @@ def _float_key(number: float) -> str:
     if abs(number) > _FLOAT32:
         return ".inf" if number > 0 else "-.inf"
     packed = struct.pack("f", number)
+    (number,) = struct.unpack("f", packed)
     shortest = next(
         text
         for text in (f"{number:.{precision}e}" for precision in range(10))
