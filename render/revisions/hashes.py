@@ -1,0 +1,100 @@
+"""Hashes of contents: the same for the same meaning, on every machine and in every release.
+
+The algorithm is frozen by ``fixtures/revision-hashes.yaml``: stamps and locks in repositories depend on it.
+"""
+
+import hashlib
+import json
+import re
+from typing import Any, NamedTuple
+
+from render.model.tree import Tree
+
+PREFIX = "sha256:"
+#: Decides which content a hash is of, so that an empty instancetype is no empty preference.
+KIND_CLASSES = ("instancetype", "preference", "preset")
+_IS_HASH = re.compile(r"sha256:[0-9a-f]{64}\Z").match
+_IS_REF = re.compile(r"([A-Za-z]+)/([^@/\s]+)@(sha256:[0-9a-f]{64})\Z").match
+_SUFFIX = 10
+#: Kustomize's: no vowels and nothing that looks like one, so that no suffix spells a word.
+_ALPHABET = str.maketrans("013ae", "ghkmt")
+#: Labels hold 63 characters, and KubeVirt labels its revisions with the names of objects.
+_LABEL = 63
+_NAME = 253
+
+
+class Ref(NamedTuple):
+    """An object with one certain content, written ``KIND/NAME@sha256:...``."""
+
+    kind: str
+    name: str
+    hash: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.name}@{self.hash}"
+
+
+def canonical(value: Any) -> str:
+    """*value* as JSON with sorted keys, without blanks, in ASCII."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def digest(value: Any) -> str:
+    """``sha256:`` and 64 hexadecimal digits over the canonical JSON of *value*."""
+    return PREFIX + hashlib.sha256(canonical(value).encode()).hexdigest()
+
+
+def content_hash(kind_class: str, spec: Tree) -> str:
+    """The revision hash of a decoded v1beta1 *spec* (see `render.schemas`) of one of KIND_CLASSES.
+
+    Decoding has made quantities canonical and dropped what Go drops; what is left has a meaning. An empty
+    ``nodeSelector`` is kept on the live object for a quirk of its own, and dropped here as Go does.
+    """
+    if spec.get("nodeSelector") == {}:
+        spec = {key: value for key, value in spec.items() if key != "nodeSelector"}
+    return digest({"kind": kind_class, "spec": spec})
+
+
+def rendered_hash(spec: Tree) -> str:
+    """The hash of the *spec* of a rendered VM.
+
+    Whether it runs is not part of it, nor is the template's metadata: label and namespace transformers that come
+    later are no edits.
+    """
+    kept = {key: value for key, value in spec.items() if key not in ("running", "runStrategy")}
+    template = kept.get("template")
+    if isinstance(template, dict):
+        kept["template"] = {key: value for key, value in template.items() if key != "metadata"}
+    return digest(kept)
+
+
+def is_hash(text: Any) -> bool:
+    """Whether *text* is written as `digest` writes."""
+    return isinstance(text, str) and _IS_HASH(text) is not None
+
+
+def read_ref(text: Any) -> Ref | None:
+    """The reference that *text* spells, None if it spells none."""
+    found = _IS_REF(text) if isinstance(text, str) else None
+    return Ref(*found.groups()) if found else None
+
+
+def suffix(hash_: str) -> str:
+    """The first digits of a hash in kustomize's alphabet, for names."""
+    return hash_.removeprefix(PREFIX)[:_SUFFIX].translate(_ALPHABET)
+
+
+def hashed_name(name: str, hash_: str) -> str:
+    """``NAME-HASH``, cut to what a label holds; a name that ends in this hash already stays."""
+    tail = f"-{suffix(hash_)}"
+    return name if name.endswith(tail) else _cut(name, _LABEL - len(tail)) + tail
+
+
+def revision_name(name: str, hash_: str) -> str:
+    """``OBJECT-v1beta1-HASH``, the name of the ControllerRevision that holds a content."""
+    tail = f"-v1beta1-{suffix(hash_)}"
+    return _cut(name, _NAME - len(tail)) + tail
+
+
+def _cut(name: str, length: int) -> str:
+    return name[:length].rstrip("-.")

@@ -1,0 +1,63 @@
+"""Stamps: annotations of a rendered VM that say what it was rendered from."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from render.model import tree
+from render.model.draft import Draft
+from render.model.resource import OWN
+from render.model.tree import Tree
+from render.revisions.hashes import rendered_hash
+
+INSTANCETYPE = f"{OWN}/instancetype"
+PREFERENCE = f"{OWN}/preference"
+PRESETS = f"{OWN}/presets"
+REVISION = f"{OWN}/revision"
+RENDERED = f"{OWN}/rendered"
+KEYS = (INSTANCETYPE, PREFERENCE, PRESETS, REVISION, RENDERED)
+_MATCHERS = ("instancetype", "preference")
+
+
+def read(vm: Tree) -> dict[str, Any]:
+    """The stamps of *vm*, by annotation."""
+    annotations = tree.get(vm, "metadata", "annotations")
+    known = annotations if isinstance(annotations, dict) else {}
+    return {key: known[key] for key in KEYS if key in known}
+
+
+def matchers(vm: Tree) -> list[str]:
+    """The matchers that *vm* has."""
+    spec = vm.get("spec")
+    return [key for key in _MATCHERS if isinstance(spec, dict) and spec.get(key) is not None]
+
+
+def is_rendered(vm: Tree) -> bool:
+    """Whether *vm* is the outcome of a rendering: stamped, and without a matcher."""
+    return RENDERED in read(vm) and not matchers(vm)
+
+
+def is_genuine(vm: Tree) -> bool:
+    """Whether the spec of the stamped *vm* is the one that was stamped."""
+    spec = vm.get("spec")
+    return isinstance(spec, dict) and read(vm).get(RENDERED) == rendered_hash(spec)
+
+
+def put(vm: Tree, stamps: Mapping[str, str]) -> Tree:
+    """*vm* with exactly these stamps; those that it had keep their place."""
+    had = read(vm)
+    if had == stamps:
+        return vm
+    draft = Draft(vm)
+    for key in KEYS:
+        if key in stamps:
+            draft.put(("metadata", "annotations", key), stamps[key])
+        else:
+            draft.remove(("metadata", "annotations", key))
+    if draft.get("metadata", "annotations") == {} and had:
+        draft.remove(("metadata", "annotations"))
+    return draft.tree
+
+
+def join(parts: Iterable[str]) -> str:
+    """Several values of one stamp."""
+    return ", ".join(parts)
