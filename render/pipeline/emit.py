@@ -18,6 +18,7 @@ from render.resolve.kinds import KIND_CLASSES
 
 _VM = "kubevirt.VirtualMachine"
 _VMI = "kubevirt.VirtualMachineInstance"
+_REQUESTS = ("spec", "domain", "resources", "requests")
 
 
 def vm(machine: Machine) -> Tree:
@@ -42,7 +43,8 @@ def _as_vm(machine: Machine, template: Tree) -> Tree:
     draft.remove(("status",))
     for kind_class in KIND_CLASSES:
         draft.remove(("spec", kind_class.word))
-    draft.put(TEMPLATE, template)
+    # Where the author wrote no metadata of the template, it comes first all the same.
+    draft.put(TEMPLATE, {"metadata": {}, **template})
     encoded = schemas.encode(draft.tree, _VM)
     if not encoded["spec"]["template"]["metadata"]:
         # Go writes it, but no author does, and nobody sees a difference.
@@ -129,6 +131,8 @@ def vmi(machine: Machine) -> Tree:
     if error:
         refuse_network(machine, error)
     _drop_unknown(template)
+    if template.get(*_REQUESTS) == {}:
+        template.remove(_REQUESTS)
     metadata = {
         key: value
         for key, value in (template.get("metadata") or {}).items()

@@ -3,30 +3,27 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from render import requirements, schemas
+from render import presets, requirements, schemas
 from render.diagnostics.codes import (
-    BUNDLED_DIFFERS,
     CODES,
     DEPRECATED_FIELD,
     DEPRECATED_VERSION,
     DUPLICATE_OBJECT,
-    INVALID_CLUSTER_CONFIG,
     INVALID_INSTANCETYPE,
     INVALID_PREFERENCE,
     INVALID_PRESET,
     MISSING_FIELD,
     NOT_AN_OBJECT,
+    PRESET_PART_IGNORED,
     Code,
 )
 from render.diagnostics.diagnostic import Diagnostic, Related, at
-from render.model import cluster_config, topology, tree
-from render.model.catalogue import Catalogue, Definition, Key, Unfit
-from render.model.cluster_config import ClusterConfig
+from render.model import topology, tree
+from render.model.catalogue import Definition, Key
 from render.model.resource import INSTANCETYPE, KUBEVIRT, OWN, Resource
 from render.model.tree import Tree
-from render.pipeline.machine import Context
+from render.pipeline import placeholders
 from render.presets import Preset
-from render.resolve import bundled
 from render.settings import Settings
 
 #: Kinds that a front end consumes and never emits, by group.
@@ -121,7 +118,12 @@ def _generates_name(resource: Resource) -> bool:
 def _decode(resource: Resource, loaded: Loaded) -> None:
     decoded, diagnostics = schemas.decode_resource(resource)
     loaded.decoded[resource.index] = decoded
-    loaded.report(resource, diagnostics)
+    unfilled = tuple(placeholders.find(resource))
+    if unfilled:
+        # What a placeholder is instead of says nothing about the value that it stands for.
+        paths = {diagnostic.location.path for diagnostic in unfilled}
+        diagnostics = [found for found in diagnostics if found.location.path not in paths]
+    loaded.report(resource, (*unfilled, *diagnostics))
     served = _SERVED[resource.group]
     if resource.version != served[0] and resource.version in served:
         loaded.report(
@@ -145,6 +147,20 @@ def _load_preset(resource: Resource, loaded: Loaded, settings: Settings) -> None
             [INVALID_PRESET.at(at(resource, ("spec",)), "missing domain.", help="add spec.domain")],
         )
         return
+    for path, message in presets.validate(spec["domain"]):
+        place = at(resource, ("spec", "domain", *path))
+        loaded.report(resource, [INVALID_PRESET.at(place, message)])
+    loaded.report(
+        resource,
+        [
+            PRESET_PART_IGNORED.at(
+                at(resource, ("spec", "domain", *path)),
+                f"KubeVirt takes no {'.'.join(map(str, path))} from a preset: it reaches no VM",
+                help="write it into the VMs, an instancetype or a preference",
+            )
+            for path in presets.never_merged(spec["domain"])
+        ],
+    )
     # Quantities are compared as they are written.
     requests = tree.get(resource.body, "spec", "domain", "resources", "requests")
     written = {key: str(value) for key, value in requests.items()} if requests else {}
@@ -196,90 +212,3 @@ def _deprecated_topology(resource: Resource, spec: Tree) -> Iterable[Diagnostic]
             f"PreferredCPUTopology {preferred} is deprecated for removal in a future release, "
             f"please use {topology.SUCCESSORS[preferred]} instead",
         )
-
-
-def context(resources: Sequence[Resource], loaded: Loaded, settings: Settings) -> Context:
-    """What every VM of the input shares."""
-    shipped = bundled.definitions(settings.kubevirt) if settings.catalog == "bundled" else {}
-    loaded.diagnostics += _differing(loaded, shipped)
-    major, minor, *_ = settings.kubevirt.removeprefix("v").split(".")
-    return Context(
-        settings=settings,
-        release=(int(major), int(minor)),
-        catalogue=Catalogue(
-            resources,
-            loaded.definitions,
-            dict(_revisions(resources, settings)),
-            shipped,
-            settings.namespace,
-        ),
-        config=_cluster_config(loaded, settings),
-        presets={
-            namespace: tuple(sorted(found, key=lambda preset: preset.resource.name))
-            for namespace, found in loaded.presets.items()
-        },
-    )
-
-
-def _differing(loaded: Loaded, shipped: dict[tuple[str, str], Tree]) -> Iterable[Diagnostic]:
-    for key, definition in loaded.definitions.items():
-        other = shipped.get((key.kind, key.name))
-        if other is not None and definition.resource is not None and definition.spec != other:
-            yield BUNDLED_DIFFERS.at(
-                at(definition.resource, ("spec",)),
-                f"{key.kind} {key.name} differs from the one that KubeVirt deploys; the input wins",
-            )
-
-
-def _cluster_config(loaded: Loaded, settings: Settings) -> ClusterConfig:
-    if not loaded.clusters:
-        body = settings.cluster_config
-        return ClusterConfig() if body is None else cluster_config.from_kubevirt(body)
-    first, *others = sorted(
-        loaded.clusters, key=lambda resource: (resource.namespace, resource.name)
-    )
-    for other in others:
-        loaded.diagnostics.append(
-            INVALID_CLUSTER_CONFIG.at(
-                at(other),
-                f"{other.ref} is not used: a cluster has one KubeVirt resource, and {first.ref} "
-                "comes first",
-                Related("the one in use", at(first)),
-            )
-        )
-    decoded, diagnostics = schemas.decode_resource(first)
-    loaded.report(first, diagnostics)
-    # What the operator reports is not part of the typed tree.
-    return cluster_config.from_kubevirt({**decoded, "status": first.body.get("status")})
-
-
-def _revisions(
-    resources: Iterable[Resource], settings: Settings
-) -> Iterable[tuple[tuple[str, str], Definition | Unfit]]:
-    for resource in resources:
-        if resource.group == "apps" and resource.kind == "ControllerRevision":
-            namespace = resource.namespace or settings.namespace
-            yield (namespace, resource.name), _revision(resource)
-
-
-def _revision(resource: Resource) -> Definition | Unfit:
-    """What a ControllerRevision holds (upstream: pkg/instancetype/compatibility/compatibility.go)."""
-    data = resource.body.get("data")
-    if not isinstance(data, dict) or not data:
-        return Unfit("unexpected type in ControllerRevision: <nil>")
-    kind, version = data.get("kind"), data.get("apiVersion", "")
-    if not kind:
-        return Unfit(
-            "failed to decode object in ControllerRevision: Object 'Kind' is missing in the data"
-        )
-    if version == f"{INSTANCETYPE}/v1beta1" and kind in INSTANCETYPES | PREFERENCES:
-        word = "Instancetype" if kind in INSTANCETYPES else "Preference"
-        spec, _ = schemas.decode(data.get("spec") or {}, f"instancetype.VirtualMachine{word}Spec")
-        name = tree.get(data, "metadata", "name") or resource.name
-        return Definition(kind, name, spec, resource)
-    if version in (f"{KUBEVIRT}/v1", f"{KUBEVIRT}/v1alpha3"):
-        return Unfit(f"unexpected type in ControllerRevision: *v1.{kind}")
-    return Unfit(
-        f'failed to decode object in ControllerRevision: no kind "{kind}" is registered for '
-        f'version "{version}"'
-    )

@@ -117,7 +117,9 @@ def place_in(definition: Definition, path: FieldPath) -> Location:
 def setting(definition: Definition, path: FieldPath) -> Related:
     """The other party of a finding: what *definition* says at *path*."""
     value = tree.get(definition.spec, *path)
-    shown = value if isinstance(value, str | int) else None
-    dotted = ".".join(map(str, path))
-    text = f"{ref_of(definition)} sets {dotted}"
-    return Related(text if shown is None else f"{text}: {shown}", place_in(definition, path))
+    text = f"{ref_of(definition)} sets {'.'.join(map(str, path))}"
+    if isinstance(value, bool):
+        text += f": {str(value).lower()}"
+    elif isinstance(value, str | int):
+        text += f": {value}"
+    return Related(text, place_in(definition, path))

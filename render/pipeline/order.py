@@ -7,9 +7,11 @@ from render.diagnostics.diagnostic import Diagnostic, ordered
 from render.model import tree
 from render.model.resource import KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
+from render.pipeline import context as shared
 from render.pipeline import emit, load, start, webhook
 from render.pipeline.machine import Machine
 from render.pipeline.result import Provenance, Rendered
+from render.resolve import renames
 from render.settings import Settings
 
 Stage = Callable[[Machine], None]
@@ -77,8 +79,10 @@ def render(resources: Iterable[Tree], settings: Settings = Settings()) -> Render
 
 def run(resources: Sequence[Resource], settings: Settings) -> Rendered:
     """Render *resources*, whose indexes are their positions. The result shares trees with the input."""
+    given = resources
+    resources = renames.follow(resources, settings.namespace)
     loaded = load.load(resources, settings)
-    context = load.context(resources, loaded, settings)
+    context = shared.context(resources, loaded, settings)
     bodies: list[Tree] = []
     sources: list[int | None] = []
     diagnostics: list[Diagnostic] = []
@@ -95,7 +99,7 @@ def run(resources: Sequence[Resource], settings: Settings) -> Rendered:
             if machine.failed:
                 continue
         bodies.append(body)
-        sources.append(resource.index if body is resource.body else None)
+        sources.append(resource.index if body is given[resource.index].body else None)
     found = suppression.suppress(ordered((*loaded.diagnostics, *diagnostics)), resources)
     return Rendered(bodies, ordered(found), tuple(provenance), tuple(sources))
 

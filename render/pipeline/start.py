@@ -8,7 +8,9 @@ from typing import Any
 
 from render import presets
 from render.apply import order as application
+from render.convert import presets as convert
 from render.defaults import devices, network
+from render.defaults.vm import Unknown
 from render.diagnostics.codes import (
     DEFAULT_NETWORK,
     PRESET_DEPRECATED,
@@ -16,9 +18,11 @@ from render.diagnostics.codes import (
     PRESET_SELECTOR,
     PRESETS_CONFLICT,
 )
-from render.diagnostics.diagnostic import Related, Severity, at
+from render.diagnostics.diagnostic import Diagnostic, Related, Severity, at
 from render.model import tree
 from render.model.draft import Draft
+from render.model.fieldpath import FieldPath
+from render.model.tree import Tree
 from render.pipeline.machine import TEMPLATE, Additions, Machine
 from render.pipeline.result import Provenance
 from render.pipeline.webhook import check_conflicts, report_conflicts
@@ -101,20 +105,16 @@ def merge_presets(machine: Machine) -> None:
     if not matching or _contradict(machine, matching):
         return
     draft = Draft(machine.template)
+    if machine.resource.kind == "VirtualMachineInstance":
+        presets.keep_empty_requests(machine.resource.body, draft)
     for preset in matching:
-        written = tree.get(draft.tree, "spec", "domain", "resources", "requests") or {}
+        requests = draft.get("spec", "domain", "resources", "requests")
         domain = draft.get("spec", "domain") or {}
-        differences = tuple(presets.differences(preset, domain, written))
+        differences = tuple(presets.differences(preset, domain, requests or {}))
+        unmerged = presets.unmerged_requests(preset, requests)
         merged = presets.merge(preset, draft)
-        machine.report(
-            PRESET_DEPRECATED,
-            (),
-            "kubevirt.io/v1 VirtualMachineInstancePresets is now deprecated and will be removed in "
-            f"v2.: {preset.resource.name} {'applies' if merged.applied else 'matches'}",
-            Related("the preset", at(preset.resource)),
-        )
-        for difference in differences:
-            _report_overridden(machine, preset, difference, applied=merged.applied)
+        machine.diagnostics.append(_deprecated(preset))
+        _report_overridden(machine, preset, differences, unmerged, applied=merged.applied)
         machine.provenance += (
             Provenance(
                 machine.resource.ref,
@@ -126,6 +126,28 @@ def merge_presets(machine: Machine) -> None:
             for path in merged.paths
         )
     machine.template = draft.tree
+
+
+def _deprecated(preset: Preset) -> Diagnostic:
+    """The same for every VM that the preset matches, and so told once."""
+    name = preset.resource.name
+    instancetype, preference, left = convert.replacement(preset.domain)
+    parts = [
+        f"{kind} {name} {_compact(spec)}"
+        for kind, spec in (
+            (INSTANCETYPE.namespaced, instancetype),
+            (PREFERENCE.namespaced, preference),
+        )
+        if spec
+    ]
+    cure = f"use {' and '.join(parts)} instead" if parts else "nothing of it needs a replacement"
+    if left:
+        cure += f"; neither can say {', '.join(left)}"
+    return PRESET_DEPRECATED.at(
+        at(preset.resource),
+        "kubevirt.io/v1 VirtualMachineInstancePresets is now deprecated and will be removed in v2.",
+        help=cure,
+    )
 
 
 def _select(machine: Machine) -> list[Preset]:
@@ -167,7 +189,7 @@ def _contradict(machine: Machine, matching: list[Preset]) -> bool:
         *(
             Related(
                 f"{preset.resource.ref} sets {difference.part}",
-                at(preset.resource, ("spec", "domain", *difference.path)),
+                at(preset.resource, _in_preset(difference.path)),
             )
             for later, earlier, found in pairs
             for difference in found
@@ -179,28 +201,60 @@ def _contradict(machine: Machine, matching: list[Preset]) -> bool:
 
 
 def _report_overridden(
-    machine: Machine, preset: Preset, difference: Difference, *, applied: bool
+    machine: Machine,
+    preset: Preset,
+    differences: tuple[Difference, ...],
+    unmerged: Tree,
+    *,
+    applied: bool,
 ) -> None:
+    """Say which parts of *preset* the VM does not get.
+
+    A VM that is annotated with the preset has been rendered already: its values are what became of both, so that
+    differences are worth no more than a warning.
+    """
     name = preset.resource.name
     lead = (
         f"Some settings were not applied for VirtualMachineInstancePreset '{name}'"
         if applied
         else f"Unable to apply VirtualMachineInstancePreset '{name}'"
     )
+    found = [
+        (difference.path, difference.part, _shown((difference,)))
+        for difference in differences
+        if presets.loses(difference)
+    ]
+    if unmerged:
+        part = "spec.resources.requests"
+        text = f"{part}: {_compact(unmerged)} is not merged, since the VM has requests of its own"
+        found.append((("resources", "requests"), part, text))
+    annotations = tree.get(machine.template, "metadata", "annotations") or {}
     lenient = machine.context.settings.preset_conflicts == "override"
-    machine.diagnostics.append(
+    lenient = lenient or presets.APPLIED + name in annotations
+    machine.diagnostics += (
         PRESET_OVERRIDDEN.at(
-            at(machine.resource, (*machine.vmi_path, "domain", *difference.path)),
-            f"{lead}: {_shown((difference,))}",
-            Related(
-                f"{preset.resource.ref} sets {difference.part}",
-                at(preset.resource, ("spec", "domain", *difference.path)),
-            ),
-            help="the VM wins in KubeVirt: remove the part from one of the two, exclude the VM from "
-            "presets, or accept this with --preset-conflicts override",
+            at(machine.resource, (*machine.vmi_path, "domain", *path)),
+            f"{lead}: {text}",
+            Related(f"{preset.resource.ref} sets {part}", at(preset.resource, _in_preset(path))),
+            help=_FIRMWARE_HELP if path == ("firmware",) else _OVERRIDDEN_HELP,
             severity=Severity.WARNING if lenient else Severity.ERROR,
         )
+        for path, part, text in found
     )
+
+
+_OVERRIDDEN_HELP = (
+    "the VM wins in KubeVirt: remove the part from one of the two, exclude the VM from presets, or "
+    "accept this with --preset-conflicts override"
+)
+_FIRMWARE_HELP = (
+    "every VM has a firmware uuid before presets are merged, so that the firmware of a preset never "
+    "reaches one: move it into the VM or a preference, or accept this with --preset-conflicts override"
+)
+
+
+def _in_preset(path: FieldPath) -> FieldPath:
+    return ("spec", "domain", *path)
 
 
 def _shown(found: tuple[Difference, ...]) -> str:
@@ -212,4 +266,11 @@ def _shown(found: tuple[Difference, ...]) -> str:
 
 
 def _compact(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), sort_keys=True)
+    return json.dumps(_known(value), separators=(",", ":"), sort_keys=True)
+
+
+def _known(value: Any) -> Any:
+    """*value* without what only the cluster knows."""
+    if isinstance(value, dict):
+        return {key: _known(v) for key, v in value.items() if not isinstance(v, Unknown)}
+    return value

@@ -10,6 +10,7 @@ from render.defaults import spec as spec_defaults
 from render.defaults import vm as vm_defaults
 from render.diagnostics.codes import (
     BUNDLED_USED,
+    DEPRECATED_FIELD,
     INFERENCE_FAILED,
     INFERENCE_IGNORED,
     INSTANCETYPE_CONFLICT,
@@ -41,6 +42,13 @@ _RUN_STRATEGIES = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
 def check_run_strategy(machine: Machine) -> None:
     """Exactly one of ``running`` and ``runStrategy``, with a known value."""
     strategy, running = machine.spec.get("runStrategy"), machine.spec.get("running")
+    if running is not None:
+        machine.report(
+            DEPRECATED_FIELD,
+            ("spec", "running"),
+            "spec.running is deprecated, please use spec.runStrategy instead.",
+            help=f"write runStrategy: {'Always' if running else 'Halted'}",
+        )
     if strategy is not None and running is not None:
         machine.report(
             RUN_STRATEGY,
@@ -196,11 +204,16 @@ def resolve(machine: Machine) -> None:
             )
             check_conflicts(machine)
         elif definition is not None and definition.resource is None:
+            settings = machine.context.settings
+            catalogue = (
+                f"the bundled catalogue of KubeVirt {settings.kubevirt}"
+                if settings.catalog == "bundled"
+                else f"the catalogue {settings.catalog}"
+            )
             machine.report(
                 BUNDLED_USED,
                 ("spec", kind_class.word, "name"),
-                f"{definition.kind} {definition.name} is taken from the bundled catalogue of "
-                f"KubeVirt {machine.context.settings.kubevirt}",
+                f"{definition.kind} {definition.name} is taken from {catalogue}",
             )
 
 

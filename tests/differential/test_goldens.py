@@ -1,5 +1,7 @@
 """What we render is what KubeVirt v1.9.0 answered, for every recorded case."""
 
+from typing import Any
+
 import pytest
 
 from render import Rendered, Settings, render
@@ -9,7 +11,7 @@ from tests.support.goldens import cases
 FAMILIES = (
     "apply", "requirements", "infer", "pinned", "defaults", "matcher", "fleet", "catalog", "preset", "schema",
 )  # fmt: skip
-MODES = {
+MODES: dict[str, dict[str, Any]] = {
     "vm": {"emit": "vm"},
     "vmi": {"emit": "vmi"},
     "expand": {"emit": "expand"},

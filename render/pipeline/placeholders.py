@@ -1,0 +1,51 @@
+"""Placeholders that nobody filled in: ``{{ value }}`` of Helm and Jinja, ``${NAME}`` of envsubst and templates."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from render.diagnostics.codes import PLACEHOLDER
+from render.diagnostics.diagnostic import Diagnostic, at
+from render.model.fieldpath import FieldPath
+from render.model.resource import Resource
+
+_PLACEHOLDER = re.compile(r"\{\{.*?\}\}|\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+#: What may hold anything: guests' own files, annotations, and free words.
+_FREE_TEXT = frozenset(
+    {
+        "annotations",
+        "description",
+        "managedFields",
+        "networkData",
+        "networkDataBase64",
+        "status",
+        "userData",
+        "userDataBase64",
+    }
+)
+
+
+def find(resource: Resource) -> Iterator[Diagnostic]:
+    """Fields of an object of ours that still hold a placeholder, where it would be taken for a value."""
+    for path, text in _texts(resource.body, ()):
+        match = _PLACEHOLDER.search(text)
+        if match:
+            yield PLACEHOLDER.at(
+                at(resource, path),
+                f"{match[0]} is not filled in",
+                help="render the template first, and pipe its output into `virt-render build -`",
+            )
+
+
+def _texts(value: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
+    """Every string that holds the beginning of a placeholder; most objects hold none."""
+    if isinstance(value, str):
+        if "${" in value or "{{" in value:
+            yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key not in _FREE_TEXT:
+                yield from _texts(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _texts(item, (*path, index))
