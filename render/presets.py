@@ -40,6 +40,16 @@ class Difference(NamedTuple):
     other: Any
 
 
+def keep_empty_requests(written: Tree, draft: Draft) -> None:
+    """Let ``requests: {}`` of a bare VMI, which decoding drops, count as the VMI's own.
+
+    QUIRK(pkg/virt-api/webhooks/mutating-webhook/mutators/preset.go): an empty Go map is not nil, so that no requests
+    are merged. That of a VM is gone once the VM is stored.
+    """
+    if tree.get(written, *_DOMAIN, *_REQUESTS) == {}:
+        draft.put((*_DOMAIN, *_REQUESTS), {})
+
+
 class SelectorError(ValueError):
     """The selector of a preset is invalid; the message is apimachinery's."""
 
@@ -93,6 +103,33 @@ def _expression(given: Tree) -> Callable[[dict[str, str]], bool]:
             raise SelectorError(f'"{operator}" is not a valid label selector operator')
 
 
+def validate(domain: Tree) -> Iterator[tuple[FieldPath, str]]:
+    """What the preset webhook refuses of a decoded *domain*: path below ``spec.domain``, and KubeVirt's text.
+
+    Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vmi-preset-admitter.go. Its rules for disks are left
+    out, since disks of a preset reach no VM.
+    """
+    boot = tree.get(domain, "firmware", "bootloader") or {}
+    if "efi" in boot and "bios" in boot:
+        message = "has both EFI and BIOS configured, but they are mutually exclusive."
+        yield ("firmware", "bootloader"), f"spec.domain.firmware.bootloader {message}"
+    kernel = tree.get(domain, "firmware", "kernelBoot") or {}
+    if kernel.get("kernelArgs") and kernel.get("container") is None:
+        message = "kernel arguments cannot be provided without an external kernel"
+        yield ("firmware", "kernelBoot", "kernelArgs"), message
+
+
+def never_merged(domain: Tree) -> Iterator[FieldPath]:
+    """The parts of a decoded *domain* that KubeVirt takes from no preset."""
+    known = {*(part.path for part in _WHOLE), _CLOCK, _REQUESTS}
+    outer = {path[0] for path in known}
+    for key, value in domain.items():
+        if key not in outer:
+            yield (key,)
+        elif (key,) not in known:
+            yield from ((key, inner) for inner in value or () if (key, inner) not in known)
+
+
 def _offset(clock: Tree) -> Tree:
     return {key: clock[key] for key in ("utc", "timezone") if key in clock}
 
@@ -116,6 +153,19 @@ def _identical(one: Any, other: Any) -> bool:
     """
     left, right = quantity.parse(one), quantity.parse(other)
     return left.small and left == right
+
+
+def unmerged_requests(preset: Preset, requests: dict[str, Any] | None) -> dict[str, Any]:
+    """The requests of *preset* that a VM with *requests* of its own does not get: they are merged all or none."""
+    if requests is None:
+        return {}
+    return {key: value for key, value in preset.requests.items() if key not in requests}
+
+
+def loses(difference: Difference) -> bool:
+    """Whether a VM that wins means something else: one amount in two notations is no loss."""
+    is_amount = difference.path[:-1] == _REQUESTS
+    return not is_amount or quantity.compare(difference.preset, difference.other) != 0
 
 
 def differences(preset: Preset, domain: Tree, requests: dict[str, Any]) -> Iterator[Difference]:
@@ -169,7 +219,7 @@ def merge(preset: Preset, draft: Draft) -> Merged:
         if draft.get(*_DOMAIN, *path) is None:
             draft.put((*_DOMAIN, *path), value)
             changed.append(path)
-        return _complete(draft.get(*_DOMAIN, *path), path) == _complete(value, path)
+        return bool(_complete(draft.get(*_DOMAIN, *path), path) == _complete(value, path))
 
     requests = tree.get(preset.domain, *_REQUESTS)
     if requests:

@@ -110,6 +110,7 @@ PRESET_SELECTOR = _fatal("VR705", "preset-selector-invalid")
 RUN_STRATEGY = _error("VR706", "run-strategy-invalid")
 INVALID_CLUSTER_CONFIG = _warning("VR707", "cluster-config-invalid")
 CLUSTER_SETTINGS = _info("VR708", "cluster-settings-used")
+PRESET_PART_IGNORED = _warning("VR709", "preset-part-ignored")
 
 INVALID_SETTING = _fatal("VR801", "invalid-setting")
 USAGE = _fatal("VR802", "usage")

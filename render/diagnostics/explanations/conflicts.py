@@ -405,4 +405,20 @@ spec:
         "cluster settings",
         "Nothing to do. A KubeVirt CR in the input comes before --cluster-config.",
     ),
+    "VR709": Explanation(
+        "KubeVirt takes only resources.requests, cpu, firmware, clock, features, devices.watchdog and ioThreadsPolicy"
+        " from a preset. Whatever else stands there has no effect.",
+        """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstancePreset
+metadata: {name: large, namespace: prod}
+spec:
+  selector: {matchLabels: {size: large}}
+  domain:
+    memory: {guest: 8Gi}
+    devices: {}
+""",
+        "KubeVirt takes no memory from a preset: it reaches no VM",
+        "Write the part into the VMs, or use an instancetype or a preference, which know more parts.",
+    ),
 }
