@@ -94,3 +94,30 @@ def from_body(body: Tree, index: int, origin: Origin | None = None) -> Resource:
         name=text_at(metadata, "name"),
         origin=origin,
     )
+
+
+_NOTES = "internal.config.kubernetes.io/"
+
+
+def former(resource: Resource) -> tuple[tuple[str, str, str], ...]:
+    """(kind, namespace, name) of the times before kustomize renamed the object, as it notes them; oldest first.
+
+    kustomize calls a namespace that nobody named ``default``.
+    """
+    metadata = resource.body.get("metadata")
+    notes = metadata.get("annotations") if isinstance(metadata, dict) else None
+    if not isinstance(notes, dict) or f"{_NOTES}previousNames" not in notes:
+        return ()
+    columns = (
+        text_at(notes, f"{_NOTES}previous{what}").split(",")
+        for what in ("Kinds", "Namespaces", "Names")
+    )
+    rows = tuple(dict.fromkeys(zip(*columns, strict=False)))
+    return tuple((kind, namespace, name) for kind, namespace, name in rows)
+
+
+def affixes(resource: Resource) -> tuple[str, str]:
+    """What kustomize put before and after the name, by its own notes: objects with the same belong together."""
+    metadata = resource.body.get("metadata")
+    notes = metadata.get("annotations") if isinstance(metadata, dict) else None
+    return text_at(notes, f"{_NOTES}prefixes"), text_at(notes, f"{_NOTES}suffixes")

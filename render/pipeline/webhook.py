@@ -200,7 +200,7 @@ def resolve(machine: Machine) -> None:
                 definition.message,
                 # Admission goes on as if there were no matcher, and may complain about that.
                 *(_related(machine, finding) for finding in _admission(machine)),
-                help=definition.help,
+                help=definition.suggest(),
             )
             check_conflicts(machine)
         elif definition is not None and definition.resource is None:

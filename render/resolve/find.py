@@ -3,7 +3,7 @@
 Upstream: pkg/instancetype/find/revision.go, spec.go, pkg/instancetype/preference/find/revision.go, spec.go.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from render.diagnostics.codes import REVISION_NOT_FOUND, REVISION_UNFIT, UNEXPECTED_KIND, Code
@@ -14,16 +14,21 @@ from render.model.resource import INSTANCETYPE as GROUP
 from render.model.tree import Tree
 from render.resolve.kinds import KindClass
 
+#: Among so many names, looking for a near one costs more than it helps.
+_MANY = 1000
 OBJECT_NAME_LABEL = "instancetype.kubevirt.io/object-name"
 
 
 class Missing(NamedTuple):
-    """Why a matcher leads nowhere: *message* is KubeVirt's text, *key* the matcher's field to blame."""
+    """Why a matcher leads nowhere: *message* is KubeVirt's text, *key* the matcher's field to blame.
+
+    *suggest* says what to do; it looks for near names, which is worth it only for a report.
+    """
 
     code: Code
     message: str
     key: str
-    help: str
+    suggest: Callable[[], str]
 
 
 def find(
@@ -59,18 +64,24 @@ def _revision(
             REVISION_NOT_FOUND,
             f'controllerrevisions.apps "{name}" not found',
             key,
-            _meant(name, known)
-            or f"add the ControllerRevision {namespace}/{name} to the input, or drop revisionName",
+            lambda: (
+                _meant(name, known)
+                or f"add the ControllerRevision {namespace}/{name} to the input, "
+                "or drop revisionName"
+            ),
         )
-    help_text = f"pin {kind_class.word} to a ControllerRevision that holds one"
+
+    def another() -> str:
+        return f"pin {kind_class.word} to a ControllerRevision that holds one"
+
     if isinstance(definition, Unfit):
-        return Missing(REVISION_UNFIT, definition.message, key, help_text)
+        return Missing(REVISION_UNFIT, definition.message, key, another)
     if definition.kind not in (kind_class.namespaced, kind_class.cluster):
         return Missing(
             REVISION_UNFIT,
             f"unexpected type in ControllerRevision: *v1beta1.{definition.kind}",
             key,
-            help_text,
+            another,
         )
     return definition
 
@@ -85,11 +96,14 @@ def _live(
             UNEXPECTED_KIND,
             f"got unexpected kind in {kind_class.matcher}: {asked}",
             "kind",
-            f"use {kind_class.namespaced} or {kind_class.cluster}",
+            lambda: f"use {kind_class.namespaced} or {kind_class.cluster}",
         )
     if not name:
         return Missing(
-            kind_class.not_found, "resource name may not be empty", "name", "name an object"
+            kind_class.not_found,
+            "resource name may not be empty",
+            "name",
+            lambda: "name an object",
         )
     scope = namespace if kind == kind_class.namespaced else ""
     found = catalogue.definitions.get(Key(kind, scope, name))
@@ -101,26 +115,24 @@ def _live(
         kind_class.not_found,
         f'{kind.lower()}s.{GROUP} "{name}" not found',
         "name",
-        _suggest(kind_class, kind, scope, name, catalogue),
+        lambda: _suggest(kind_class, Key(kind, scope, name), catalogue),
     )
 
 
-def _suggest(kind_class: KindClass, kind: str, scope: str, name: str, catalogue: Catalogue) -> str:
-    elsewhere = sorted(
+def _suggest(kind_class: KindClass, wanted: Key, catalogue: Catalogue) -> str:
+    elsewhere = [
         f"{key.kind} {key.namespace}/{key.name}" if key.namespace else f"{key.kind} {key.name}"
-        for key in catalogue.definitions
-        if key.name == name and key.kind in (kind_class.namespaced, kind_class.cluster)
-    )
+        for key in catalogue.named(wanted.name, (kind_class.namespaced, kind_class.cluster))
+    ]
     if elsewhere:
         return (
             f"there is {', '.join(elsewhere)}: set {kind_class.word}.kind or the namespace to match"
         )
-    known = {key.name for key in catalogue.definitions if key[:2] == (kind, scope)}
-    known |= {other for bundled_kind, other in catalogue.bundled if bundled_kind == kind}
-    where = f"namespace {scope}" if scope else "the input or the bundled catalogue"
-    return _meant(name, sorted(known)) or f"add the {kind} to {where}"
+    where = f"namespace {wanted.namespace}" if wanted.namespace else "the input"
+    known = catalogue.known(wanted.kind, wanted.namespace)
+    return _meant(wanted.name, known) or f"add the {wanted.kind} to {where}"
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
-    near = nearest(name, known)
+def _meant(name: str, known: Collection[str]) -> str:
+    near = nearest(name, known) if len(known) < _MANY else ""
     return f"did you mean {near}?" if near else ""

@@ -1,0 +1,75 @@
+"""Matchers follow what kustomize renamed.
+
+kustomize knows no names inside VMs: its namePrefix renames an instancetype and leaves the matcher behind. Inside a build
+every object carries notes of its former names, by which we put that right.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from render.model import tree
+from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, affixes, former
+from render.model.tree import Tree
+from render.resolve.kinds import KIND_CLASSES, KindClass
+
+_Id = tuple[str, str, str]
+
+
+def follow(resources: Sequence[Resource], namespace: str) -> Sequence[Resource]:
+    """*resources*, the matchers of its VMs rewritten where they name what is now called otherwise.
+
+    Only a matcher that fits no current object changes, and only where one renamed object fits: among several, the one
+    with the VM's own prefixes and suffixes. *namespace* stands in for objects that name none.
+    """
+    renamed: dict[_Id, list[Resource]] = {}
+    current: set[_Id] = set()
+    for resource in resources:
+        if resource.group == INSTANCETYPE:
+            scope = _scope(resource, namespace)
+            current.add((resource.kind, scope, resource.name))
+            for kind, name in {(kind, name) for kind, _, name in former(resource)}:
+                renamed.setdefault((kind, scope, name), []).append(resource)
+    if not renamed:
+        return resources
+    return [
+        _followed(resource, namespace, current, renamed)
+        if (resource.group, resource.kind) == (KUBEVIRT, "VirtualMachine")
+        else resource
+        for resource in resources
+    ]
+
+
+def _scope(resource: Resource, namespace: str) -> str:
+    return "" if "Cluster" in resource.kind else resource.namespace or namespace
+
+
+def _followed(
+    vm: Resource, namespace: str, current: set[_Id], renamed: dict[_Id, list[Resource]]
+) -> Resource:
+    changed: Tree = {}
+    for kind_class in KIND_CLASSES:
+        matcher: Any = vm.spec.get(kind_class.word)
+        key = _key(kind_class, matcher, vm.namespace or namespace)
+        if key is None or key in current:
+            continue
+        found = renamed.get(key, [])
+        if len(found) > 1:
+            found = [one for one in found if affixes(one) == affixes(vm)]
+        if len(found) == 1:
+            changed[kind_class.word] = _renamed(matcher, key[0], found[0])
+    return replace(vm, body={**vm.body, "spec": {**vm.spec, **changed}}) if changed else vm
+
+
+def _key(kind_class: KindClass, matcher: Any, namespace: str) -> _Id | None:
+    """What *matcher* names; None where it is malformed or a revision decides."""
+    kind, name = tree.get(matcher, "kind") or "", tree.get(matcher, "name")
+    if not isinstance(kind, str) or not isinstance(name, str) or matcher.get("revisionName"):
+        return None
+    kind = kind_class.kind_of(kind)
+    return (kind, namespace if kind == kind_class.namespaced else "", name) if kind else None
+
+
+def _renamed(matcher: Tree, kind: str, target: Resource) -> Tree:
+    changed = {**matcher, "name": target.name}
+    return changed if kind == target.kind else {**changed, "kind": target.kind}
