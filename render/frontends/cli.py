@@ -88,6 +88,14 @@ _rendering(
     elsewhere in the repository.
     """,
 )
+_rendering(
+    "krm",
+    """Render as a function of kustomize: a ResourceList on standard input, another one on standard output.
+
+    Also the bare command virt-render-krm. As a legacy exec plugin the program finds out by itself. The function config
+    is a RenderConfig; see docs/kustomize.md.
+    """,
+)
 main.add_command(catalog_commands.catalog)
 
 

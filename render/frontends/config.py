@@ -44,7 +44,7 @@ def load(paths: Sequence[str], named: str, limits: Limits) -> Loaded:
         return Loaded((), (codes.INVALID_SETTING.at(Location(file=path), message),))
     document = documents[0]
     sources = Sources([document.origin], {path: data})
-    fault = _fault(document.body)
+    fault = fault_of(document.body)
     if fault:
         return Loaded((), (codes.INVALID_SETTING.at(Location(file=path, index=0), fault),), sources)
     values = _rebased(document.body.get("spec") or {}, os.path.dirname(path))
@@ -52,7 +52,7 @@ def load(paths: Sequence[str], named: str, limits: Limits) -> Loaded:
     return Loaded((layer,), (), sources)
 
 
-def _fault(body: Any) -> str:
+def fault_of(body: Any) -> str:
     """What is wrong with a configuration apart from its options, ``""`` if nothing is."""
     if not isinstance(body, dict):
         return f"not a {KIND}"

@@ -14,6 +14,12 @@ def main() -> None:
     sys.exit(invoke(sys.argv[1:]))
 
 
+def krm() -> None:
+    """Entry point of ``virt-render-krm``: kustomize before 5.7 gives a function no arguments."""
+    gc.disable()
+    sys.exit(invoke(["krm", *sys.argv[1:]]))
+
+
 def invoke(argv: Sequence[str]) -> Exit:
     """Run the command line *argv* (without the program's name); whatever happens is an exit status."""
     try:
@@ -35,6 +41,11 @@ def invoke(argv: Sequence[str]) -> Exit:
 def _run(argv: Sequence[str]) -> Exit:
     from render.frontends import machine
 
+    if argv and os.path.basename(argv[0]).startswith("kust-plugin-config-"):
+        argv = [
+            "krm",
+            *argv,
+        ]  # a legacy plugin of kustomize: it is started under the name of its kind
     call = machine.parse(argv)
     if call is None:
         from render.frontends import cli

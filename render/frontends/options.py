@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.frontends import config
@@ -10,7 +10,16 @@ from render.manifests.reader import Limits
 from render.model.tree import Tree
 from render.report.formats import FORMATS
 from render.report.places import Sources
-from render.settings import ENVIRONMENT_PREFIX, OPTIONS, Layer, Option, Settings, Source, settle
+from render.settings import (
+    ENVIRONMENT_PREFIX,
+    OPTIONS,
+    Chosen,
+    Layer,
+    Option,
+    Settings,
+    Source,
+    settle,
+)
 
 _ARGOCD_PREFIX = "ARGOCD_ENV_"
 
@@ -51,6 +60,7 @@ _VERBOSE = Option(
 COMMANDS: dict[str, tuple[Option, ...]] = {
     "build": (_OUTPUT, *OPTIONS, *HOST_OPTIONS, _FORMAT, _CONFIG, _VERBOSE),
     "check": (*OPTIONS, *HOST_OPTIONS, _FORMAT, _ROOT, _CONFIG, _VERBOSE),
+    "krm": (*OPTIONS, *HOST_OPTIONS, _CONFIG, _VERBOSE),
 }
 """The options of each command that renders, in the order of its help."""
 
@@ -79,25 +89,41 @@ class Request(NamedTuple):
     sources: Sources = Sources()
 
 
-def request(call: Call, environ: Mapping[str, str]) -> Request:
-    """Let flags, environment and configuration file decide *call*, in this order of precedence."""
+def host_values(call: Call, environ: Mapping[str, str]) -> Chosen:
+    """What flags and environment decide of the options that *call* has beside those of a rendering."""
     own = tuple(option for option in COMMANDS[call.command] if option not in OPTIONS)
     names = {option.spelled(Source.FLAG) for option in own}
-    mine = settle(
+    return settle(
         (
             Layer(Source.FLAG, {k: v for k, v in call.flags.items() if k in names}),
             Layer(Source.ENVIRONMENT, _environment(environ, HOST_OPTIONS)),
         ),
         own,
     )
+
+
+def limits_of(values: Mapping[str, Any]) -> Limits:
+    """The limits among the values of host options."""
+    return Limits(**{name: values[f"max_{name}"] for name in Limits.__slots__})
+
+
+def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
+    """Let all sources decide *call*: flags, parameters, environment, function config, file, in this order.
+
+    *given*: what the host says, parameters or a function config.
+    """
+    names = {option.spelled(Source.FLAG) for option in OPTIONS}
+    mine = host_values(call, environ)
     values = mine.values
-    limits = Limits(**{name: values[f"max_{name}"] for name in Limits.__slots__})
+    limits = limits_of(values)
     file = config.load(call.paths, values["config"], limits)
     chosen = settle(
         (
-            Layer(Source.FLAG, {k: v for k, v in call.flags.items() if k not in names}),
+            Layer(Source.FLAG, {k: v for k, v in call.flags.items() if k in names}),
+            *(layer for layer in given if layer.source is Source.PARAMETER),
             Layer(Source.ENVIRONMENT, _argocd(environ)),
             Layer(Source.ENVIRONMENT, _environment(environ, OPTIONS)),
+            *(layer for layer in given if layer.source is Source.FUNCTION_CONFIG),
             *file.layers,
             Layer(Source.ENVIRONMENT, _destination(environ)),
         )
@@ -106,11 +132,11 @@ def request(call: Call, environ: Mapping[str, str]) -> Request:
     settings = Settings(**chosen.values, cluster_config=cluster_config)
     return Request(
         paths=call.paths,
-        settings=settings if call.command == "build" else replace(settings, allow_empty=True),
+        settings=replace(settings, allow_empty=True) if call.command == "check" else settings,
         kustomize=values["kustomize"],
         allow_remote=values["allow_remote"],
         limits=limits,
-        format=values["format"],
+        format=values.get("format", "text"),
         verbose=values["verbose"],
         output=values.get("output", ""),
         root=values.get("root", ""),

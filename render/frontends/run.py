@@ -33,6 +33,10 @@ _FOLLOW_UPS = frozenset(
 
 def execute(call: Call, environ: Mapping[str, str]) -> Exit:
     """Do what *call* says, with the process's own streams."""
+    if call.command == "krm":
+        from render.frontends import krm
+
+        return krm.execute(call, environ)
     asked = request(call, environ)
     if asked.diagnostics:
         report = merge(find(asked.diagnostics, asked.sources))
@@ -45,14 +49,14 @@ def build(asked: Request) -> Exit:
     """Render; manifests on stdout or to ``-o`` if there is no error, findings on stderr."""
     loaded = sources.load(
         asked.paths or (".",),
-        stdin=_stdin(),
+        stdin=standard_input(),
         limits=asked.limits,
         kustomize=asked.kustomize,
         allow_remote=asked.allow_remote,
     )
-    rendered, diagnostics = _render(loaded, asked)
+    rendered, diagnostics = render_loaded(loaded, asked)
     if diagnostics or asked.format != "text":
-        tell(merge(_found(loaded, diagnostics, asked)), asked)
+        tell(merge(findings_of(loaded, diagnostics, asked)), asked)
     outcome = status(diagnostics)
     return _write(loaded, rendered, asked) if outcome is Exit.OK else outcome
 
@@ -67,8 +71,8 @@ def check(asked: Request) -> Exit:
     root = asked.root or _git_root()
     around = bool(files and root and "-" not in paths)
     for loaded in _load_around(asked, root, files) if around else _load_all(paths, asked):
-        _, diagnostics = _render(loaded, asked)
-        findings += _found(loaded, map(_as_note, diagnostics), asked)
+        _, diagnostics = render_loaded(loaded, asked)
+        findings += findings_of(loaded, map(_as_note, diagnostics), asked)
     if around:
         folders = [
             os.path.join(os.path.realpath(path), "") for path in paths if path not in files.values()
@@ -93,7 +97,7 @@ def _about(
 def _load_all(paths: Sequence[str], asked: Request) -> list[Loaded]:
     return sources.load_all(
         paths,
-        stdin=_stdin(),
+        stdin=standard_input(),
         limits=asked.limits,
         kustomize=asked.kustomize,
         allow_remote=asked.allow_remote,
@@ -114,7 +118,7 @@ def _load_around(asked: Request, root: str, named: Mapping[str, str]) -> list[Lo
     return _load_all([*paths, *missed], asked) if missed else inputs
 
 
-def _render(loaded: Loaded, asked: Request) -> tuple[Rendered, list[Diagnostic]]:
+def render_loaded(loaded: Loaded, asked: Request) -> tuple[Rendered, list[Diagnostic]]:
     """Render the documents of *loaded*; the findings of reading and rendering together.
 
     Where part of the input could not be read, that an object was not found says nothing: it may stand there.
@@ -155,7 +159,7 @@ def _ambiguities(loaded: Loaded, resources: Sequence[Resource]) -> Iterator[Diag
             )
 
 
-def _found(loaded: Loaded, diagnostics: Iterable[Diagnostic], asked: Request) -> list[Finding]:
+def findings_of(loaded: Loaded, diagnostics: Iterable[Diagnostic], asked: Request) -> list[Finding]:
     """*diagnostics* with their places in *loaded*; in the text format notes of the reading only with ``-v``."""
     if asked.format == "text" and not asked.verbose:
         diagnostics = worth_saying(diagnostics)
@@ -177,16 +181,13 @@ def tell(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) -> No
 
 def _write(loaded: Loaded, rendered: Rendered, asked: Request) -> Exit:
     """All manifests at once: what was not changed as its author wrote it."""
-    contents = [
-        _content(loaded, tree, source)
-        for tree, source in zip(rendered.resources, rendered.sources, strict=True)
-    ]
+    contents = written(loaded, rendered)
     if asked.output:
         from render.manifests import output
 
         faults = output.save(asked.output, list(zip(rendered.resources, contents, strict=True)))
         if faults:
-            tell(_found(loaded, faults, asked), asked)
+            tell(findings_of(loaded, faults, asked), asked)
         return status(faults)
     try:
         emit(writer.write(contents), STDOUT)
@@ -195,9 +196,17 @@ def _write(loaded: Loaded, rendered: Rendered, asked: Request) -> Exit:
     except OSError as error:
         message = f"cannot write to standard output: {error.strerror}"
         faults = [codes.UNWRITABLE.at(Location(), message)]
-        tell(_found(loaded, faults, asked), asked)
+        tell(findings_of(loaded, faults, asked), asked)
         return status(faults)
     return Exit.OK
+
+
+def written(loaded: Loaded, rendered: Rendered) -> list[Tree | str]:
+    """What to write for each rendered object: the text of its author where nothing was changed."""
+    return [
+        _content(loaded, tree, source)
+        for tree, source in zip(rendered.resources, rendered.sources, strict=True)
+    ]
 
 
 def _content(loaded: Loaded, tree: Tree, source: int | None) -> Tree | str:
@@ -211,7 +220,8 @@ def emit(text: str, to: int) -> None:
         stream.write(text.encode("utf-8", "backslashreplace"))
 
 
-def _stdin() -> BinaryIO | None:
+def standard_input() -> BinaryIO | None:
+    """The stream that ``-`` means; None in a process without one."""
     return sys.stdin.buffer if sys.stdin else None
 
 

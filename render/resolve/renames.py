@@ -1,7 +1,7 @@
 """Matchers follow what kustomize renamed.
 
-kustomize knows no names inside VMs: its namePrefix renames an instancetype and leaves the matcher behind. Inside a build
-every object carries notes of its former names, by which we put that right.
+kustomize knows no names inside VMs: its namePrefix renames an instancetype and leaves the matcher behind. Inside a
+build every object carries notes of its former names, by which we put that right.
 """
 
 from collections.abc import Sequence

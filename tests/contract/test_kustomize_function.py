@@ -1,0 +1,417 @@
+"""We as a plugin of the real kustomize and kubectl: KRM function and legacy exec plugin."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from render.manifests.reader import read
+from render.manifests.writer import dump
+
+KRM = str(Path(sys.executable).parent / "virt-render-krm")
+FLAGS = ("--enable-alpha-plugins", "--enable-exec")
+MATCHERS = ("instancetype", "preference")
+
+VM = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: web
+spec:
+  runStrategy: Always
+  instancetype:
+    name: small
+    kind: VirtualMachineInstancetype
+  template:
+    spec:
+      domain:
+        devices: {}
+"""
+SMALL = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineInstancetype
+metadata:
+  name: small
+spec:
+  cpu:
+    guest: 1
+  memory:
+    guest: 1Gi
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PWD", str(tmp_path))
+    monkeypatch.delenv("KUSTOMIZE_PLUGIN_HOME", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def kubectl() -> str:
+    found = shutil.which("kubectl")
+    if not found:
+        pytest.skip("no kubectl")
+    return found
+
+
+def put(name: str, text: str) -> None:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def patch(target: str, path: str, value: str) -> str:
+    return (
+        f"patches:\n- target: {target}\n  patch: |-\n    - op: replace\n      path: {path}\n"
+        f"      value: {value}\n"
+    )
+
+
+def function(spec: str = "{}", **extra: str) -> str:
+    """A function config that starts us."""
+    body: dict[str, Any] = {
+        "apiVersion": "virt-render.dev/v1alpha1",
+        "kind": "RenderConfig",
+        "metadata": {
+            "name": "render",
+            "annotations": {
+                "config.kubernetes.io/function": f"exec: {json.dumps({'path': KRM, **extra})}\n"
+            },
+        },
+    }
+    return dump(body) + f"spec: {spec}\n"
+
+
+def build(tool: str, path: str, *flags: str) -> subprocess.CompletedProcess[str]:
+    command = [tool, "kustomize" if "kubectl" in os.path.basename(tool) else "build", *flags, path]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+
+
+def built(tool: str, path: str, *flags: str) -> dict[tuple[str, str], Any]:
+    done = build(tool, path, *(flags or FLAGS))
+    assert done.returncode == 0, done.stderr
+    found = read(done.stdout.encode(), "stdout")
+    assert not found.diagnostics
+    return {(one.body["kind"], one.body["metadata"]["name"]): one.body for one in found.documents}
+
+
+def is_rendered(vm: Any) -> bool:
+    domain = vm["spec"]["template"]["spec"]["domain"]
+    return domain["memory"] == {"guest": "1Gi"} and not any(m in vm["spec"] for m in MATCHERS)
+
+
+def plugin_home(monkeypatch: pytest.MonkeyPatch, command: str = "virt-render") -> None:
+    home = Path("plugins/virt-render.dev/v1alpha1/renderconfig")
+    home.mkdir(parents=True)
+    (home / "RenderConfig").symlink_to(Path(sys.executable).parent / command)
+    monkeypatch.setenv("KUSTOMIZE_PLUGIN_HOME", str(Path("plugins").resolve()))
+
+
+LEGACY = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nmetadata:\n  name: render\n"
+
+
+def test_transformer_in_a_base(kustomize: str) -> None:
+    put("base/vm.yaml", f"{VM}---\n{SMALL}")
+    put("base/render.yaml", function())
+    put("base/kustomization.yaml", "resources: [vm.yaml]\ntransformers: [render.yaml]\n")
+    put(
+        "prod/kustomization.yaml",
+        "resources: [../base]\nnamePrefix: p-\nnamespace: prod\nlabels: [{pairs: {tier: web}}]\n",
+    )
+    found = built(kustomize, "prod")
+    vm = found["VirtualMachine", "p-web"]
+    assert is_rendered(vm)
+    assert vm["metadata"]["namespace"] == "prod"
+    assert vm["metadata"]["labels"] == {"tier": "web"}
+    assert "config" not in json.dumps(vm), "no private annotation of kustomize is left"
+    assert ("VirtualMachineInstancetype", "p-small") in found
+    assert not any(kind == "RenderConfig" for kind, _ in found)
+
+
+def test_transformer_in_an_overlay_sees_patches_and_prefixes(kustomize: str) -> None:
+    put(
+        "base/vm.yaml",
+        f"{VM}---\n{SMALL}---\n{SMALL.replace('small', 'tiny').replace('1Gi', '2Gi')}",
+    )
+    put("base/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("prod/render.yaml", function())
+    put(
+        "prod/kustomization.yaml",
+        "resources: [../base]\nnamePrefix: p-\nnamespace: prod\ntransformers: [render.yaml]\n"
+        + patch("{kind: VirtualMachine}", "/spec/instancetype/name", "tiny"),
+    )
+    vm = built(kustomize, "prod")["VirtualMachine", "p-web"]
+    template = vm["spec"]["template"]
+    assert template["spec"]["domain"]["memory"] == {"guest": "2Gi"}
+    assert template["metadata"]["annotations"] == {"kubevirt.io/instancetype-name": "p-tiny"}
+
+
+def test_the_output_is_what_build_prints_for_the_same_files(kustomize: str) -> None:
+    put("vm.yaml", f"{VM}---\n{SMALL}")
+    put("plain/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("plain/vm.yaml", f"{VM}---\n{SMALL}")
+    put("fn/kustomization.yaml", "resources: [vm.yaml]\ntransformers: [render.yaml]\n")
+    put("fn/vm.yaml", f"{VM}---\n{SMALL}")
+    put("fn/render.yaml", function())
+    command = [sys.executable, "-m", "render", "build", "plain", "--kustomize", kustomize]
+    done = subprocess.run(command, capture_output=True, check=True)
+    expected = [document.body for document in read(done.stdout, "stdout").documents]
+    found = list(built(kustomize, "fn").values())
+    assert sorted(found, key=str) == sorted(expected, key=str)
+
+
+def test_generator(kustomize: str) -> None:
+    put("vms/vm.yaml", f"{VM}---\n{SMALL}")
+    put("render.yaml", function("{emit: vmi, resources: [vms]}"))
+    put("kustomization.yaml", "generators: [render.yaml]\nnamePrefix: g-\n")
+    found = built(kustomize, ".")
+    assert sorted(found) == [
+        ("VirtualMachineInstance", "g-web"), ("VirtualMachineInstancetype", "g-small"),
+    ]  # fmt: skip
+
+
+def test_a_vmi_in_the_place_of_its_vm(kustomize: str) -> None:
+    put("vm.yaml", f"{VM}---\n{SMALL}")
+    put("render.yaml", function("{emit: vmi}"))
+    put("kustomization.yaml", "resources: [vm.yaml]\nnamePrefix: p-\ntransformers: [render.yaml]\n")
+    found = built(kustomize, ".")
+    assert ("VirtualMachineInstance", "p-web") in found
+    assert ("VirtualMachine", "p-web") not in found
+
+
+def test_references_between_other_objects_survive(kustomize: str) -> None:
+    put("vm.yaml", f"{VM}---\n{SMALL}")
+    put(
+        "pod.yaml",
+        "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - name: a\n"
+        "    envFrom: [{configMapRef: {name: settings}}]\n",
+    )
+    put("render.yaml", function())
+    put(
+        "kustomization.yaml",
+        "resources: [vm.yaml, pod.yaml]\nnamePrefix: p-\ntransformers: [render.yaml]\n"
+        "configMapGenerator: [{name: settings, literals: [a=yes]}]\n",
+    )
+    found = built(kustomize, ".")
+    (config,) = (name for kind, name in found if kind == "ConfigMap")
+    container = found["Pod", "p-a"]["spec"]["containers"][0]
+    assert container["envFrom"] == [{"configMapRef": {"name": config}}]
+    assert found["ConfigMap", config]["data"] == {"a": "yes"}
+
+
+def test_of_several_renamed_objects_the_one_with_the_same_prefix_is_meant(kustomize: str) -> None:
+    put("base/vm.yaml", f"{VM}---\n{SMALL}")
+    put("base/kustomization.yaml", "resources: [vm.yaml]\n")
+    for name, memory in (("a", "1Gi"), ("b", "2Gi")):
+        put(
+            f"{name}/kustomization.yaml",
+            f"resources: [../base]\nnamePrefix: {name}-\n"
+            + patch("{name: small}", "/spec/memory/guest", memory),
+        )
+    put("render.yaml", function())
+    put("kustomization.yaml", "resources: [a, b]\ntransformers: [render.yaml]\n")
+    found = built(kustomize, ".")
+    for name, memory in (("a", "1Gi"), ("b", "2Gi")):
+        domain = found["VirtualMachine", f"{name}-web"]["spec"]["template"]["spec"]["domain"]
+        assert domain["memory"] == {"guest": memory}
+
+
+def test_inference_follows_renamed_objects(kustomize: str) -> None:
+    put(
+        "vm.yaml",
+        VM.replace(
+            "    name: small\n    kind: VirtualMachineInstancetype\n", "    inferFromVolume: root\n"
+        )
+        + "      volumes:\n      - name: root\n        persistentVolumeClaim: {claimName: disk}\n",
+    )
+    put(
+        "claim.yaml",
+        "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata:\n  name: disk\n  labels:\n"
+        "    instancetype.kubevirt.io/default-instancetype: u1.nano\n",
+    )
+    put("render.yaml", function())
+    put(
+        "kustomization.yaml",
+        "resources: [vm.yaml, claim.yaml]\nnamePrefix: p-\nnamespace: prod\ntransformers: [render.yaml]\n",
+    )
+    vm = built(kustomize, ".")["VirtualMachine", "p-web"]
+    assert vm["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "512Mi"}
+
+
+def test_arguments_of_the_function_are_flags(kustomize: str) -> None:
+    put("vm.yaml", f"{VM}---\n{SMALL}")
+    put("render.yaml", function("{emit: source}", args=["--emit", "vmi"]))  # type: ignore[arg-type] # a list
+    put("kustomization.yaml", "resources: [vm.yaml]\ntransformers: [render.yaml]\n")
+    assert ("VirtualMachineInstance", "web") in built(kustomize, ".")
+
+
+CONFLICT = VM.replace(
+    "        devices: {}\n", "        devices: {}\n        memory:\n          guest: 4Gi\n"
+)
+
+
+def test_a_conflict_fails_the_build_and_is_told_in_full(kustomize: str) -> None:
+    put("base/vm.yaml", CONFLICT)
+    put("base/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("prod/small.yaml", SMALL)
+    put("prod/render.yaml", function())
+    put(
+        "prod/kustomization.yaml",
+        "resources: [../base, small.yaml]\nnamePrefix: p-\ntransformers: [render.yaml]\n",
+    )
+    done = build(kustomize, "prod", *FLAGS)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith(
+        "base/vm.yaml:15:11: error VR301 instancetype-conflict: VirtualMachine p-web: VM field(s) "
+        "spec.template.spec.domain.memory.guest conflicts with selected instance type p-small\n"
+    )
+    assert "prod/small.yaml:9:5: VirtualMachineInstancetype p-small sets memory.guest: 1Gi" in (
+        done.stderr
+    )
+
+
+@pytest.mark.parametrize("command", ["virt-render", "virt-render-krm"])
+def test_legacy_plugin(kustomize: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plugin_home(monkeypatch, command)
+    put("vm.yaml", f"{VM}---\n{SMALL}")
+    put("render.yaml", f"{LEGACY}spec: {{emit: vm}}\nargsOneLiner: --emit vmi\n")
+    put("kustomization.yaml", "resources: [vm.yaml]\nnamePrefix: p-\ntransformers: [render.yaml]\n")
+    assert ("VirtualMachineInstance", "p-web") in built(kustomize, ".", FLAGS[0])
+
+
+def test_legacy_plugin_under_kubectl(kubectl: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plugin_home(monkeypatch)
+    put("vm.yaml", f"{VM}---\n{SMALL}")
+    put("render.yaml", LEGACY)
+    put("kustomization.yaml", "resources: [vm.yaml]\nnamePrefix: p-\ntransformers: [render.yaml]\n")
+    assert is_rendered(built(kubectl, ".", FLAGS[0])["VirtualMachine", "p-web"])
+    put("vm.yaml", f"{CONFLICT}---\n{SMALL}")
+    done = build(kubectl, ".", FLAGS[0])
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "vm.yaml:15:11: error VR301" in done.stderr
+
+
+def test_legacy_generator(kustomize: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plugin_home(monkeypatch)
+    put("vms/vm.yaml", f"{VM}---\n{SMALL}")
+    put("render.yaml", f"{LEGACY}spec: {{resources: [vms/vm.yaml]}}\n")
+    put("kustomization.yaml", "generators: [render.yaml]\n")
+    assert is_rendered(built(kustomize, ".", FLAGS[0])["VirtualMachine", "web"])
+
+
+def test_without_enable_exec_nothing_is_rendered_and_nobody_says_so(kustomize: str) -> None:
+    put("vm.yaml", f"{VM}---\n{SMALL}")
+    put("render.yaml", function())
+    put("kustomization.yaml", "resources: [vm.yaml]\ntransformers: [render.yaml]\n")
+    done = build(kustomize, ".", FLAGS[0])
+    assert done.returncode == 0
+    assert "instancetype:" in done.stdout, "the reason for `virt-render verify`"
+
+
+def krm(stdin: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [KRM, *words], input=stdin, capture_output=True, encoding="utf-8", check=False
+    )
+
+
+def resource_list(*manifests: str, config: str = "") -> str:
+    bodies = [one.body for text in manifests for one in read(text.encode(), "x").documents]
+    message: dict[str, Any] = {
+        "apiVersion": "config.kubernetes.io/v1",
+        "kind": "ResourceList",
+        "items": bodies,
+    }
+    if config:
+        message["functionConfig"] = read(config.encode(), "x").documents[0].body
+    return dump(message)
+
+
+def answer(done: subprocess.CompletedProcess[str]) -> Any:
+    (document,) = read(done.stdout.encode(), "stdout").documents
+    return document.body
+
+
+def test_on_an_error_the_items_come_back_unchanged_with_results() -> None:
+    sent = resource_list(CONFLICT, SMALL)
+    done = krm(sent)
+    assert done.returncode == 1
+    said = answer(done)
+    assert said["items"] == answer(subprocess.CompletedProcess([], 0, sent))["items"]
+    (result,) = said["results"]
+    assert result["severity"] == "error"
+    assert result["tags"] == {"code": "VR301"}
+    assert result["resourceRef"] == {
+        "apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "name": "web",
+    }  # fmt: skip
+    assert result["field"] == {"path": "spec.template.spec.domain.memory.guest"}
+    assert "VR301 instancetype-conflict" in done.stderr
+
+
+def test_warnings_and_notes_are_results_of_a_success() -> None:
+    named = VM.replace("    name: small\n    kind: VirtualMachineInstancetype", "    name: u1.nano")
+    done = krm(resource_list(named))
+    assert done.returncode == 0
+    (result,) = answer(done)["results"]
+    assert (result["severity"], result["tags"]) == ("info", {"code": "VR209"})
+
+
+@pytest.mark.parametrize(
+    ("config", "words", "status"),
+    [
+        (
+            f"{LEGACY}spec: {{emti: vm}}\n",
+            "unknown function config key emti; did you mean emit?",
+            2,
+        ),
+        (f"{LEGACY}spec: {{emit: vmx}}\n", "'vmx' is not one of vm, vmi", 2),
+        (f"{LEGACY}spec: {{resources: vms}}\n", "should be a list of files and folders", 2),
+        (f"{LEGACY}spec: {{resources: [missing]}}\n", "cannot read missing", 3),
+        ("apiVersion: v1\nkind: ConfigMap\n", "should have apiVersion virt-render.dev/v1alpha1", 2),
+    ],
+)
+def test_an_unfit_function_config(config: str, words: str, status: int) -> None:
+    done = krm(resource_list(VM, SMALL, config=config))
+    assert done.returncode == status
+    assert words in done.stderr
+    assert len(answer(done)["items"]) == 2
+    assert [one["severity"] for one in answer(done)["results"]] == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("stdin", "words"),
+    [
+        ("", "standard input should hold one ResourceList and holds 0 documents"),
+        (VM, "should hold one ResourceList and holds VirtualMachine"),
+        ("a: [", "error VR101"),
+        (
+            "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: [1]\n",
+            "items[0] of the ResourceList is not an object",
+        ),
+    ],
+)
+def test_what_is_no_message_gets_no_answer(stdin: str, words: str) -> None:
+    done = krm(stdin)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert words in done.stderr
+
+
+def test_a_path_is_a_mistake() -> None:
+    done = krm(resource_list(VM, SMALL), "vm.yaml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "krm takes no path, and was given vm.yaml" in done.stderr
+
+
+def test_an_empty_list_is_refused_unless_allowed() -> None:
+    assert krm(resource_list()).returncode == 1
+    done = krm(resource_list(), "--allow-empty")
+    assert (done.returncode, answer(done)["items"]) == (0, [])
