@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from render import Rendered, Settings, render
+from render.model import tree
 from tests.support import answers
 from tests.support.goldens import cases
 
@@ -120,3 +121,34 @@ def test_a_rendered_vm_gives_the_same_vmi_and_stays_as_it_is(family: str) -> Non
             assert answers.result_for(again, machine) == answers.result_for(first, machine)
             assert answers.result_for(through, machine) == answers.result_for(direct, machine)
     assert checked or family == "preset"
+
+
+def seeded(mutated: answers.Json, sent: answers.Json) -> answers.Json:
+    """*mutated* without what the cluster seeds and keeps, where *sent* leaves it open."""
+    body = tree.copy(mutated)
+    for path in (
+        ("spec", "architecture"),
+        ("spec", "domain", "machine"),
+        ("metadata", "annotations", "kubevirt.io/pci-topology-version"),
+        ("metadata", "annotations"),
+        ("metadata",),
+    ):
+        if tree.get(sent, "spec", "template", *path) is None:
+            tree.remove(body, "spec", "template", *path)
+    return body
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_webhook_only_seeds_what_the_cluster_keeps(family: str) -> None:
+    """Promise 2: every field that we emit survives admission, and none is added but what is seeded."""
+    checked = 0
+    for case in cases(family):
+        first = render(case["objects"], Settings(preset_conflicts="override"))
+        # A VM without matchers comes back from expand-spec as the webhook made it.
+        stored = render(first.resources, Settings(emit="expand", stored=True))
+        for machine in answers.machines(case):
+            sent, mutated = (answers.result_for(r, machine) for r in (first, stored))
+            if sent is not None and mutated is not None and machine["kind"] == "VirtualMachine":
+                checked += 1
+                assert seeded(mutated, sent) == sent, case["id"]
+    assert checked
