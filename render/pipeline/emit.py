@@ -1,6 +1,5 @@
 """What a machine becomes: one function an emit mode."""
 
-import uuid
 from typing import Any
 
 from render import schemas
@@ -33,8 +32,6 @@ def vm(machine: Machine) -> Tree:
         _drop_additions(machine, template)
         _drop_identity(machine, template)
     _drop_unknown(template)
-    if machine.context.settings.firmware_uuid == "stable":
-        _identify(machine, template)
     return _as_vm(machine, template.tree)
 
 
@@ -110,18 +107,6 @@ def _drop_unknown(template: Draft) -> None:
             template.remove((*FIRMWARE, key))
     if template.get(*FIRMWARE) == {}:
         template.remove(FIRMWARE)
-
-
-def _identify(machine: Machine, template: Draft) -> None:
-    """Derive firmware uuid and serial from namespace and name where there are none."""
-    name = f"{machine.namespace}/{machine.resource.name}"
-    for key in ("uuid", "serial"):
-        if not template.get(*FIRMWARE, key):
-            template.put((*FIRMWARE, key), str(uuid.uuid5(_FIRMWARE_NAMESPACE, f"{key}:{name}")))
-
-
-#: Chosen once; a change would give every VM new hardware.
-_FIRMWARE_NAMESPACE = uuid.UUID("6f0b6a3e-6c4e-5d0a-9a53-0d9b0f5f7c11")
 
 
 def vmi(machine: Machine) -> Tree:

@@ -161,6 +161,8 @@ def set_defaults(machine: Machine) -> None:
             templates, machine.namespace, data_source
         )
     template = Draft(machine.spec.get("template") or {})
+    if machine.context.settings.firmware_uuid == "stable":
+        vm_defaults.stable_identity(template, machine.namespace, machine.resource.name)
     vm_defaults.fill_template(template, wanted, machine.context.config, architecture)
     draft.put(TEMPLATE, template.tree)
     machine.vm = draft.tree
@@ -170,6 +172,8 @@ def _definition(machine: Machine, kind_class: KindClass) -> Definition | Missing
     given = machine.spec.get(kind_class.word)
     if given is None:
         return None
+    if kind_class.word in machine.pinned:
+        return machine.pinned[kind_class.word]
     status = machine.resource.body.get("status")
     return find(
         kind_class,
@@ -203,7 +207,11 @@ def resolve(machine: Machine) -> None:
                 help=definition.suggest(),
             )
             check_conflicts(machine)
-        elif definition is not None and definition.resource is None:
+        elif (
+            definition is not None
+            and definition.resource is None
+            and kind_class.word not in machine.pinned
+        ):
             settings = machine.context.settings
             catalogue = (
                 f"the bundled catalogue of KubeVirt {settings.kubevirt}"
