@@ -3,7 +3,6 @@
 Upstream: pkg/virt-api/webhooks/mutating-webhook/mutators/vm-mutator.go, pkg/instancetype/webhooks/vm/mutator.go.
 """
 
-import uuid
 from collections.abc import Callable
 from typing import Final
 
@@ -26,7 +25,7 @@ RANDOM: Final = Unknown("(made up by the cluster)")
 FIRMWARE = ("spec", "domain", "firmware")
 ARCHITECTURE_LABEL = "template.kubevirt.io/architecture"
 #: Chosen once; another one would give every VM new hardware.
-_NAMESPACE = uuid.UUID("6f0b6a3e-6c4e-5d0a-9a53-0d9b0f5f7c11")
+_NAMESPACE = "6f0b6a3e-6c4e-5d0a-9a53-0d9b0f5f7c11"
 _ARCHITECTURES = ("amd64", "arm64", "s390x")
 #: namespace, name -> the DataSource, or None.
 FindDataSource = Callable[[str, str], Tree | None]
@@ -34,9 +33,11 @@ FindDataSource = Callable[[str, str], Tree | None]
 
 def stable_identity(draft: Draft, namespace: str, name: str) -> None:
     """Derive firmware uuid and serial from *namespace* and *name* where a VM template has none."""
+    from uuid import UUID, uuid5
+
     for key in ("uuid", "serial"):
         if not draft.get(*FIRMWARE, key):
-            derived = uuid.uuid5(_NAMESPACE, f"{key}:{namespace}/{name}")
+            derived = uuid5(UUID(_NAMESPACE), f"{key}:{namespace}/{name}")
             draft.put((*FIRMWARE, key), str(derived))
 
 

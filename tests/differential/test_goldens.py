@@ -125,7 +125,7 @@ def test_a_rendered_vm_gives_the_same_vmi_and_stays_as_it_is(family: str) -> Non
 
 def seeded(mutated: answers.Json, sent: answers.Json) -> answers.Json:
     """*mutated* without what the cluster seeds and keeps, where *sent* leaves it open."""
-    body = tree.copy(mutated)
+    body: answers.Json = tree.copy(mutated)
     for path in (
         ("spec", "architecture"),
         ("spec", "domain", "machine"),
