@@ -13,6 +13,7 @@ from render.model.catalogue import Catalogue, Definition, Unfit
 from render.model.cluster_config import ClusterConfig
 from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
+from render.pipeline import pins
 from render.pipeline.load import INSTANCETYPES, PREFERENCES, Loaded
 from render.pipeline.machine import Context
 from render.resolve import bundled
@@ -23,6 +24,8 @@ def context(resources: Sequence[Resource], loaded: Loaded, settings: Settings) -
     """What every VM of the input shares."""
     shipped = _shipped(loaded, settings)
     loaded.diagnostics += _differing(loaded, shipped)
+    pinned = pins.find(resources, settings)
+    loaded.diagnostics += pinned.diagnostics
     major, minor, *_ = settings.kubevirt.removeprefix("v").split(".")
     return Context(
         settings=settings,
@@ -39,6 +42,8 @@ def context(resources: Sequence[Resource], loaded: Loaded, settings: Settings) -
             namespace: tuple(sorted(found, key=lambda preset: preset.resource.name))
             for namespace, found in loaded.presets.items()
         },
+        lock=pinned.lock,
+        contents=pinned.contents,
     )
 
 

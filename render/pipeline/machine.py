@@ -12,6 +12,7 @@ from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline.result import Provenance
 from render.presets import Preset
+from render.revisions.lock import EMPTY, Lock
 from render.rules import Edit
 from render.settings import Settings
 
@@ -20,13 +21,19 @@ TEMPLATE: FieldPath = ("spec", "template")
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What all machines of a rendering share."""
+    """What all machines of a rendering share.
+
+    *contents*: the decoded specs of *lock*, by hash; *hashes*: those of definitions, kept once computed.
+    """
 
     settings: Settings
     release: tuple[int, int]
     catalogue: Catalogue
     config: ClusterConfig
     presets: dict[str, tuple[Preset, ...]]
+    lock: Lock = EMPTY
+    contents: dict[str, Tree] = field(default_factory=dict)
+    hashes: dict[int, tuple[Tree, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,7 @@ class Machine:
 
     *vm* is the decoded object, as the stages change it; *template* the VMI that comes out of it,
     ``metadata`` and ``spec``. A stage that fails adds a diagnostic and sets *failed*: no later
-    stage runs.
+    stage runs. *pinned*: the definitions that the lock decides, by kind class; *merged*: the presets.
     """
 
     context: Context
@@ -56,6 +63,8 @@ class Machine:
     template: Tree = field(default_factory=dict)
     instancetype: Definition | None = None
     preference: Definition | None = None
+    pinned: dict[str, Definition] = field(default_factory=dict)
+    merged: tuple[Preset, ...] = ()
     additions: Additions = Additions()
     diagnostics: list[Diagnostic] = field(default_factory=list)
     provenance: list[Provenance] = field(default_factory=list)

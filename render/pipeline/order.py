@@ -8,7 +8,7 @@ from render.model import tree
 from render.model.resource import KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import context as shared
-from render.pipeline import emit, load, start, webhook
+from render.pipeline import emit, load, pins, stamping, start, webhook
 from render.pipeline.machine import Machine
 from render.pipeline.result import Provenance, Rendered
 from render.resolve import renames
@@ -21,6 +21,7 @@ Emit = Callable[[Machine], Tree]
 _ADMISSION: tuple[Stage, ...] = (
     webhook.check_run_strategy,
     webhook.check_matchers,
+    pins.use,
     webhook.infer_matchers,
     webhook.set_defaults,
     webhook.resolve,
@@ -32,6 +33,7 @@ _START: tuple[Stage, ...] = (*_ADMISSION, start.create_vmi, start.merge_presets)
 _EXPAND: tuple[Stage, ...] = (webhook.resolve, webhook.check_crashes)
 _EXPAND_STORED: tuple[Stage, ...] = (
     webhook.check_matchers,
+    pins.use,
     webhook.infer_matchers,
     webhook.set_defaults,
     *_EXPAND,
@@ -57,7 +59,7 @@ def stages(kind: str, settings: Settings) -> tuple[tuple[Stage, ...], Emit | Non
         case "vmi":
             return _START, emit.vmi
         case "vm":
-            return _START, emit.vm
+            return _START, stamping.vm
         case _:
             return _START, None
 
@@ -87,6 +89,7 @@ def run(resources: Sequence[Resource], settings: Settings) -> Rendered:
     sources: list[int | None] = []
     diagnostics: list[Diagnostic] = []
     provenance: list[Provenance] = []
+    kept = pins.Kept(context)
     for resource in resources:
         if resource.group in load.CONSUMED or resource.index in loaded.refused:
             continue
@@ -95,12 +98,15 @@ def run(resources: Sequence[Resource], settings: Settings) -> Rendered:
             machine = Machine(context, resource, loaded.decoded[resource.index])
             body = _render(machine)
             diagnostics += machine.diagnostics
+            kept.note(machine)
             provenance += machine.provenance
             if machine.failed:
                 continue
         bodies.append(body)
         sources.append(resource.index if body is given[resource.index].body else None)
-    found = suppression.suppress(ordered((*loaded.diagnostics, *diagnostics)), resources)
+    found = suppression.suppress(
+        ordered((*loaded.diagnostics, *diagnostics, *kept.diagnostics())), resources
+    )
     return Rendered(bodies, ordered(found), tuple(provenance), tuple(sources))
 
 

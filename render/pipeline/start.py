@@ -104,6 +104,7 @@ def merge_presets(machine: Machine) -> None:
     matching = _select(machine)
     if not matching or _contradict(machine, matching):
         return
+    machine.merged = tuple(matching)
     draft = Draft(machine.template)
     if machine.resource.kind == "VirtualMachineInstance":
         presets.keep_empty_requests(machine.resource.body, draft)

@@ -4,7 +4,7 @@ One module a group of stages; the registry itself (`render.diagnostics.codes`) s
 start of the program loads it.
 """
 
-from render.diagnostics.explanations import asking, conflicts, reading, resolving
+from render.diagnostics.explanations import asking, conflicts, pinning, reading, resolving
 from render.diagnostics.explanations.explanation import Explanation
 
 __all__ = ["EXPLANATIONS", "Explanation"]
@@ -15,6 +15,7 @@ EXPLANATIONS: dict[str, Explanation] = dict(
             **reading.EXPLANATIONS,
             **resolving.EXPLANATIONS,
             **conflicts.EXPLANATIONS,
+            **pinning.EXPLANATIONS,
             **asking.EXPLANATIONS,
         }.items()
     )

@@ -1,0 +1,229 @@
+"""Stages and findings of the revision lock: what a VM is pinned to decides what it renders to.
+
+As in KubeVirt (pkg/instancetype/revision/store.go), an edit of an object does not reach the VMs that are pinned to it,
+and a pin ends when the matcher means another object.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from render import schemas
+from render.diagnostics.codes import (
+    LOCKS_DISAGREE,
+    OBJECT_CHANGED,
+    OBJECT_GONE,
+    PIN_ENDED,
+    PIN_MISSING,
+)
+from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
+from render.model.catalogue import Definition, Key
+from render.model.draft import Draft
+from render.model.resource import OWN, Resource, ResourceRef, from_body
+from render.model.tree import Tree
+from render.pipeline.machine import TEMPLATE, Context, Machine
+from render.resolve.kinds import INSTANCETYPE, KIND_CLASSES, KindClass
+from render.revisions import lock as locks
+from render.revisions.hashes import Ref, content_hash, hashed_name
+from render.revisions.lock import Entry, Lock
+from render.settings import Settings
+
+_TYPES = {
+    "instancetype": "instancetype.VirtualMachineInstancetypeSpec",
+    "preference": "instancetype.VirtualMachinePreferenceSpec",
+}
+_SHOWN = 3
+
+
+class Found(NamedTuple):
+    """The lock in force, the decoded contents of it by hash, and what is wrong with the documents."""
+
+    lock: Lock
+    contents: dict[str, Tree]
+    diagnostics: list[Diagnostic]
+
+
+def find(resources: Sequence[Resource], settings: Settings) -> Found:
+    """The lock of *settings* and those among *resources*, which must agree about every VM that several of them pin."""
+    if settings.pins == "ignore":
+        return Found(locks.EMPTY, {}, [])
+    documents = [
+        (one.body, at(one)) for one in resources if (one.group, one.kind) == (OWN, locks.KIND)
+    ]
+    if settings.lock is not None:
+        given = from_body(settings.lock, 0)
+        documents.insert(0, (given.body, Location(resource=given.ref)))
+    diagnostics: list[Diagnostic] = []
+    whole = Lock({}, {})
+    places: dict[str, Location] = {}
+    for body, place in documents:
+        lock, faults = locks.read(body, place)
+        diagnostics += faults
+        for vm, pin in lock.pins.items():
+            if whole.pins.get(vm, pin) != pin:
+                diagnostics.append(_disagreement(vm, place, places[vm]))
+            places.setdefault(vm, place)
+        whole = Lock({**whole.revisions, **lock.revisions}, {**lock.pins, **whole.pins})
+    contents = {
+        hash_: schemas.decode(content.spec, _TYPES[content.kind_class])[0]
+        for hash_, content in whole.revisions.items()
+    }
+    return Found(whole, contents, diagnostics)
+
+
+def _disagreement(vm: str, place: Location, other: Location) -> Diagnostic:
+    path = ("pins", vm)
+    return LOCKS_DISAGREE.at(
+        Location(place.resource, path, place.index),
+        f"two locks pin {vm} differently",
+        Related("the other pin", Location(other.resource, path, other.index)),
+        help="remove one of the locks, or bring both to the same state with virt-render pin",
+    )
+
+
+def name_of(resource: Resource) -> str:
+    """How a lock names the VM *resource*: as its manifest does, so that no setting changes it."""
+    return f"{resource.namespace}/{resource.name}" if resource.namespace else resource.name
+
+
+def use(machine: Machine) -> None:
+    """Let the lock decide what the VM's matchers mean, where it pins them."""
+    context = machine.context
+    pin = context.lock.pins.get(name_of(machine.resource))
+    for kind_class in KIND_CLASSES:
+        given = machine.spec.get(kind_class.word)
+        if given is None or _is_revision_there(machine, given):
+            continue
+        entry = pin.entries.get(kind_class.word) if pin else None
+        if entry is None:
+            _missing(machine, kind_class)
+        elif not _is_in_force(entry, given, kind_class):
+            _ended(machine, kind_class, entry)
+        else:
+            _apply(machine, kind_class, entry, given)
+
+
+def _is_revision_there(machine: Machine, given: Tree) -> bool:
+    """Whether the VM is pinned by KubeVirt's own means, which wins."""
+    named = given.get("revisionName")
+    return bool(named) and (machine.namespace, named) in machine.context.catalogue.revisions
+
+
+def _is_in_force(entry: Entry, given: Tree, kind_class: KindClass) -> bool:
+    if given.get("inferFromVolume"):
+        return bool(given["inferFromVolume"] == entry.volume)
+    if entry.ref is None:
+        return False
+    names = (entry.ref.name, hashed_name(entry.ref.name, entry.ref.hash))
+    kind = given.get("kind", "")
+    # An empty kind is not compared, nor the notation of one.
+    return given.get("name") in names and (not kind or kind_class.kind_of(kind) == entry.ref.kind)
+
+
+def _missing(machine: Machine, kind_class: KindClass) -> None:
+    if machine.context.settings.pins == "require":
+        machine.report(
+            PIN_MISSING,
+            ("spec", kind_class.word),
+            f"the {kind_class.word} of {name_of(machine.resource)} is not pinned, and pins are required",
+            help="run virt-render pin and commit the lock",
+        )
+
+
+def _ended(machine: Machine, kind_class: KindClass, entry: Entry) -> None:
+    required = machine.context.settings.pins == "require"
+    was = f"{entry.ref.kind} {entry.ref.name}" if entry.ref else f"volume {entry.volume}"
+    machine.diagnostics.append(
+        PIN_ENDED.at(
+            at(machine.resource, ("spec", kind_class.word)),
+            f"the matcher no longer means the {was} that {name_of(machine.resource)} is pinned to: "
+            + ("the pin is stale" if required else "the current object is used"),
+            help="run virt-render pin to pin what it means now",
+            severity=Severity.ERROR if required else Severity.WARNING,
+        )
+    )
+
+
+def _apply(machine: Machine, kind_class: KindClass, entry: Entry, given: Tree) -> None:
+    path = ("spec", kind_class.word)
+    inferred = bool(given.get("inferFromVolume"))
+    ref = entry.ref
+    if inferred:
+        draft = Draft(machine.vm)
+        if ref is None:
+            draft.remove(path)
+        else:
+            ignore = given.get("inferFromVolumeFailurePolicy") == "Ignore"
+            if ignore and kind_class is INSTANCETYPE:
+                # As where it is inferred anew.
+                draft.remove((*TEMPLATE, "spec", "domain", "memory"))
+            draft.put(path, {"name": ref.name, "kind": ref.kind})
+        machine.vm = draft.tree
+    if ref is not None:
+        name = ref.name if inferred else given["name"]
+        spec = machine.context.contents[ref.hash]
+        machine.pinned[kind_class.word] = Definition(ref.kind, name, spec, None)
+
+
+class Kept:
+    """What pins keep from reaching VMs, to be told once an object and not once a VM."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._hashes: dict[Key, str] = {}
+        self._vms: dict[tuple[Key, str], list[str]] = {}
+
+    def note(self, machine: Machine) -> None:
+        """Remember what the pins of *machine* hold."""
+        for word, definition in machine.pinned.items():
+            pin = self._context.lock.pins[name_of(machine.resource)]
+            ref = pin.entries[word].ref
+            if ref is not None:
+                scope = "" if "Cluster" in definition.kind else machine.namespace
+                key = Key(ref.kind, scope, ref.name)
+                current = self._current(word, key)
+                if current != ref.hash:
+                    self._vms.setdefault((key, current), []).append(name_of(machine.resource))
+
+    def _current(self, word: str, key: Key) -> str:
+        """The hash of the object as it is now, ``""`` where it is gone."""
+        if key not in self._hashes:
+            definition = self._context.catalogue.definitions.get(key)
+            spec = definition.spec if definition else None
+            if spec is None:
+                spec = self._context.catalogue.bundled.get((key.kind, key.name))
+            self._hashes[key] = "" if spec is None else content_hash(word, spec)
+        return self._hashes[key]
+
+    def diagnostics(self) -> list[Diagnostic]:
+        """One finding an object."""
+        found = []
+        for (key, current), vms in self._vms.items():
+            shown = ", ".join(sorted(vms)[:_SHOWN])
+            if len(vms) > _SHOWN:
+                shown += f" and {len(vms) - _SHOWN} more"
+            definition = self._context.catalogue.definitions.get(key)
+            place = Location(resource=ResourceRef(*key))
+            if definition and definition.resource:
+                place = at(definition.resource, ("spec",))
+            if current:
+                message = f"{ResourceRef(*key)} is not what {shown} {_are(vms)} pinned to: they stay as they are"
+                cure = "to let a VM have it, run virt-render pin --upgrade VM, or --upgrade-all"
+                found.append(OBJECT_CHANGED.at(place, message, help=cure))
+            else:
+                message = f"{ResourceRef(*key)} is not in the input: {shown} {_are(vms)} rendered from the lock"
+                found.append(OBJECT_GONE.at(place, message))
+        return found
+
+
+def _are(vms: list[str]) -> str:
+    return "is" if len(vms) == 1 else "are"
+
+
+def ref_to(machine: Machine, kind_class: str, definition: Definition) -> Ref:
+    """*definition* with the hash of its content, which is computed once a rendering."""
+    known = machine.context.hashes
+    key = id(definition.spec)
+    if key not in known:
+        # The spec is kept with its hash: an id is unique only while its object lives.
+        known[key] = (definition.spec, content_hash(kind_class, definition.spec))
+    return Ref(definition.kind, definition.name, known[key][1])
