@@ -69,7 +69,7 @@ class Builder:
         self._depth = depth
         self._room = depth
         self._alias_nodes = alias_nodes
-        self._anchors: dict[str, tuple[Any, int]] = {}
+        self._anchors: dict[str, tuple[Any, int, int]] = {}
 
     def build(self) -> None:
         """Read the document; raises `RefusedError` and `libyaml.ERRORS`."""
@@ -110,19 +110,21 @@ class Builder:
         if kind is SCALAR:
             value = self._finite(event)
         else:
-            started = self._anchors[event[1]] = _OPEN, 0
+            started = self._anchors[event[1]] = _OPEN, 0, 0
             value = self._mapping(event) if kind is MAPPING else self._sequence(event)
             if self._anchors[event[1]] is not started:
                 return value  # the anchor was given away inside
-        self._anchors[event[1]] = value, _size(value)
+        self._anchors[event[1]] = value, *_size(value)
         return value
 
     def _descend(self, event: tuple[Any, ...]) -> None:
         self._room -= 1
         if self._room < 0:
-            raise RefusedError(
-                codes.LIMIT_EXCEEDED, f"nested deeper than {self._depth} levels", event[3]
-            )
+            raise self._too_deep(event[3])
+
+    def _too_deep(self, mark: Mark) -> RefusedError:
+        message = f"nested deeper than {self._depth} levels"
+        return RefusedError(codes.LIMIT_EXCEEDED, message, mark)
 
     def _sequence(self, event: tuple[Any, ...]) -> list[Any]:
         self._descend(event)
@@ -177,7 +179,7 @@ class Builder:
     def _scalar(self, event: tuple[Any, ...]) -> scalars.Value:
         _, _, tag, mark, text, plain = event
         if tag is not None:
-            self.altered = True
+            self.altered |= tag != "tag:yaml.org,2002:str"
             try:
                 value = scalars.tagged(tag, text)
             except ValueError:
@@ -194,13 +196,15 @@ class Builder:
 
     def _alias(self, event: tuple[Any, ...]) -> Any:
         _, anchor, _, mark = event
-        value, size = self._anchors.get(anchor, (None, 0))
+        value, size, height = self._anchors.get(anchor, (None, 0, 0))
         if not size:
             fault = "stands inside what it names" if value is _OPEN else "has no anchor before it"
             raise RefusedError(codes.YAML_SYNTAX, f"alias *{anchor[:60]} {fault}", mark)
         self._alias_nodes -= size
         if self._alias_nodes < 0:
             raise RefusedError(codes.LIMIT_EXCEEDED, "aliases expand to too many values", mark)
+        if height > self._room:
+            raise self._too_deep(mark)
         return tree.copy(value)
 
     def _merge(self, body: dict[str, Any], merged: set[str] | None, mark: Mark) -> set[str]:
@@ -225,9 +229,13 @@ def _is_merge(event: tuple[Any, ...]) -> bool:
     return bool(text == "<<" and (plain if tag is None else tag == "tag:yaml.org,2002:merge"))
 
 
-def _size(value: Any) -> int:
-    if isinstance(value, dict):
-        return 1 + sum(map(_size, value.values()))
-    if isinstance(value, list):
-        return 1 + sum(map(_size, value))
-    return 1
+def _size(value: Any) -> tuple[int, int]:
+    """How many values there are in *value*, and how many levels."""
+    if not isinstance(value, dict | list):
+        return 1, 0
+    size, height = 1, 0
+    for child in value.values() if isinstance(value, dict) else value:
+        below, levels = _size(child)
+        size += below
+        height = max(height, levels)
+    return size, height + 1

@@ -55,11 +55,15 @@ class Mark(Protocol):
 
 
 class Problem(NamedTuple):
-    """What libyaml refuses: its own words, which never quote the text, and the place, from 0."""
+    """What libyaml refuses: its own words, which never quote the text, and the place, from 0.
+
+    *since*: the line on which that began which could not be read to its end.
+    """
 
     words: str
     line: int
     column: int
+    since: int | None = None
 
 
 class _ReaderError(Exception):
@@ -72,9 +76,10 @@ class _ReaderError(Exception):
 
 
 class _MarkedError(Exception):
-    def __init__(self, context: str | None, _place: object, problem: str, mark: Mark) -> None:
+    def __init__(self, context: str | None, place: Mark | None, problem: str, mark: Mark) -> None:
         super().__init__(problem)
         self.context = context
+        self.context_mark = place
         self.problem = problem
         self.problem_mark = mark
 
@@ -206,7 +211,8 @@ def problem(error: Any, text: str) -> Problem:
         before = text.encode()[: error.position].decode(errors="ignore")
         return Problem(error.reason, before.count("\n"), len(before) - before.rfind("\n") - 1)
     words = f"{error.problem} {error.context}" if error.context else error.problem
-    return Problem(words, error.problem_mark.line, error.problem_mark.column)
+    mark, since = error.problem_mark, error.context_mark
+    return Problem(words, mark.line, mark.column, since.line if since else None)
 
 
 def tolerantly(text: str, parse: Callable[[str], _T]) -> tuple[_T, bool]:

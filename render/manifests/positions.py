@@ -34,15 +34,13 @@ def locate(data: bytes, origin: Origin, path: FieldPath) -> tuple[int, int]:
     Where there is no such field: of the nearest thing above it that exists, at worst the document's first line.
     """
     node = _document(data, origin.document)
-    if node is None:
-        return origin.line, 1
-    at = node.at
-    for step in (*_prefix(origin), *path):
-        found = _child(node, step)
-        if found is None:
-            break
-        at, node = found
-    return at
+    return _place(node, (*_prefix(origin), *path)) if node else (origin.line, 1)
+
+
+def place(chunk: Chunk, path: FieldPath = ()) -> tuple[int, int]:
+    """The same in *chunk*."""
+    node = _compose(chunk)
+    return _place(node, path) if node else (chunk.line, chunk.column)
 
 
 def ambiguous(data: bytes, origin: Origin) -> list[tuple[FieldPath, str, str, str]]:
@@ -60,12 +58,6 @@ def bad_keys(chunk: Chunk) -> list[tuple[str, tuple[int, int], tuple[int, int] |
     """The keys of *chunk* that stand twice (with the second place and the first) or cannot be keys (no first place)."""
     root_node = _compose(chunk)
     return list(_bad_keys(root_node)) if root_node else []
-
-
-def root(chunk: Chunk) -> tuple[int, int]:
-    """Where the document's content begins."""
-    node = _compose(chunk)
-    return node.at if node else (chunk.line, chunk.column)
 
 
 @lru_cache(maxsize=2)
@@ -121,6 +113,16 @@ def _fill(top: _Node, chunk: Chunk, get: libyaml.Next) -> None:
             node.text, node.plain = libyaml.restored(scalar[0]), scalar[1]
         else:
             open_nodes.append(node)
+
+
+def _place(node: _Node, path: FieldPath) -> tuple[int, int]:
+    at = node.at
+    for step in path:
+        found = _child(node, step)
+        if found is None:
+            break
+        at, node = found
+    return at
 
 
 def _named(node: _Node) -> _Node | None:
@@ -226,10 +228,11 @@ def _texts(node: _Node) -> tuple[str, str, str] | None:
 def _key_texts(node: _Node) -> tuple[str, str, str] | None:
     """The same for a key: kustomize refuses what it does not read as text."""
     value = _value(node)
-    if isinstance(value, str) and (node.tag or not node.plain or scalars.kustomize(value) == value):
+    theirs = scalars.kustomize(node.text) if node.plain and node.tag is None else value
+    if isinstance(value, str) and theirs == value:
         return None
-    theirs = node.text if node.tag else scalars.kustomize(node.text)
-    return node.text, _json(_key(node)), _json(theirs) if isinstance(theirs, str) else "error"
+    told = _json(theirs) if isinstance(theirs, str) else "error"
+    return node.text, _json(_key(node)), told
 
 
 def _json(value: scalars.Value) -> str:

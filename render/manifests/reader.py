@@ -19,7 +19,10 @@ from render.model.tree import Tree
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What input may cost. *total_bytes* is for whoever reads several files; the rest holds for each call of `read`."""
+    """What input may cost. *total_bytes* is for whoever reads several files; the rest holds for each call of `read`.
+
+    *depth* may be raised to some 400: beyond, Python's own limit on recursion comes first.
+    """
 
     file_bytes: int = 64 << 20
     total_bytes: int = 512 << 20
@@ -125,7 +128,7 @@ def _read_yaml(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> Non
     elif built.body is not None:
         from render.manifests import positions
 
-        line, column = positions.root(chunk)
+        line, column = positions.place(chunk)
         location = Location(file=origin.file, line=line, column=column)
         found.diagnostics.append(_no_object(built.body, location))
 
@@ -135,7 +138,7 @@ def _take(found: Read, chunk: Chunk, origin: Origin, built: Builder) -> None:
     if built.mark is not None:
         origin = origin._replace(line=chunk.line + built.mark.line)
     if "items" in body and _is_list(body):
-        _unwrap(found, body, origin, ambiguous=built.ambiguous)
+        _unwrap(found, chunk, body, origin, ambiguous=built.ambiguous)
         return
     text = None
     if not (built.ambiguous or built.altered):
@@ -154,7 +157,7 @@ def _read_json(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> Non
             )
         )
     elif _is_list(chunk.value):
-        _unwrap(found, chunk.value, origin, ambiguous=False)
+        _unwrap(found, chunk, chunk.value, origin, ambiguous=False)
     else:
         found.documents.append(Document(chunk.value, origin, None))
 
@@ -170,11 +173,15 @@ def _is_list(body: Tree) -> bool:
     return isinstance(items, list) or (items is None and not {"spec", "status"} & body.keys())
 
 
-def _unwrap(found: Read, body: Tree, origin: Origin, *, ambiguous: bool) -> None:
+def _unwrap(found: Read, chunk: Chunk, body: Tree, origin: Origin, *, ambiguous: bool) -> None:
     for index, item in enumerate(body["items"] or ()):
-        place = origin._replace(item=(*origin.item, index))
+        here = origin._replace(item=(*origin.item, index))
         if not isinstance(item, dict):
-            location = Location(file=origin.file, line=origin.line, column=1)
+            from render.manifests import positions
+
+            path = tuple(step for at in here.item for step in ("items", at))
+            line, column = positions.place(chunk, path)
+            location = Location(file=origin.file, line=line, column=column)
             found.diagnostics.append(_no_object(item, location, f"items[{index}]"))
             continue
         # As the API server's list types do: their items may leave out what the list says.
@@ -182,9 +189,9 @@ def _unwrap(found: Read, body: Tree, origin: Origin, *, ambiguous: bool) -> None
         if kind and "kind" not in item and "apiVersion" not in item:
             item = {"apiVersion": body.get("apiVersion"), "kind": kind, **item}  # noqa: PLW2901
         if _is_list(item):
-            _unwrap(found, item, place, ambiguous=ambiguous)
+            _unwrap(found, chunk, item, here, ambiguous=ambiguous)
         else:
-            found.documents.append(Document(item, place, None, ambiguous))
+            found.documents.append(Document(item, here, None, ambiguous))
 
 
 def _no_object(value: Any, location: Location, what: str = "the document") -> Diagnostic:
@@ -201,7 +208,10 @@ def _no_object(value: Any, location: Location, what: str = "the document") -> Di
 def _refused(refusal: RefusedError, chunk: Chunk, file: str) -> Iterator[Diagnostic]:
     if refusal.mark is not None:
         line, column = chunk.position(refusal.mark.line, refusal.mark.column)
-        yield refusal.code.at(Location(file=file, line=line, column=column), refusal.message)
+        place = Location(file=file, line=line, column=column)
+        yield refusal.code.at(
+            place, refusal.message, help=_advice(_lines(chunk)[refusal.mark.line])
+        )
         return
     from render.manifests import positions
 
@@ -221,20 +231,32 @@ def _refused(refusal: RefusedError, chunk: Chunk, file: str) -> Iterator[Diagnos
 
 
 def _syntax(problem: libyaml.Problem, chunk: Chunk, file: str) -> Diagnostic:
-    line, column = chunk.position(problem.line, problem.column)
-    lines = chunk.text.split("\n")
-    written = lines[problem.line] if problem.line < len(lines) else ""
-    words, advice = problem.words, ""
+    lines = _lines(chunk)
+    words, at, column = problem.words, problem.line, problem.column
+    if problem.since is not None and problem.since != at:
+        words += f" that begins on line {chunk.line + problem.since}"
+    first = next((n for n, line in enumerate(lines) if line.strip() and line[0] != "#"), at)
+    if lines[first].startswith("%"):
+        words, at, column = "YAML directives are not accepted", first, 0
+    line, column = chunk.position(at, column)
+    return codes.YAML_SYNTAX.at(
+        Location(file=file, line=line, column=column), words, help=_advice(lines[at])
+    )
+
+
+def _lines(chunk: Chunk) -> list[str]:
+    return [*chunk.text.splitlines(), ""]
+
+
+def _advice(written: str) -> str:
+    """What helps with a line that cannot be read."""
+    if written.startswith("%"):
+        return "remove the line: kubectl and Argo CD refuse it"
     if "{{" in written:
-        advice = "this looks like a template: render it first"
-    elif "\t" in written[: len(written) - len(written.lstrip())]:
-        advice = "indent with spaces: YAML allows no tabs there"
-    elif written.startswith("%"):
-        words, advice = (
-            "YAML directives are not accepted",
-            "remove the line: kubectl and Argo CD refuse it",
-        )
-    return codes.YAML_SYNTAX.at(Location(file=file, line=line, column=column), words, help=advice)
+        return "this looks like a template: render it first"
+    if "\t" in written[: len(written) - len(written.lstrip())]:
+        return "indent with spaces: YAML allows no tabs there"
+    return ""
 
 
 def _deeper(value: Any, depth: int) -> bool:
