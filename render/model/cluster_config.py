@@ -1,7 +1,7 @@
 """What a cluster's KubeVirt custom resource decides about its VMs.
 
-Upstream: pkg/virt-config/configuration.go, virt-config.go. The resource is read over built-in defaults; an explicit zero
-value cannot be told from an absent one there, and so changes nothing.
+Upstream: pkg/virt-config/configuration.go, virt-config.go. The resource is read over built-in
+defaults; an explicit zero value cannot be told from an absent one there, and so changes nothing.
 """
 
 from dataclasses import dataclass

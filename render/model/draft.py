@@ -1,7 +1,8 @@
 """A working copy of a JSON tree that copies only what is edited.
 
-Rendering touches a few dozen places of a VM and shares everything else: with the input, with the instancetype, with other
-VMs. A draft keeps that safe, because a mapping or list is copied the first time that the draft changes it.
+Rendering touches a few dozen places of a VM and shares everything else: with the input, with the
+instancetype, with other VMs. A draft keeps that safe, because a mapping or list is copied the first
+time that the draft changes it.
 """
 
 from typing import Any

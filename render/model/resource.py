@@ -38,8 +38,9 @@ class ResourceRef(NamedTuple):
 class Origin(NamedTuple):
     """Where an object was read.
 
-    *file* is shown as it is (relative to the working directory); *document* counts YAML documents from 0;
-    *item* is the route through ``items`` of a List, empty outside one; *line* is the first line of the document, from 1.
+    *file* is shown as it is (relative to the working directory); *document* counts YAML documents from
+    0; *item* is the route through ``items`` of a List, empty outside one; *line* is the first line
+    of the document, from 1.
     """
 
     file: str

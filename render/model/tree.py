@@ -1,7 +1,8 @@
 """Plain JSON trees: the four verbs with which everything else reads and edits them.
 
-Kubernetes objects stay ``dict``, ``list``, ``str``, ``int``, ``float``, ``bool`` and ``None``, so unknown fields and key
-order survive by construction. What Go calls the zero value is decided here and nowhere else.
+Kubernetes objects stay ``dict``, ``list``, ``str``, ``int``, ``float``, ``bool`` and ``None``, so
+unknown fields and key order survive by construction. What Go calls the zero value is decided here
+and nowhere else.
 """
 
 from typing import Any
