@@ -7,8 +7,8 @@ from render.diagnostics.diagnostic import Diagnostic, ordered
 from render.model import tree
 from render.model.resource import KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
+from render.pipeline import admission, emit, load, pins, stamping, start, webhook
 from render.pipeline import context as shared
-from render.pipeline import emit, load, pins, stamping, start, webhook
 from render.pipeline.machine import Machine
 from render.pipeline.result import Provenance, Rendered
 from render.resolve import renames
@@ -24,13 +24,13 @@ _ADMISSION: tuple[Stage, ...] = (
     pins.use,
     webhook.infer_matchers,
     webhook.set_defaults,
-    webhook.resolve,
-    webhook.admit,
-    webhook.check_crashes,
+    admission.resolve,
+    admission.admit,
+    admission.check_crashes,
 )
 #: From there to the VMI before its defaults.
-_START: tuple[Stage, ...] = (*_ADMISSION, start.create_vmi, start.merge_presets)
-_EXPAND: tuple[Stage, ...] = (webhook.resolve, webhook.check_crashes)
+_START: tuple[Stage, ...] = (*_ADMISSION, historic.find_flavor, start.create_vmi, merging.merge_presets)
+_EXPAND: tuple[Stage, ...] = (admission.resolve, admission.check_crashes)
 _EXPAND_STORED: tuple[Stage, ...] = (
     webhook.check_matchers,
     pins.use,
@@ -45,7 +45,8 @@ def _adopt(machine: Machine) -> None:
     machine.template = {key: machine.vm[key] for key in ("metadata", "spec") if key in machine.vm}
 
 
-_BARE: tuple[Stage, ...] = (_adopt, start.merge_presets)
+_HISTORIC: tuple[Stage, ...] = (_adopt, merging.merge_historic_presets, historic.fill_defaults)
+_BARE: tuple[Stage, ...] = (_adopt, merging.merge_presets)
 
 
 def stages(kind: str, settings: Settings) -> tuple[tuple[Stage, ...], Emit | None]:
@@ -79,8 +80,15 @@ def render(resources: Iterable[Tree], settings: Settings = Settings()) -> Render
     )
 
 
-def run(resources: Sequence[Resource], settings: Settings) -> Rendered:
-    """Render *resources*, whose indexes are their positions. The result shares trees with the input."""
+def run(
+    resources: Sequence[Resource],
+    settings: Settings,
+    note: Callable[[Machine, Tree], None] | None = None,
+) -> Rendered:
+    """Render *resources*, whose indexes are their positions. The result shares trees with the input.
+
+    *note* is told each machine that did not fail, and what became of it.
+    """
     given = resources
     resources = renames.follow(resources, settings.namespace)
     loaded = load.load(resources, settings)
@@ -94,7 +102,7 @@ def run(resources: Sequence[Resource], settings: Settings) -> Rendered:
         if resource.group in load.CONSUMED or resource.index in loaded.refused:
             continue
         body, machine = resource.body, None
-        if resource.group == KUBEVIRT and resource.kind in (load.VM, load.VMI):
+        if load.is_machine(resource):
             machine = Machine(context, resource, loaded.decoded[resource.index])
             body = _render(machine)
             diagnostics += machine.diagnostics
@@ -102,6 +110,8 @@ def run(resources: Sequence[Resource], settings: Settings) -> Rendered:
             provenance += machine.provenance
             if machine.failed:
                 continue
+            if note is not None:
+                note(machine, body)
         bodies.append(body)
         sources.append(resource.index if body is given[resource.index].body else None)
     found = suppression.suppress(
