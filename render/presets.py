@@ -13,9 +13,34 @@ from render.model.fieldpath import FieldPath
 from render.model.resource import Resource
 from render.model.tree import Tree
 
-EXCLUDE = "virtualmachineinstancepresets.admission.kubevirt.io/exclude"
 APPLIED = "virtualmachinepreset.kubevirt.io/"
 _DOMAIN = ("spec", "domain")
+
+
+class Era(NamedTuple):
+    """What was renamed when the VM of kubevirt.io/v1alpha1 became the VMI: the rules of presets stayed.
+
+    *kind* of the presets, the annotation that excludes a VM, and the API version written into the annotations.
+    """
+
+    kind: str
+    exclude: str
+    version: str
+
+
+MODERN = Era(
+    "VirtualMachineInstancePreset",
+    "virtualmachineinstancepresets.admission.kubevirt.io/exclude",
+    "kubevirt.io/v1",
+)
+#: Upstream at v0.6: pkg/virt-controller/watch/preset.go.
+HISTORIC = Era(
+    "VirtualMachinePreset",
+    "virtualmachinepresets.admission.kubevirt.io/exclude",
+    "kubevirt.io/v1alpha1",
+)
+#: What marks a VM of kubevirt.io/v1alpha1 whose presets have been merged: they were merged once.
+INITIALIZED = "presets.virtualmachines.kubevirt.io/presets-applied"
 
 
 class Preset(NamedTuple):
@@ -209,7 +234,7 @@ class Merged(NamedTuple):
     applied: bool
 
 
-def merge(preset: Preset, draft: Draft) -> Merged:
+def merge(preset: Preset, draft: Draft, era: Era = MODERN) -> Merged:
     """Merge *preset* into the VMI *draft*, which wins wherever it has a part."""
     applied = False
     changed: list[FieldPath] = []
@@ -239,5 +264,5 @@ def merge(preset: Preset, draft: Draft) -> Merged:
         if value is not None:
             applied |= copy_if_absent(path, value)
     if applied:
-        draft.put(("metadata", "annotations", APPLIED + preset.resource.name), "kubevirt.io/v1")
+        draft.put(("metadata", "annotations", APPLIED + preset.resource.name), era.version)
     return Merged(tuple(changed), applied)

@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 from render import rules
-from render.apply import instancetype, preference
+from render.apply import flavor, instancetype, preference
 from render.model import topology
 from render.model.draft import Draft
 from render.model.tree import Tree
-from render.rules import Conflict, Edit, plain, spec
+from render.rules import Conflict, Edit, Rule, plain, spec
 
 
 class Applied(NamedTuple):
@@ -17,6 +17,11 @@ class Applied(NamedTuple):
     from_instancetype: tuple[Edit, ...]
     from_preference: tuple[Edit, ...]
     conflicts: tuple[Conflict, ...]
+
+
+def rules_for(kind: str) -> tuple[Rule, ...]:
+    """The rules by which an object of *kind* (an instancetype, or a flavor of old) reaches a VM."""
+    return flavor.RULES if kind.endswith("Flavor") else instancetype.RULES
 
 
 def _topology(vcpus: int, preference_spec: Tree | None, template: Tree) -> tuple[Tree, list[Edit]]:
@@ -39,21 +44,25 @@ def apply(
     instancetype_spec: Tree | None,
     preference_spec: Tree | None,
     release: tuple[int, int],
+    instancetype_rules: tuple[Rule, ...] = instancetype.RULES,
 ) -> Applied:
     """Apply both specs (either may be None) to *template*, a mapping with ``spec`` and perhaps ``metadata``.
 
-    All conflicts of the instancetype are collected; if there is any, no preference is applied. Raises
-    ZeroDivisionError for a spread ratio of 0: callers refuse that first.
+    *instancetype_rules*: see `rules_for`. All conflicts of the instancetype are collected; if there is any, no
+    preference is applied. Raises ZeroDivisionError for a spread ratio of 0: callers refuse that first.
     """
     made: tuple[Edit, ...] = ()
     rendered = template
     if instancetype_spec is not None:
-        outcome = rules.run(instancetype.RULES, instancetype_spec, template, release)
+        outcome = rules.run(instancetype_rules, instancetype_spec, template, release)
         if outcome.conflicts:
             return Applied(template, (), (), outcome.conflicts)
-        vcpus = (instancetype_spec.get("cpu") or {}).get("guest", 0)
-        rendered, laid_out = _topology(vcpus, preference_spec, outcome.template)
-        made = (*outcome.edits, *laid_out)
+        rendered, made = outcome.template, outcome.edits
+        # A flavor need not count vCPUs.
+        vcpus = (instancetype_spec.get("cpu") or {}).get("guest")
+        if vcpus is not None or instancetype_rules is instancetype.RULES:
+            rendered, laid_out = _topology(vcpus or 0, preference_spec, rendered)
+            made = (*made, *laid_out)
     if preference_spec is None:
         return Applied(rendered, made, (), ())
     outcome = rules.run(preference.RULES, preference_spec, rendered, release)

@@ -4,6 +4,7 @@ A preset and its replacement reach a VM at different moments, so a replacement i
 are is seen by rendering them both ways.
 """
 
+import json
 from typing import Any, NamedTuple
 
 from render.model import quantity, tree
@@ -118,3 +119,8 @@ def _firmware(firmware: Tree, preference: Tree, left: list[FieldPath]) -> None:
     if efi is not None:
         tree.put(preference, ("firmware", "preferredEfi"), efi)
     left += (("firmware", key) for key in firmware if key != "bootloader")
+
+
+def compact(value: Any) -> str:
+    """*value* as it stands in a message: JSON on one line."""
+    return json.dumps(value, separators=(",", ":"), sort_keys=True)

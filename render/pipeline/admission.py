@@ -169,8 +169,10 @@ def check_conflicts(machine: Machine) -> None:
     """Report the conflicts of a VM whose rendering ends before the instancetype is applied."""
     if machine.instancetype is not None:
         template = machine.spec.get("template") or {}
-        spec = machine.instancetype.spec
-        applied = application.apply(template, spec, None, machine.context.release)
+        rules = application.rules_for(machine.instancetype.kind)
+        applied = application.apply(
+            template, machine.instancetype.spec, None, machine.context.release, rules
+        )
         report_conflicts(machine, applied.conflicts)
 
 

@@ -51,7 +51,7 @@ def _as_vm(machine: Machine, template: Tree) -> Tree:
 
 def _source(machine: Machine, *path: str) -> Any:
     """What the author wrote at *path* of the template."""
-    return tree.get(machine.resource.body, *TEMPLATE, *path)
+    return tree.get(machine.written, *TEMPLATE, *path)
 
 
 def _complete_input(machine: Machine, template: Draft) -> None:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from render import presets, requirements, schemas
+from render import presets, requirements
+from render.convert import flavors, machines
 from render.diagnostics.codes import (
     CODES,
     DEPRECATED_FIELD,
@@ -20,10 +21,10 @@ from render.diagnostics.codes import (
 from render.diagnostics.diagnostic import Diagnostic, Related, at
 from render.model import topology, tree
 from render.model.catalogue import Definition, Key
-from render.model.resource import INSTANCETYPE, KUBEVIRT, OWN, Resource
+from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, OWN, Resource
 from render.model.tree import Tree
-from render.pipeline import placeholders
-from render.presets import Preset
+from render.pipeline import legacy, placeholders
+from render.presets import HISTORIC, Preset
 from render.settings import Settings
 
 #: Kinds that a front end consumes and never emits, by group.
@@ -69,16 +70,38 @@ def load(resources: Sequence[Resource], settings: Settings) -> Loaded:
     for resource in resources:
         if resource.index in loaded.refused:
             continue
-        if resource.group == KUBEVIRT and resource.kind in (VM, VMI, PRESET):
+        if is_machine(resource):
             _decode(resource, loaded)
-            if resource.kind == PRESET:
-                _load_preset(resource, loaded, settings)
+        elif is_preset(resource):
+            _decode(resource, loaded)
+            _load_preset(resource, loaded, settings)
         elif resource.group == KUBEVIRT and resource.kind == "KubeVirt":
             loaded.clusters.append(resource)
-        elif resource.group == INSTANCETYPE and resource.kind in INSTANCETYPES | PREFERENCES:
+        elif is_definition(resource):
             _decode(resource, loaded)
             _load_definition(resource, loaded, settings)
     return loaded
+
+
+def is_machine(resource: Resource) -> bool:
+    """Whether *resource* is a VM or a VMI, of any time."""
+    known = resource.group == KUBEVIRT and resource.kind in (VM, VMI)
+    return known or machines.era(resource) != ""
+
+
+def is_preset(resource: Resource) -> bool:
+    """Whether *resource* is a preset, of any time."""
+    if resource.group != KUBEVIRT:
+        return False
+    historic = resource.kind == HISTORIC.kind and resource.version == machines.VERSION
+    return historic or resource.kind == PRESET
+
+
+def is_definition(resource: Resource) -> bool:
+    """Whether *resource* is an instancetype, a flavor or a preference."""
+    if resource.group == FLAVOR:
+        return resource.kind in flavors.KINDS | PREFERENCES
+    return resource.group == INSTANCETYPE and resource.kind in INSTANCETYPES | PREFERENCES
 
 
 def _check_identity(resources: Sequence[Resource], loaded: Loaded, settings: Settings) -> None:
@@ -93,7 +116,7 @@ def _check_identity(resources: Sequence[Resource], loaded: Loaded, settings: Set
             continue
         if not resource.name or resource.group in CONSUMED:
             continue
-        ours = resource.group in (KUBEVIRT, INSTANCETYPE)
+        ours = resource.group in (KUBEVIRT, INSTANCETYPE, FLAVOR)
         namespace = resource.namespace or (settings.namespace if ours else "")
         key = (resource.group, resource.kind, namespace, resource.name)
         first = seen.setdefault(key, resource)
@@ -116,7 +139,7 @@ def _generates_name(resource: Resource) -> bool:
 
 
 def _decode(resource: Resource, loaded: Loaded) -> None:
-    decoded, diagnostics = schemas.decode_resource(resource)
+    decoded, diagnostics = legacy.decode(resource)
     loaded.decoded[resource.index] = decoded
     unfilled = tuple(placeholders.find(resource))
     if unfilled:
@@ -124,7 +147,7 @@ def _decode(resource: Resource, loaded: Loaded) -> None:
         paths = {diagnostic.location.path for diagnostic in unfilled}
         diagnostics = [found for found in diagnostics if found.location.path not in paths]
     loaded.report(resource, (*unfilled, *diagnostics))
-    served = _SERVED[resource.group]
+    served = _SERVED.get(resource.group, (resource.version,))
     if resource.version != served[0] and resource.version in served:
         loaded.report(
             resource,
@@ -162,8 +185,9 @@ def _load_preset(resource: Resource, loaded: Loaded, settings: Settings) -> None
         ],
     )
     # Quantities are compared as they are written.
-    requests = tree.get(resource.body, "spec", "domain", "resources", "requests")
-    written = {key: str(value) for key, value in requests.items()} if requests else {}
+    given = tree.get(resource.body, "spec", "domain", "resources", "requests") or {}
+    known = tree.get(spec, "domain", "resources", "requests") or {}
+    written = {key: str(given[key]) for key in known}
     namespace = resource.namespace or settings.namespace
     loaded.presets.setdefault(namespace, []).append(Preset(resource, spec, written))
 
@@ -177,7 +201,12 @@ def _load_definition(resource: Resource, loaded: Loaded, settings: Settings) -> 
     namespaced = "Cluster" not in resource.kind
     scope = (resource.namespace or settings.namespace) if namespaced else ""
     key = Key(resource.kind, scope, resource.name)
-    loaded.definitions[key] = Definition(resource.kind, resource.name, spec, resource)
+    definition = Definition(resource.kind, resource.name, spec, resource)
+    if resource.group == FLAVOR:
+        # A preference of this group stands back behind one that has moved on.
+        loaded.definitions.setdefault(key, definition)
+        return
+    loaded.definitions[key] = definition
     if resource.kind in INSTANCETYPES:
         findings = requirements.validate_instancetype(spec)
         loaded.report(resource, _invalid(resource, INVALID_INSTANCETYPE, findings))

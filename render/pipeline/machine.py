@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from render.convert import machines
 from render.diagnostics.codes import Code
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model import tree
@@ -81,9 +82,23 @@ class Machine:
         return self.vm.get("spec") or {}
 
     @property
+    def is_bare(self) -> bool:
+        """Whether the input object is a VMI without a VM around it, as those of kubevirt.io/v1alpha1 were too."""
+        resource = self.resource
+        return resource.kind == "VirtualMachineInstance" or machines.era(resource) != ""
+
+    @property
+    def written(self) -> Tree:
+        """The object as its author wrote it, in today's shape."""
+        body = self.resource.body
+        if machines.era(self.resource) != "store":
+            return body
+        return machines.from_store(body, machines.as_instance(body))
+
+    @property
     def vmi_path(self) -> FieldPath:
         """Where the VMI spec stands in the input object: a bare VMI has no template."""
-        return ("spec",) if self.resource.kind == "VirtualMachineInstance" else (*TEMPLATE, "spec")
+        return ("spec",) if self.is_bare else (*TEMPLATE, "spec")
 
     def report(
         self,

@@ -2,12 +2,23 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from render.convert import machines
 from render.diagnostics import suppression
 from render.diagnostics.diagnostic import Diagnostic, ordered
 from render.model import tree
-from render.model.resource import KUBEVIRT, Resource, from_body
+from render.model.resource import Resource, from_body
 from render.model.tree import Tree
-from render.pipeline import admission, emit, load, pins, stamping, start, webhook
+from render.pipeline import (
+    admission,
+    emit,
+    historic,
+    load,
+    merging,
+    pins,
+    stamping,
+    start,
+    webhook,
+)
 from render.pipeline import context as shared
 from render.pipeline.machine import Machine
 from render.pipeline.result import Provenance, Rendered
@@ -29,7 +40,12 @@ _ADMISSION: tuple[Stage, ...] = (
     admission.check_crashes,
 )
 #: From there to the VMI before its defaults.
-_START: tuple[Stage, ...] = (*_ADMISSION, historic.find_flavor, start.create_vmi, merging.merge_presets)
+_START: tuple[Stage, ...] = (
+    *_ADMISSION,
+    historic.find_flavor,
+    start.create_vmi,
+    merging.merge_presets,
+)
 _EXPAND: tuple[Stage, ...] = (admission.resolve, admission.check_crashes)
 _EXPAND_STORED: tuple[Stage, ...] = (
     webhook.check_matchers,
@@ -45,15 +61,23 @@ def _adopt(machine: Machine) -> None:
     machine.template = {key: machine.vm[key] for key in ("metadata", "spec") if key in machine.vm}
 
 
-_HISTORIC: tuple[Stage, ...] = (_adopt, merging.merge_historic_presets, historic.fill_defaults)
 _BARE: tuple[Stage, ...] = (_adopt, merging.merge_presets)
+#: A VM of kubevirt.io/v1alpha1, which was what a VMI is today.
+_RUNTIME: tuple[Stage, ...] = (_adopt, merging.merge_historic_presets, historic.fill_defaults)
+#: A VM from the store that came before.
+_STORED: tuple[Stage, ...] = (historic.fill_flavour, *_START)
 
 
-def stages(kind: str, settings: Settings) -> tuple[tuple[Stage, ...], Emit | None]:
+def stages(resource: Resource, settings: Settings) -> tuple[tuple[Stage, ...], Emit | None]:
     """The stages for a VM or a bare VMI, and what it becomes; None leaves it as it is."""
-    if kind == load.VMI:
+    era = machines.era(resource)
+    if resource.kind == load.VMI or era == "runtime":
         made = {"vm": emit.bare_vmi, "vmi": emit.vmi}.get(settings.emit)
-        return (_BARE if settings.emit != "expand" else ()), made
+        steps = _RUNTIME if era else _BARE
+        return (steps if settings.emit != "expand" else ()), made
+    if era == "store":
+        made = {"vm": stamping.vm, "vmi": emit.vmi}.get(settings.emit)
+        return (_STORED if settings.emit != "expand" else ()), made
     match settings.emit:
         case "expand":
             return (_EXPAND_STORED if settings.stored else _EXPAND), emit.expand
@@ -121,7 +145,7 @@ def run(
 
 
 def _render(machine: Machine) -> Tree:
-    steps, made = stages(machine.resource.kind, machine.context.settings)
+    steps, made = stages(machine.resource, machine.context.settings)
     for stage in steps:
         stage(machine)
         if machine.failed:

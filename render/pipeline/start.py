@@ -55,6 +55,7 @@ def apply_definitions(machine: Machine) -> None:
         instancetype.spec if instancetype else None,
         preference.spec if preference else None,
         machine.context.release,
+        application.rules_for(instancetype.kind if instancetype else ""),
     )
     if applied.conflicts:
         report_conflicts(machine, applied.conflicts)

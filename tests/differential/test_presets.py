@@ -11,7 +11,7 @@ from tests.support.goldens import cases
 
 FAMILIES = ("preset", "fleet")
 APPLIED = "virtualmachinepreset.kubevirt.io/"
-OVERRIDE: dict[str, Any] = {"preset_conflicts": "override"}
+OVERRIDE: dict[str, Any] = {"preset_conflicts": "override", "annotations": False}
 
 
 def is_preset(body: dict[str, Any]) -> bool:

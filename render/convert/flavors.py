@@ -1,0 +1,87 @@
+"""flavor.kubevirt.io/v1alpha1: flavors with profiles (v0.47 to v0.52) and with a spec (v0.53 to v0.55), preferences.
+
+Upstream of that time: pkg/flavor/flavor.go, staging/src/kubevirt.io/api/flavor/v1alpha1/types.go. A flavor's ``cpu``
+was first the CPU of a VMI, copied whole, and from v0.54 on a number of vCPUs (``guest``) with attributes.
+"""
+
+from render.convert.presets import FROM_THE_VM, Replacement, replacement
+from render.model import tree
+from render.model.resource import FLAVOR
+from render.model.tree import Tree
+
+KINDS = frozenset({"VirtualMachineFlavor", "VirtualMachineClusterFlavor"})
+#: Keys of ``spec.flavor`` of a VM.
+MATCHER = frozenset({"name", "kind", "profile", "revisionName"})
+PROFILE = frozenset({"name", "default", "cpu"})
+#: Kind of a flavor -> kind of the instancetype that replaces it.
+SUCCESSORS = {
+    "VirtualMachineFlavor": "VirtualMachineInstancetype",
+    "VirtualMachineClusterFlavor": "VirtualMachineClusterInstancetype",
+}
+
+
+def kind_of(matcher_kind: str) -> str:
+    """The flavor kind that a matcher's *kind* means (any case, singular or plural, empty: cluster); ``""`` if none."""
+    if not matcher_kind:
+        return "VirtualMachineClusterFlavor"
+    lowered = matcher_kind.lower().removesuffix("s")
+    return next((kind for kind in KINDS if kind.lower() == lowered), "")
+
+
+def lists_vcpus(cpu: Tree) -> bool:
+    """Whether *cpu* of a flavor counts vCPUs, and is no CPU of a VMI."""
+    return "guest" in cpu
+
+
+def faults(spec: Tree) -> list[str]:
+    """What the webhook of its time refused of a flavor with the *profiles* in *spec*."""
+    profiles = spec.get("profiles")
+    if profiles is None:
+        return []
+    chosen = sum(bool(profile.get("default")) for profile in profiles)
+    if not profiles:
+        return ["A flavor must have at least one profile."]
+    if chosen > 1:
+        return [f"Flavor contains more than one default profile. Found: {chosen}"]
+    return []
+
+
+def choose(spec: Tree, profile: str) -> Tree | str:
+    """The part of a flavor's *spec* that a matcher with *profile* means, or why there is none."""
+    profiles = spec.get("profiles")
+    if profiles is None:
+        return spec
+    for candidate in profiles:
+        if candidate.get("name") == profile or (not profile and candidate.get("default")):
+            return {"cpu": candidate["cpu"]} if candidate.get("cpu") is not None else {}
+    if profile:
+        return f"flavor does not have a profile with name: {profile}"
+    return "flavor does not specify a default profile"
+
+
+def successor(spec: Tree) -> Replacement:
+    """The instancetype that says what a flavor's *spec* (without profiles) says."""
+    cpu = spec.get("cpu") or {}
+    found = Replacement(None, None, ())
+    made: Tree = tree.copy(spec)
+    if cpu and not lists_vcpus(cpu):
+        found = replacement({"cpu": cpu})
+        made = {**made, **(found.instancetype or {})}
+    for path, value in ((("cpu", "guest"), 1), (("memory", "guest"), FROM_THE_VM)):
+        if tree.get(made, *path) is None:
+            tree.put(made, path, value)
+    return found._replace(instancetype=made)
+
+
+def preference(spec: Tree) -> Tree:
+    """A preference of the group ``flavor.kubevirt.io``: what is false had no effect before v0.57."""
+    converted = dict(spec)
+    for group in ("devices", "firmware"):
+        if group in spec:
+            converted[group] = {k: v for k, v in spec[group].items() if v is not False}
+    return converted
+
+
+def gone(kind: str) -> str:
+    """That an object of *kind* is not served any more."""
+    return f"{FLAVOR}/v1alpha1 {kind} was renamed in KubeVirt v0.56, and no release converts it"

@@ -1,0 +1,205 @@
+"""Stages for what older APIs asked for: flavors, flavours, and the defaults of kubevirt.io/v1alpha1."""
+
+from collections.abc import Iterator
+
+from render.apply import order as application
+from render.convert import flavors, machines
+from render.defaults import objects
+from render.diagnostics.codes import (
+    INSTANCETYPE_NOT_FOUND,
+    INVALID_MATCHER,
+    REVISION_UNFIT,
+    UNEXPECTED_KIND,
+)
+from render.diagnostics.diagnostic import Related
+from render.model import tree
+from render.model.catalogue import Definition, Key
+from render.model.draft import Draft
+from render.model.fieldpath import FieldPath
+from render.model.resource import FLAVOR
+from render.model.tree import Tree
+from render.pipeline.machine import TEMPLATE, Machine, place_in, ref_of
+from render.pipeline.result import Provenance
+from render.resolve.find import Missing, find
+from render.resolve.kinds import INSTANCETYPE
+
+_FLAVOR: FieldPath = ("spec", "flavor")
+_DOMAIN: FieldPath = ("spec", "domain")
+_REQUESTS: FieldPath = (*_DOMAIN, "resources", "requests")
+_FLAVOUR: FieldPath = ("metadata", "annotations", machines.FLAVOUR)
+_TOPOLOGY = ("sockets", "cores", "threads")
+
+
+def find_flavor(machine: Machine) -> None:
+    """Find what ``spec.flavor`` means; from here on the flavor is the VM's instancetype."""
+    given = machine.spec.get("flavor")
+    if given is None:
+        return
+    if "instancetype" in machine.spec:
+        machine.report(
+            INVALID_MATCHER,
+            _FLAVOR,
+            "the VM has a flavor and an instancetype",
+            help="remove spec.flavor: instancetypes are its successors",
+        )
+        return
+    definition = _flavor(machine, given)
+    if definition is None:
+        return
+    chosen = flavors.choose(definition.spec, given.get("profile", ""))
+    if isinstance(chosen, str):
+        machine.report(
+            INSTANCETYPE_NOT_FOUND,
+            _FLAVOR,
+            f"Could not find flavor profile: {chosen}",
+            Related(
+                f"{ref_of(definition)} has these profiles", place_in(definition, ("profiles",))
+            ),
+        )
+        return
+    machine.instancetype = definition._replace(spec=chosen)
+    draft = Draft(machine.vm)
+    draft.remove(_FLAVOR)
+    matcher = {"name": definition.name, "kind": flavors.SUCCESSORS[definition.kind]}
+    draft.put(("spec", INSTANCETYPE.word), matcher)
+    machine.vm = draft.tree
+
+
+def _flavor(machine: Machine, given: Tree) -> Definition | None:
+    """The flavor that the matcher *given* names, with all its profiles."""
+    name, asked = given.get("name", ""), given.get("kind", "")
+    kind = flavors.kind_of(asked)
+    if not kind:
+        machine.report(
+            UNEXPECTED_KIND,
+            (*_FLAVOR, "kind"),
+            f"got unexpected kind in FlavorMatcher: {asked}",
+            help=f"use one of {', '.join(sorted(flavors.KINDS))}",
+        )
+        return None
+    if given.get("revisionName"):
+        return _stored(machine, given, kind)
+    scope = "" if "Cluster" in kind else machine.namespace
+    found = machine.context.catalogue.definitions.get(Key(kind, scope, name))
+    if found is None:
+        machine.report(
+            INSTANCETYPE_NOT_FOUND,
+            (*_FLAVOR, "name") if name else _FLAVOR,
+            f'Could not find flavor: {kind.lower()}s.{FLAVOR} "{name}" not found',
+            help=f"add the {kind} to the input",
+        )
+    return found
+
+
+def _stored(machine: Machine, given: Tree, kind: str) -> Definition | None:
+    found = find(INSTANCETYPE, given, {}, machine.namespace, machine.context.catalogue)
+    if isinstance(found, Missing):
+        machine.report(found.code, (*_FLAVOR, "revisionName"), found.message, help=found.suggest())
+        return None
+    return found._replace(kind=kind, name=given.get("name", found.name))
+
+
+def fill_flavour(machine: Machine) -> None:
+    """Fill what a stored VM leaves open from what its annotation ``kubevirt.io/flavour`` names."""
+    name = tree.get(machine.vm, *_FLAVOUR)
+    if name is None:
+        return
+    candidates = _candidates(machine, name)
+    if len(candidates) != 1:
+        machine.report(
+            INSTANCETYPE_NOT_FOUND,
+            _FLAVOUR,
+            f"flavour {name} is ambiguous: it may be "
+            + " or ".join(str(ref_of(one)) for one in candidates)
+            if candidates
+            else f"flavour {name} is no flavor, no instancetype and no preset of namespace "
+            f"{machine.namespace}",
+            *(Related(f"{ref_of(one)} is one", place_in(one, ())) for one in candidates),
+            help="let one object have this name" if candidates else "add the object to the input",
+        )
+        return
+    (definition,) = candidates
+    fragment = _fragment(machine, definition)
+    if fragment is None:
+        return
+    draft = Draft(machine.spec.get("template") or {})
+    _leave_to_the_vm(draft, fragment)
+    for path in tuple(_fill(draft, fragment, ())):
+        field = (*machine.vmi_path, *path[1:])
+        index = definition.resource.index if definition.resource else None
+        source = ref_of(definition)
+        machine.provenance.append(Provenance(machine.resource.ref, field, source, ("spec",), index))
+    vm = Draft(machine.vm)
+    vm.put(TEMPLATE, draft.tree)
+    machine.vm = vm.tree
+
+
+def _candidates(machine: Machine, name: str) -> list[Definition]:
+    """What *name* may mean: flavors, else instancetypes, else presets."""
+    catalogue, namespace = machine.context.catalogue, machine.namespace
+    for kind_class in (sorted(flavors.KINDS), (INSTANCETYPE.namespaced, INSTANCETYPE.cluster)):
+        keys = [Key(kind, "" if "Cluster" in kind else namespace, name) for kind in kind_class]
+        found = [catalogue.definitions[key] for key in keys if key in catalogue.definitions]
+        if found:
+            return found
+    shipped = catalogue.bundled.get((INSTANCETYPE.cluster, name))
+    if shipped is not None:
+        return [Definition(INSTANCETYPE.cluster, name, shipped, None)]
+    return [
+        Definition(preset.resource.kind, name, preset.spec, preset.resource)
+        for preset in machine.context.presets.get(namespace, ())
+        if preset.resource.name == name
+    ]
+
+
+def _fragment(machine: Machine, definition: Definition) -> Tree | None:
+    """The template that *definition* makes of an empty one; None where it makes none."""
+    if "Preset" in definition.kind:
+        return {"spec": {"domain": tree.get(definition.spec, "domain") or {}}}
+    chosen = flavors.choose(definition.spec, "")
+    if isinstance(chosen, str):
+        machine.report(REVISION_UNFIT, _FLAVOUR, chosen)
+        return None
+    rules = application.rules_for(definition.kind)
+    return application.apply({}, chosen, None, machine.context.release, rules).template
+
+
+def _leave_to_the_vm(draft: Draft, fragment: Tree) -> None:
+    """Take out of *fragment* what the VM says in other words: its topology, and its memory as requests."""
+    own = draft.get(*_DOMAIN, "cpu") or {}
+    resources = draft.get(*_DOMAIN, "resources") or {}
+    amounts = [resources.get(key) or {} for key in ("requests", "limits")]
+    given = Draft(fragment)
+    if any(own.get(key) for key in _TOPOLOGY) or any("cpu" in amount for amount in amounts):
+        for key in _TOPOLOGY:
+            given.remove((*_DOMAIN, "cpu", key))
+    if any("memory" in amount for amount in amounts):
+        given.remove((*_DOMAIN, "memory", "guest"))
+    fragment.clear()
+    fragment.update(given.tree)
+
+
+def _fill(draft: Draft, given: Tree, path: FieldPath) -> Iterator[FieldPath]:
+    """Put what the draft lacks of *given*, mapping by mapping; the paths that were filled."""
+    for key, value in given.items():
+        place = (*path, key)
+        present = draft.get(*place)
+        if present is None:
+            draft.put(place, value)
+            yield place
+        elif isinstance(present, dict) and isinstance(value, dict):
+            yield from _fill(draft, value, place)
+
+
+def fill_defaults(machine: Machine) -> None:
+    """The defaults of kubevirt.io/v1alpha1 (upstream at v0.6: pkg/api/v1/defaults.go)."""
+    draft = Draft(machine.template)
+    if "memory" not in (draft.get(*_REQUESTS) or {}):
+        # QUIRK(pkg/api/v1/defaults.go at v0.6): other requests are lost.
+        draft.put(_REQUESTS, {"memory": "8Mi"})
+    if not draft.get(*_DOMAIN, "firmware", "uuid"):
+        draft.put((*_DOMAIN, "firmware", "uuid"), machines.firmware_uuid(machine.resource.name))
+    if not draft.get(*_DOMAIN, "machine", "type"):
+        draft.put((*_DOMAIN, "machine", "type"), "q35")
+    objects.fill(draft)
+    machine.template = draft.tree

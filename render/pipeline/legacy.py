@@ -1,0 +1,244 @@
+"""Reading objects of older APIs: decoded into today's types, with what has to be said about their age."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from render import schemas
+from render.convert import flavors, instancetypes, machines
+from render.convert.presets import compact
+from render.diagnostics.codes import (
+    DEPRECATED_FIELD,
+    DEPRECATED_VERSION,
+    MISSING_FIELD,
+    NOT_CONVERTIBLE,
+    UNKNOWN_FIELD,
+    WRONG_TYPE,
+)
+from render.diagnostics.diagnostic import Diagnostic, at
+from render.model import tree
+from render.model.fieldpath import FieldPath
+from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, Resource
+from render.model.tree import Tree
+
+HISTORIC_PRESET = "VirtualMachinePreset"
+_VMI = "kubevirt.VirtualMachineInstance"
+_PRESET = "kubevirt.VirtualMachineInstancePreset"
+_VM = "kubevirt.VirtualMachine"
+_CPU = "kubevirt.CPU"
+_SPECS = {
+    False: "instancetype.VirtualMachineInstancetypeSpec",
+    True: "instancetype.VirtualMachinePreferenceSpec",
+}
+
+
+class Decoded(NamedTuple):
+    """An object in today's shape, and the findings about it."""
+
+    tree: Tree
+    diagnostics: list[Diagnostic]
+
+
+def decode(resource: Resource) -> Decoded:
+    """Decode *resource*, of whatever API version."""
+    if resource.group == INSTANCETYPE and resource.version in instancetypes.OLDER:
+        return _older_definition(resource)
+    if resource.group == FLAVOR:
+        if resource.kind in flavors.KINDS:
+            return _flavor(resource)
+        return _flavor_preference(resource)
+    if resource.group == KUBEVIRT and resource.version == machines.VERSION:
+        return _historic(resource)
+    if resource.kind == "VirtualMachine" and "flavor" in resource.spec:
+        return _with_flavor(resource)
+    return Decoded(*schemas.decode_resource(resource))
+
+
+def _located(
+    resource: Resource, prefix: FieldPath, problems: Iterable[schemas.Problem]
+) -> list[Diagnostic]:
+    return [
+        code.at(at(resource, (*prefix, *path)), message, help=cure)
+        for code, path, message, cure in problems
+    ]
+
+
+def _older_definition(resource: Resource) -> Decoded:
+    """An object of instancetype.kubevirt.io before v1beta1."""
+    decoded, diagnostics = schemas.decode_resource(resource)
+    spec = decoded.get("spec") or {}
+    newer = instancetypes.newer_fields(resource.kind, resource.version, spec)
+    diagnostics += _unknown(resource, newer)
+    diagnostics.append(
+        DEPRECATED_VERSION.at(
+            at(resource, ("apiVersion",)),
+            f"{INSTANCETYPE}/{resource.version} {resource.kind}s is now deprecated and will be removed "
+            "in v1. KubeVirt >= 1.7 neither serves nor decodes it",
+            help=f"write apiVersion: {INSTANCETYPE}/v1beta1, or let `virt-render migrate` do it",
+        )
+    )
+    return Decoded({**decoded, "spec": instancetypes.without(spec, newer)}, diagnostics)
+
+
+def _unknown(resource: Resource, paths: Iterable[FieldPath]) -> Iterator[Diagnostic]:
+    for path in paths:
+        dotted = ".".join(map(str, ("spec", *path)))
+        yield UNKNOWN_FIELD.at(
+            at(resource, ("spec", *path)),
+            f'unknown field "{path[-1]}": {dotted} in body is a forbidden property of '
+            f"{resource.group}/{resource.version}",
+            help=f"only {INSTANCETYPE}/v1beta1 has it",
+        )
+
+
+def _flavor_preference(resource: Resource) -> Decoded:
+    body, problems = schemas.decode(resource.body, "instancetype.VirtualMachinePreference")
+    spec = body.get("spec") or {}
+    newer = instancetypes.newer_fields(resource.kind, "v1alpha1", spec)
+    if tree.get(spec, "devices", "preferredAutoattachInputDevice") is not None:
+        newer.append(("devices", "preferredAutoattachInputDevice"))
+    spec = flavors.preference(instancetypes.without(spec, newer))
+    gone = DEPRECATED_VERSION.at(
+        at(resource, ("apiVersion",)),
+        flavors.gone(resource.kind),
+        help=f"write apiVersion: {INSTANCETYPE}/v1beta1",
+    )
+    found = [*_located(resource, (), problems), *_unknown(resource, newer), gone]
+    return Decoded({**body, "spec": spec}, found)
+
+
+def _flavor(resource: Resource) -> Decoded:
+    """A flavor, with its profiles (if it has any) as the ``profiles`` of its spec."""
+    body = resource.body
+    diagnostics: list[Diagnostic] = []
+    spec: Tree = {}
+    if "spec" in body:
+        spec = _flavor_spec(resource, diagnostics)
+    else:
+        spec = {"profiles": list(_profiles(resource, diagnostics))}
+    diagnostics += (
+        NOT_CONVERTIBLE.at(at(resource, ("profiles",)), fault) for fault in flavors.faults(spec)
+    )
+    diagnostics.append(
+        DEPRECATED_VERSION.at(
+            at(resource, ("apiVersion",)),
+            flavors.gone(resource.kind),
+            help=_successor(resource, spec),
+        )
+    )
+    kept: Tree = {key: body[key] for key in ("apiVersion", "kind", "metadata") if key in body}
+    return Decoded({**kept, "spec": spec}, diagnostics)
+
+
+def _flavor_spec(resource: Resource, diagnostics: list[Diagnostic]) -> Tree:
+    spec = resource.spec
+    cpu = spec.get("cpu")
+    if isinstance(cpu, dict) and not flavors.lists_vcpus(cpu):
+        whole, problems = schemas.decode(cpu, _CPU)
+        rest, others = schemas.decode({k: v for k, v in spec.items() if k != "cpu"}, _SPECS[False])
+        diagnostics += _located(resource, ("spec", "cpu"), problems)
+        decoded = {"cpu": whole, **rest}
+    else:
+        decoded, others = schemas.decode(spec, _SPECS[False])
+    optional = (("cpu",), ("memory",), ("memory", "guest"))
+    diagnostics += _located(
+        resource,
+        ("spec",),
+        (p for p in others if p.code is not MISSING_FIELD or p.path not in optional),
+    )
+    newer = instancetypes.newer_fields(resource.kind, "v1alpha1", decoded)
+    diagnostics += _unknown(resource, (path for path in newer if path[0] != "cpu"))
+    return instancetypes.without(decoded, (path for path in newer if path[0] != "cpu"))
+
+
+def _profiles(resource: Resource, diagnostics: list[Diagnostic]) -> Iterator[Tree]:
+    given = resource.body.get("profiles") or []
+    for index, profile in enumerate(given if isinstance(given, list) else []):
+        place: FieldPath = ("profiles", index)
+        if not isinstance(profile, dict):
+            diagnostics.append(WRONG_TYPE.at(at(resource, place), "a profile is a mapping"))
+            continue
+        diagnostics += (
+            UNKNOWN_FIELD.at(at(resource, (*place, key)), f'unknown field "{key}" of a profile')
+            for key in profile
+            if key not in flavors.PROFILE
+        )
+        cpu = profile.get("cpu")
+        if isinstance(cpu, dict):
+            cpu, problems = schemas.decode(cpu, _CPU)
+            diagnostics += _located(resource, (*place, "cpu"), problems)
+        yield {**profile, "cpu": cpu}
+
+
+def _successor(resource: Resource, spec: Tree) -> str:
+    """The instancetypes to write instead of a flavor."""
+    kind = flavors.SUCCESSORS[resource.kind]
+    profiles = spec.get("profiles")
+    named: list[tuple[str, Any]] = [(resource.name, spec)]
+    if profiles is not None:
+        named = [
+            (f"{resource.name}-{p.get('name')}", {"cpu": p.get("cpu") or {}}) for p in profiles
+        ]
+    parts = []
+    for name, part in named:
+        instancetype, preference, left = flavors.successor(part)
+        words = f"{kind} {name} {compact(instancetype)}"
+        if preference:
+            words += f" with the preference {compact(preference)}"
+        parts.append(words + (f" (it cannot say {', '.join(left)})" if left else ""))
+    return f"write {INSTANCETYPE}/v1beta1 {'; '.join(parts)}"
+
+
+def _with_flavor(resource: Resource) -> Decoded:
+    """A VM with ``spec.flavor``, which stays in the decoded spec."""
+    given = resource.spec["flavor"]
+    place: FieldPath = ("spec", "flavor")
+    spec = {key: value for key, value in resource.spec.items() if key != "flavor"}
+    body, problems = schemas.decode({**resource.body, "spec": spec}, _VM)
+    diagnostics = _located(resource, (), problems)
+    if not isinstance(given, dict):
+        diagnostics.append(WRONG_TYPE.at(at(resource, place), "expected a mapping at spec.flavor"))
+        return Decoded(body, diagnostics)
+    for key, value in given.items():
+        if key not in flavors.MATCHER:
+            message = f'unknown field "{key}": spec.flavor.{key} in body is a forbidden property'
+            diagnostics.append(UNKNOWN_FIELD.at(at(resource, (*place, key)), message))
+        elif not isinstance(value, str):
+            message = f"expected a string at spec.flavor.{key}"
+            diagnostics.append(WRONG_TYPE.at(at(resource, (*place, key)), message))
+    kind = flavors.SUCCESSORS.get(flavors.kind_of(str(given.get("kind") or "")))
+    matcher = {"name": given.get("name"), **({"kind": kind} if kind else {})}
+    diagnostics.append(
+        DEPRECATED_FIELD.at(
+            at(resource, place),
+            "spec.flavor was renamed in KubeVirt v0.56, and no release converts it",
+            help=f"write an instancetype for the flavor, and spec.instancetype: {compact(matcher)}",
+        )
+    )
+    kept = {key: value for key, value in given.items() if isinstance(value, str)}
+    return Decoded({**body, "spec": {**(body.get("spec") or {}), "flavor": kept}}, diagnostics)
+
+
+def _historic(resource: Resource) -> Decoded:
+    """A VM or a preset of kubevirt.io/v1alpha1; their ``version`` at the top is tolerated."""
+    is_preset = resource.kind == HISTORIC_PRESET
+    instance = machines.as_instance(resource.body)
+    decoded, problems = schemas.decode(instance, _PRESET if is_preset else _VMI)
+    diagnostics = _located(resource, (), problems)
+    era = machines.era(resource)
+    if era == "store":
+        diagnostics += (
+            NOT_CONVERTIBLE.at(at(resource, path), message, help=cure)
+            for path, message, cure in machines.store_faults(resource.body)
+        )
+        decoded = machines.from_store(resource.body, decoded)
+    successor = {"runtime": "VirtualMachineInstance", "store": "VirtualMachine"}.get(
+        era, "VirtualMachineInstancePreset"
+    )
+    diagnostics.append(
+        DEPRECATED_VERSION.at(
+            at(resource, ("apiVersion",)),
+            f"{KUBEVIRT}/v1alpha1 {resource.kind} is not served since KubeVirt v0.7",
+            help=f"write a {successor} of {KUBEVIRT}/v1",
+        )
+    )
+    return Decoded(decoded, diagnostics)
