@@ -1,9 +1,10 @@
-"""Write what follows from the tables of the program: docs/diagnostics.md, docs/options.md, two JSON Schemas.
+"""Write what follows from the tables of the program: two documents, two JSON Schemas, plugin.yaml.
 
 Usage: make_docs.py, from anywhere. A test fails while what is written differs from what the tables say.
 """
 
 import json
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ from render.diagnostics.codes import CODES
 from render.diagnostics.diagnostic import Severity
 from render.diagnostics.explanations import EXPLANATIONS
 from render.frontends import config
+from render.frontends.argocd_commands import announcements
 from render.frontends.exits import Exit
-from render.frontends.options import COMMANDS, HOST_OPTIONS
+from render.frontends.options import BY_HAND, COMMANDS, HOST_OPTIONS
+from render.manifests import writer
 from render.report.plain_json import FORMAT_VERSION
 from render.settings import OPTIONS, Option, Source
 
@@ -74,7 +77,7 @@ def options() -> str:
     """The reference of all options, their names everywhere, and the exit statuses."""
     own = {
         name: [option for option in table if option not in (*OPTIONS, *HOST_OPTIONS)]
-        for name, table in COMMANDS.items()
+        for name, table in (COMMANDS | BY_HAND).items()
     }
     shown = dict.fromkeys(option for table in own.values() for option in table)
     return "\n".join(
@@ -186,7 +189,13 @@ def config_schema() -> dict[str, Any]:
                 "type": ["object", "null"],
                 "additionalProperties": False,
                 "properties": {
-                    option.spelled(Source.FILE): _property(option) for option in OPTIONS
+                    **{option.spelled(Source.FILE): _property(option) for option in OPTIONS},
+                    "resources": {
+                        "description": "in the config of a function: files and folders that are read too, so that the"
+                        " function works as a generator; not allowed in a file",
+                        "type": "array",
+                        "items": {"type": "string", "minLength": 1},
+                    },
                 },
             },
         },
@@ -252,11 +261,33 @@ def _closed(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+PLUGIN = """\
+# Argo CD config-management plugin: belongs at /home/argocd/cmp-server/config/plugin.yaml of a sidecar.
+# No version: with one, every upgrade would rename the plugin and so touch every Application.
+# No discovery: an Application asks for it by name (spec.source.plugin.name: virt-render).
+# The parameters are written by scripts/make_docs.py.
+apiVersion: argoproj.io/v1alpha1
+kind: ConfigManagementPlugin
+metadata:
+  name: virt-render
+spec:
+  generate:
+    command: [virt-render, argocd, generate]
+"""
+
+
+def plugin() -> str:
+    """The configuration of Argo CD's plugin server, with one announcement a parameter."""
+    parameters = writer.dump({"parameters": {"static": announcements()}})
+    return PLUGIN + textwrap.indent(parameters, "  ")
+
+
 def pages() -> dict[str, str]:
     """Everything that this script writes: path from the top of the repository -> content."""
     return {
         "docs/diagnostics.md": diagnostics(),
         "docs/options.md": options(),
+        "plugin.yaml": plugin(),
         "schemas/renderconfig.schema.json": json.dumps(config_schema(), indent=2) + "\n",
         "schemas/report.schema.json": json.dumps(report_schema(), indent=2) + "\n",
     }

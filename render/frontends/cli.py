@@ -13,7 +13,7 @@ import click
 import render
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.frontends import catalog_commands
+from render.frontends import argocd_commands, catalog_commands, pin_cli
 from render.frontends.exits import Exit, status
 from render.frontends.options import COMMANDS, Call
 from render.report import text
@@ -34,8 +34,8 @@ def main() -> None:
     """Render KubeVirt virtual machines from the YAML in a repository, as KubeVirt would run them."""
 
 
-def _rendering(command: str, summary: str) -> None:
-    """Add a command that renders, with the options of its table."""
+def _rendering(command: str, summary: str, group: click.Group = main) -> None:
+    """Add a command that renders to *group*, with the options of its table."""
 
     def callback(paths: tuple[str, ...], **values: Any) -> Exit:
         from render.frontends.run import execute
@@ -48,8 +48,9 @@ def _rendering(command: str, summary: str) -> None:
     ]
     params += [_option(option) for option in COMMANDS[command]]
     short = summary.partition("\n")[0].rstrip(".")
-    main.add_command(
-        click.Command(command, callback=callback, params=params, help=summary, short_help=short)
+    name = command.rpartition(" ")[2]
+    group.add_command(
+        click.Command(name, callback=callback, params=params, help=summary, short_help=short)
     )
 
 
@@ -96,7 +97,19 @@ _rendering(
     is a RenderConfig; see docs/kustomize.md.
     """,
 )
+_rendering(
+    "argocd generate",
+    """Print the manifests of the application in the current folder: what a config-management plugin runs.
+
+    As build does, with the parameters and variables of the Application, a deadline, and a report that fits into the
+    error of an Application.
+    """,
+    argocd_commands.argocd,
+)
+main.add_command(argocd_commands.argocd)
 main.add_command(catalog_commands.catalog)
+for command in pin_cli.commands(_option):
+    main.add_command(command)
 
 
 @main.command()

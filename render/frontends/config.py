@@ -19,11 +19,12 @@ KIND = "RenderConfig"
 
 
 class Loaded(NamedTuple):
-    """The layer that the file gives (none without a file), what is wrong with it, and where its keys stand."""
+    """The layer that the file gives (none without a file), what is wrong with it, where its keys stand, its *path*."""
 
     layers: tuple[Layer, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     sources: Sources = Sources()
+    path: str = ""
 
 
 def load(paths: Sequence[str], named: str, limits: Limits) -> Loaded:
@@ -49,7 +50,7 @@ def load(paths: Sequence[str], named: str, limits: Limits) -> Loaded:
         return Loaded((), (codes.INVALID_SETTING.at(Location(file=path, index=0), fault),), sources)
     values = _rebased(document.body.get("spec") or {}, os.path.dirname(path))
     layer = Layer(Source.FILE, values, Location(path=("spec",), index=0, file=path))
-    return Loaded((layer,), (), sources)
+    return Loaded((layer,), (), sources, path)
 
 
 def fault_of(body: Any) -> str:

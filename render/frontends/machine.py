@@ -12,15 +12,16 @@ from render.settings import Option
 
 def parse(argv: Sequence[str]) -> Call | None:
     """The call that *argv* (without the program's name) means, or None where click has to look at it."""
-    if not argv or argv[0] not in COMMANDS:
+    command = next((name for name in COMMANDS if _begins(argv, name)), "")
+    if not command:
         return None
-    known = _spellings(COMMANDS[argv[0]])
+    known = _spellings(COMMANDS[command])
     paths: list[str] = []
     flags: dict[str, str | bool] = {}
-    words = iter(argv[1:])
+    words = iter(argv[1 + command.count(" ") :])
     for word in words:
         if word == "--":
-            return Call(argv[0], (*paths, *words), flags)
+            return Call(command, (*paths, *words), flags)
         if word == "-" or not word.startswith("-"):
             paths.append(word)
             continue
@@ -38,7 +39,12 @@ def parse(argv: Sequence[str]) -> Call | None:
         if not value or (value.startswith("-") and value != "-"):
             return None
         flags[f"--{option.name}"] = value
-    return Call(argv[0], tuple(paths), flags)
+    return Call(command, tuple(paths), flags)
+
+
+def _begins(argv: Sequence[str], command: str) -> bool:
+    words = command.split()
+    return list(argv[: len(words)]) == words
 
 
 def _spellings(options: Sequence[Option]) -> dict[str, tuple[Option, bool]]:

@@ -57,12 +57,36 @@ _VERBOSE = Option(
     "verbose", "flag", default=False, help="say also what was skipped and why", short="v"
 )
 
+_REPORTS = tuple(
+    Option(
+        f"{name}-file", "path", "", f"write the findings also to a file, in the format {name}",
+        metavar="FILE",
+    )
+    for name in FORMATS
+    if name != "text"
+)  # fmt: skip
+DEADLINE = Option(
+    "deadline", "number", 45, "stop after so many seconds and say what was being done", metavar="N"
+)
+"""Argo CD kills a plugin that is late without a word."""
+
 COMMANDS: dict[str, tuple[Option, ...]] = {
-    "build": (_OUTPUT, *OPTIONS, *HOST_OPTIONS, _FORMAT, _CONFIG, _VERBOSE),
-    "check": (*OPTIONS, *HOST_OPTIONS, _FORMAT, _ROOT, _CONFIG, _VERBOSE),
+    "build": (_OUTPUT, *OPTIONS, *HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _VERBOSE),
+    "check": (*OPTIONS, *HOST_OPTIONS, _FORMAT, *_REPORTS, _ROOT, _CONFIG, _VERBOSE),
     "krm": (*OPTIONS, *HOST_OPTIONS, _CONFIG, _VERBOSE),
+    "argocd generate": (*OPTIONS, DEADLINE, *HOST_OPTIONS, _CONFIG, _VERBOSE),
 }
 """The options of each command that renders, in the order of its help."""
+
+_DECIDED = frozenset({"emit", "stored", "defaults", "pins", "firmware-uuid", "annotations"})
+_PINNING = tuple(option for option in OPTIONS if option.name not in _DECIDED)
+BY_HAND: dict[str, tuple[Option, ...]] = {
+    "pin": (*_PINNING, *HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _VERBOSE),
+    "history": (*_PINNING, *HOST_OPTIONS, _CONFIG, _VERBOSE),
+    "show": (*OPTIONS, *HOST_OPTIONS, _CONFIG, _VERBOSE),
+    "verify": (*HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _VERBOSE),
+}
+"""The options of the commands that people type, and that click alone reads; they have others of their own."""
 
 
 class Call(NamedTuple):
@@ -74,7 +98,11 @@ class Call(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A call with everything decided. *diagnostics* say what was wrong with the asking, *sources* where."""
+    """A call with everything decided.
+
+    *reports* are pairs of a format and a file; *read* are the files that the asking itself took. *diagnostics* say
+    what was wrong with the asking, *sources* where.
+    """
 
     paths: tuple[str, ...]
     settings: Settings
@@ -85,21 +113,41 @@ class Request(NamedTuple):
     verbose: bool
     output: str = ""
     root: str = ""
+    deadline: int = 0
+    lock: str = ""
+    reports: tuple[tuple[str, str], ...] = ()
+    read: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     sources: Sources = Sources()
 
 
-def host_values(call: Call, environ: Mapping[str, str]) -> Chosen:
-    """What flags and environment decide of the options that *call* has beside those of a rendering."""
-    own = tuple(option for option in COMMANDS[call.command] if option not in OPTIONS)
-    names = {option.spelled(Source.FLAG) for option in own}
+def host_values(call: Call, environ: Mapping[str, str], *given: Layer) -> Chosen:
+    """What is decided of the options that *call* has beside those of a rendering."""
+    own = tuple(option for option in (COMMANDS | BY_HAND)[call.command] if option not in OPTIONS)
+    flags = {option.spelled(Source.FLAG) for option in own}
+    variables = tuple(option for option in own if option in (*HOST_OPTIONS, DEADLINE))
+    said = _parameters(environ, *given) if DEADLINE in own else []
+    applications = [_part(layer, mine=True) for layer in said]
     return settle(
         (
-            Layer(Source.FLAG, {k: v for k, v in call.flags.items() if k in names}),
-            Layer(Source.ENVIRONMENT, _environment(environ, HOST_OPTIONS)),
+            Layer(Source.FLAG, {k: v for k, v in call.flags.items() if k in flags}),
+            *applications,
+            Layer(Source.ENVIRONMENT, _environment(environ, variables)),
         ),
         own,
     )
+
+
+def _parameters(environ: Mapping[str, str], *given: Layer) -> list[Layer]:
+    """What an Argo CD Application says: its parameters, then its variables."""
+    parameters = [layer for layer in given if layer.source is Source.PARAMETER]
+    return [*parameters, Layer(Source.ENVIRONMENT, _argocd(environ))]
+
+
+def _part(layer: Layer, *, mine: bool) -> Layer:
+    """Of what an Application says, the deadline (*mine*: it belongs to the run), or the settings of the rendering."""
+    name = DEADLINE.spelled(layer.source)
+    return layer._replace(values={k: v for k, v in layer.values.items() if (k == name) is mine})
 
 
 def limits_of(values: Mapping[str, Any]) -> Limits:
@@ -113,22 +161,23 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
     *given*: what the host says, parameters or a function config.
     """
     names = {option.spelled(Source.FLAG) for option in OPTIONS}
-    mine = host_values(call, environ)
+    mine = host_values(call, environ, *given)
     values = mine.values
     limits = limits_of(values)
     file = config.load(call.paths, values["config"], limits)
     chosen = settle(
         (
             Layer(Source.FLAG, {k: v for k, v in call.flags.items() if k in names}),
-            *(layer for layer in given if layer.source is Source.PARAMETER),
-            Layer(Source.ENVIRONMENT, _argocd(environ)),
+            *(_part(layer, mine=False) for layer in _parameters(environ, *given)),
             Layer(Source.ENVIRONMENT, _environment(environ, OPTIONS)),
             *(layer for layer in given if layer.source is Source.FUNCTION_CONFIG),
             *file.layers,
             Layer(Source.ENVIRONMENT, _destination(environ)),
         )
     )
-    cluster_config, faults = _cluster_config(chosen.values.pop("cluster_config"), limits)
+    named = chosen.values.pop("cluster_config")
+    lock = chosen.values.pop("lock")
+    cluster_config, faults = _cluster_config(named, limits)
     settings = Settings(**chosen.values, cluster_config=cluster_config)
     return Request(
         paths=call.paths,
@@ -140,6 +189,10 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
         verbose=values["verbose"],
         output=values.get("output", ""),
         root=values.get("root", ""),
+        deadline=values.get("deadline", 0),
+        lock=lock,
+        reports=tuple((name, to) for name in FORMATS if (to := values.get(f"{name}_file"))),
+        read=tuple(name for name in (file.path, named) if name),
         diagnostics=(*mine.diagnostics, *file.diagnostics, *chosen.diagnostics, *faults),
         sources=file.sources,
     )

@@ -9,9 +9,11 @@ from typing import BinaryIO
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity, at
 from render.diagnostics.suppression import suppress
+from render.frontends import locks
 from render.frontends.exits import Exit, status
 from render.frontends.options import Call, Request, request
 from render.manifests import positions, sources, writer
+from render.manifests.files import reason, write_atomic
 from render.manifests.sources import Loaded
 from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
@@ -37,11 +39,15 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
         from render.frontends import krm
 
         return krm.execute(call, environ)
+    if call.command == "argocd generate":
+        from render.frontends import argocd
+
+        return argocd.generate(call, environ)
     asked = request(call, environ)
     if asked.diagnostics:
         report = merge(find(asked.diagnostics, asked.sources))
-        tell(report, asked, to=STDERR if call.command == "build" else STDOUT)
-        return status(asked.diagnostics)
+        faults = publish(report, asked, to=STDERR if call.command == "build" else STDOUT)
+        return status((*asked.diagnostics, *faults))
     return build(asked) if call.command == "build" else check(asked)
 
 
@@ -55,8 +61,8 @@ def build(asked: Request) -> Exit:
         allow_remote=asked.allow_remote,
     )
     rendered, diagnostics = render_loaded(loaded, asked)
-    if diagnostics or asked.format != "text":
-        tell(merge(findings_of(loaded, diagnostics, asked)), asked)
+    if diagnostics or asked.format != "text" or asked.reports:
+        diagnostics += publish(merge(findings_of(loaded, diagnostics, asked)), asked)
     outcome = status(diagnostics)
     return _write(loaded, rendered, asked) if outcome is Exit.OK else outcome
 
@@ -78,8 +84,8 @@ def check(asked: Request) -> Exit:
             os.path.join(os.path.realpath(path), "") for path in paths if path not in files.values()
         ]
         findings = list(_about(findings, files, folders))
-    tell(merge(findings), asked, to=STDOUT)
-    return status(found.diagnostic for found in findings)
+    faults = publish(merge(findings), asked, to=STDOUT)
+    return status((*(found.diagnostic for found in findings), *faults))
 
 
 def _about(
@@ -123,6 +129,7 @@ def render_loaded(loaded: Loaded, asked: Request) -> tuple[Rendered, list[Diagno
 
     Where part of the input could not be read, that an object was not found says nothing: it may stand there.
     """
+    locks.settle(loaded, asked)
     resources = [from_body(d.body, i, d.origin) for i, d in enumerate(loaded.documents)]
     rendered = run(resources, asked.settings)
     found: Iterable[Diagnostic] = rendered.diagnostics
@@ -160,8 +167,8 @@ def _ambiguities(loaded: Loaded, resources: Sequence[Resource]) -> Iterator[Diag
 
 
 def findings_of(loaded: Loaded, diagnostics: Iterable[Diagnostic], asked: Request) -> list[Finding]:
-    """*diagnostics* with their places in *loaded*; in the text format notes of the reading only with ``-v``."""
-    if asked.format == "text" and not asked.verbose:
+    """*diagnostics* with their places in *loaded*, of those that only the text format leaves out none."""
+    if asked.format == "text" and not asked.verbose and not asked.reports:
         diagnostics = worth_saying(diagnostics)
     return find(diagnostics, Sources([d.origin for d in loaded.documents], loaded.data))
 
@@ -173,8 +180,26 @@ def _as_note(diagnostic: Diagnostic) -> Diagnostic:
     return diagnostic
 
 
+def publish(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) -> list[Diagnostic]:
+    """Report *findings* where it was asked for: on *to*, and in files; what could not be written comes back."""
+    tell(findings, asked, to=to)
+    faults: list[Diagnostic] = []
+    for name, file in asked.reports:
+        try:
+            write_atomic(file, formats.report(name, findings))
+        except OSError as error:
+            message = f"cannot write {file}: {reason(error)}"
+            faults.append(codes.UNWRITABLE.at(Location(file=file), message))
+    if faults:
+        tell(find(faults, Sources()), asked)
+    return faults
+
+
 def tell(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) -> None:
     """Report *findings* in the format that was asked for; in colours on a terminal that wants them."""
+    if asked.format == "text" and not asked.verbose:
+        said = set(worth_saying(found.diagnostic for found in findings))
+        findings = [found for found in findings if found.diagnostic in said]
     colour = asked.format == "text" and os.isatty(to) and not os.environ.get("NO_COLOR")
     emit(formats.report(asked.format, findings, colour=colour), to)
 

@@ -8,6 +8,10 @@ from render.frontends.exits import Exit
 from render.frontends.options import COMMANDS, Call
 
 UNDERSTOOD = [
+    "krm",
+    "krm --emit vmi",
+    "argocd generate",
+    "argocd generate --deadline 5 app",
     "build",
     "build .",
     "build -",
@@ -31,6 +35,8 @@ UNDERSTOOD = [
     "build . --max-documents five --emit nonsense",
 ]
 LEFT_TO_CLICK = [
+    "argocd",
+    "argocd parameters",
     "",
     "--help",
     "--version",
@@ -82,7 +88,7 @@ def test_every_option_of_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
             spellings = [f"--{option.name}", *([f"-{option.short}"] if option.short else [])]
             spellings += [f"--no-{option.name}"] if option.kind == "flag" else []
             for spelling in spellings:
-                line = shlex.join([command, spelling, *words, "path"])
+                line = shlex.join([*command.split(), spelling, *words, "path"])
                 call = machine.parse(shlex.split(line))
                 assert call is not None
                 assert call.paths == ("path",)

@@ -1,0 +1,208 @@
+"""``virt-render argocd generate``: the config-management plugin of Argo CD.
+
+The same as ``build``, in the way that Argo CD's plugin server wants it: what failed in the first line and all of it in
+4 KiB (the rest of the text goes into every view of the Application), an end before Argo CD's own deadline, which kills
+without a word, and one line about each run for the log of the sidecar.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from types import FrameType
+from typing import Any
+
+import render
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity
+from render.frontends.exits import Exit, status
+from render.frontends.options import Call, Request, request
+from render.frontends.run import (
+    STDERR,
+    STDOUT,
+    emit,
+    findings_of,
+    render_loaded,
+    standard_input,
+    written,
+)
+from render.manifests import kustomization, sources, writer
+from render.manifests.sources import Loaded
+from render.pipeline import Rendered
+from render.report import text
+from render.report.findings import Finding, find, merge, worth_saying
+from render.report.places import Sources
+from render.settings import Layer, Source
+
+PARAMETERS = "ARGOCD_APP_PARAMETERS"
+_ROOM = 4096
+_MOST = 20
+_LINE_ROOM = 512
+_WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+_VALUES = ("string", "array", "map")
+
+
+class OverdueError(BaseException):
+    """The deadline has passed. No Exception, so that nobody on the way takes it for a failure of his own."""
+
+
+class Run:
+    """What is being done, for whoever has to say why it took so long, and what came of it."""
+
+    __slots__ = ("diagnostics", "doing", "loaded", "rendered", "started")
+
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+        self.doing = "reading the settings"
+        self.loaded = Loaded()
+        self.rendered: Rendered | None = None
+        self.diagnostics: list[Diagnostic] = []
+
+
+def generate(call: Call, environ: Mapping[str, str]) -> Exit:
+    """Print the manifests of the application in the working directory, or say on stderr why not."""
+    run = Run()
+    layer, faults = parameters(environ)
+    asked = request(call, environ, layer)
+    findings: list[Finding] = []
+    try:
+        with _deadline(asked.deadline):
+            findings = _render(run, asked, faults)
+            outcome = status(run.diagnostics)
+            if outcome is Exit.OK and run.rendered:
+                run.doing = "writing the manifests"
+                emit(writer.write(written(run.loaded, run.rendered)), STDOUT)
+    except OverdueError:
+        outcome = Exit.DEADLINE
+        run.diagnostics = [_overdue(asked, run)]
+        findings = find(run.diagnostics, Sources())
+    emit(report(findings) + _line(run, outcome, environ), STDERR)
+    return outcome
+
+
+def _render(run: Run, asked: Request, faults: Sequence[Diagnostic]) -> list[Finding]:
+    """Do the work, noting in *run* what it is; nothing is read where the asking has *faults*."""
+    run.diagnostics = [*faults, *asked.diagnostics]
+    if run.diagnostics:
+        return find(run.diagnostics, asked.sources)
+    paths = asked.paths or (".",)
+    built = [path for path in paths if asked.kustomize != "never" and kustomization.find(path)]
+    run.doing = f"building {built[0]} with kustomize" if built else f"reading {', '.join(paths)}"
+    run.loaded = sources.load(
+        paths,
+        stdin=standard_input(),
+        limits=asked.limits,
+        kustomize=asked.kustomize,
+        allow_remote=asked.allow_remote,
+    )
+    run.doing = f"rendering {len(run.loaded.documents):,} objects"
+    run.rendered, run.diagnostics = render_loaded(run.loaded, asked)
+    run.doing = f"looking up where {len(run.diagnostics):,} findings stand"
+    return merge(findings_of(run.loaded, worth_saying(run.diagnostics), asked))
+
+
+@contextlib.contextmanager
+def _deadline(seconds: int) -> Iterator[None]:
+    """Raise `OverdueError` in whatever runs when *seconds* are over; a child process that is waited for is killed."""
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        raise OverdueError
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _overdue(asked: Request, run: Run) -> Diagnostic:
+    return codes.DEADLINE.at(
+        Location(),
+        f"the deadline of {asked.deadline} s has passed while {run.doing}",
+        help="render fewer objects per application, or raise the parameter deadline together with Argo CD's own:"
+        " controller.repo.server.timeout.seconds and server.repo.server.timeout.seconds",
+    )
+
+
+def parameters(environ: Mapping[str, str]) -> tuple[Layer, list[Diagnostic]]:
+    """What the parameters of the Application ask for, and what is wrong with them.
+
+    Argo CD sets no variable, or ``null``, where there are none. A parameter that was emptied in its user interface
+    says nothing.
+    """
+    values: dict[str, str] = {}
+    layer = Layer(Source.PARAMETER, values)
+    given = environ.get(PARAMETERS)
+    if not given:
+        return layer, []
+    try:
+        announced = json.loads(given)
+    except ValueError as error:
+        return layer, [_unfit(f"{PARAMETERS} is not JSON: {error}")]
+    if announced is None:
+        return layer, []
+    if not isinstance(announced, list) or not all(isinstance(one, dict) for one in announced):
+        return layer, [_unfit(f"{PARAMETERS} is not a list of parameters")]
+    faults: list[Diagnostic] = []
+    for one in announced:
+        name = one.get("name")
+        kinds = [kind for kind in _VALUES if one.get(kind) is not None]
+        if not isinstance(name, str) or not name:
+            faults.append(_unfit(f"{PARAMETERS} holds a parameter without a name"))
+        elif name in values:
+            faults.append(_unfit(f"parameter {name} is given twice"))
+        elif kinds and kinds != ["string"]:
+            faults.append(_unfit(f"parameter {name} is a {kinds[-1]} and should be a string"))
+        elif one.get("string"):
+            values[name] = one["string"]
+    return layer, faults
+
+
+def _unfit(message: str) -> Diagnostic:
+    return codes.INVALID_SETTING.at(Location(), message)
+
+
+def report(findings: Sequence[Finding]) -> str:
+    """*findings* as text, the worst first, whole ones only as long as there is room for them."""
+    ranked = sorted(findings, key=lambda found: _WORST_FIRST.index(found.diagnostic.severity))
+    shown = ""
+    for count, found in enumerate(ranked):
+        block = text.report([found])
+        room = _ROOM - _LINE_ROOM - len(shown.encode())
+        if count == _MOST or len(block.encode()) > room:
+            if not count:
+                shown = block.encode()[:room].decode(errors="ignore") + "...\n"
+                count = 1  # noqa: PLW2901 - a part of it is shown
+            left = len(ranked) - count
+            return shown + (f"and {left:,} more; 'virt-render check' shows all\n" if left else "")
+        shown += block
+    return shown
+
+
+def _line(run: Run, outcome: Exit, environ: Mapping[str, str]) -> str:
+    """One line about the run, for logs.
+
+    Without the duration where it failed: the text is part of the error then, and an error whose text changes every
+    time looks like a new one to Argo CD.
+    """
+    severities = [diagnostic.severity for diagnostic in run.diagnostics]
+    facts: dict[str, Any] = {
+        "msg": "virt-render argocd generate",
+        "version": render.__version__,
+        "app": environ.get("ARGOCD_APP_NAME", ""),
+        "status": int(outcome),
+        "files": len(run.loaded.files),
+        "read": len(run.loaded.documents),
+        "printed": len(run.rendered.resources) if run.rendered and not outcome else 0,
+        "rendered": run.rendered.sources.count(None) if run.rendered and not outcome else 0,
+        "errors": severities.count(Severity.ERROR),
+        "warnings": severities.count(Severity.WARNING),
+    }
+    if outcome is Exit.OK:
+        facts["ms"] = round((time.monotonic() - run.started) * 1000)
+    line = json.dumps(facts, ensure_ascii=False)
+    return (line if len(line) < _LINE_ROOM else json.dumps({**facts, "app": ""})) + "\n"
