@@ -20,24 +20,28 @@ _DOMAIN = ("spec", "domain")
 class Era(NamedTuple):
     """What was renamed when the VM of kubevirt.io/v1alpha1 became the VMI: the rules of presets stayed.
 
-    *kind* of the presets, the annotation that excludes a VM, and the API version written into the annotations.
+    *kind* of the presets, the annotation that excludes a VM, the API version written into the annotations, and what is
+    said of presets today.
     """
 
     kind: str
     exclude: str
     version: str
+    fate: str
 
 
 MODERN = Era(
     "VirtualMachineInstancePreset",
     "virtualmachineinstancepresets.admission.kubevirt.io/exclude",
     "kubevirt.io/v1",
+    "is now deprecated and will be removed in v2.",
 )
 #: Upstream at v0.6: pkg/virt-controller/watch/preset.go.
 HISTORIC = Era(
     "VirtualMachinePreset",
     "virtualmachinepresets.admission.kubevirt.io/exclude",
     "kubevirt.io/v1alpha1",
+    "became VirtualMachineInstancePresets, which are deprecated and will be removed in v2.",
 )
 #: What marks a VM of kubevirt.io/v1alpha1 whose presets have been merged: they were merged once.
 INITIALIZED = "presets.virtualmachines.kubevirt.io/presets-applied"

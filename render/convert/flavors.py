@@ -66,7 +66,7 @@ def successor(spec: Tree) -> Replacement:
     made: Tree = tree.copy(spec)
     if cpu and not lists_vcpus(cpu):
         found = replacement({"cpu": cpu})
-        made = {**made, **(found.instancetype or {})}
+        made["cpu"] = dict((found.instancetype or {}).get("cpu") or {})
     for path, value in ((("cpu", "guest"), 1), (("memory", "guest"), FROM_THE_VM)):
         if tree.get(made, *path) is None:
             tree.put(made, path, value)

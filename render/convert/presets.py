@@ -5,6 +5,7 @@ are is seen by rendering them both ways.
 """
 
 import json
+import math
 from typing import Any, NamedTuple
 
 from render.model import quantity, tree
@@ -78,17 +79,17 @@ def _say(
 def _cpu(cpu: Tree, instancetype: Tree, preference: Tree, left: list[FieldPath]) -> None:
     counts = {key: cpu[key] for key in _TOPOLOGY if cpu.get(key)}
     wide = [key for key, count in counts.items() if count > 1]
+    vcpus = math.prod(counts.values())
     if len(wide) > 1:
-        left.append(("cpu",))
-        return
+        left += (("cpu", key) for key in wide)
     for key, value in cpu.items():
         if key == "features":
             tree.put(preference, ("cpu", "preferredCPUFeatures"), value)
         elif key not in _TOPOLOGY:
             _say(instancetype, ("cpu", _CPU.get(key, "")), value, ("cpu", key), left)
     if counts:
-        tree.put(instancetype, ("cpu", "guest"), counts[wide[0]] if wide else 1)
-    if wide and wide[0] != "sockets":
+        tree.put(instancetype, ("cpu", "guest"), vcpus)
+    if len(wide) == 1 and wide[0] != "sockets":
         tree.put(preference, ("cpu", "preferredCPUTopology"), wide[0])
 
 

@@ -9,12 +9,12 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.manifests import sources
 from render.manifests.reader import Limits
 from render.model import cluster_config, tree
-from render.model.catalogue import Catalogue, Definition, Unfit
+from render.model.catalogue import Catalogue
 from render.model.cluster_config import ClusterConfig
-from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, from_body
+from render.model.resource import INSTANCETYPE, Resource, from_body
 from render.model.tree import Tree
-from render.pipeline import pins
-from render.pipeline.load import INSTANCETYPES, PREFERENCES, Loaded
+from render.pipeline import pins, stored
+from render.pipeline.load import Loaded
 from render.pipeline.machine import Context
 from render.resolve import bundled
 from render.settings import Settings
@@ -27,13 +27,15 @@ def context(resources: Sequence[Resource], loaded: Loaded, settings: Settings) -
     pinned = pins.find(resources, settings)
     loaded.diagnostics += pinned.diagnostics
     major, minor, *_ = settings.kubevirt.removeprefix("v").split(".")
+    revisions, outdated = stored.revisions(resources, settings)
+    loaded.diagnostics += outdated
     return Context(
         settings=settings,
         release=(int(major), int(minor)),
         catalogue=Catalogue(
             resources,
             loaded.definitions,
-            dict(_revisions(resources, settings)),
+            revisions,
             shipped,
             settings.namespace,
         ),
@@ -108,35 +110,3 @@ def _cluster_config(loaded: Loaded, settings: Settings) -> ClusterConfig:
     loaded.report(first, diagnostics)
     # What the operator reports is not part of the typed tree.
     return cluster_config.from_kubevirt({**decoded, "status": first.body.get("status")})
-
-
-def _revisions(
-    resources: Iterable[Resource], settings: Settings
-) -> Iterable[tuple[tuple[str, str], Definition | Unfit]]:
-    for resource in resources:
-        if resource.group == "apps" and resource.kind == "ControllerRevision":
-            namespace = resource.namespace or settings.namespace
-            yield (namespace, resource.name), _revision(resource)
-
-
-def _revision(resource: Resource) -> Definition | Unfit:
-    """What a ControllerRevision holds (upstream: pkg/instancetype/compatibility/compatibility.go)."""
-    data = resource.body.get("data")
-    if not isinstance(data, dict) or not data:
-        return Unfit("unexpected type in ControllerRevision: <nil>")
-    kind, version = data.get("kind"), data.get("apiVersion", "")
-    if not kind:
-        return Unfit(
-            "failed to decode object in ControllerRevision: Object 'Kind' is missing in the data"
-        )
-    if version == f"{INSTANCETYPE}/v1beta1" and kind in INSTANCETYPES | PREFERENCES:
-        word = "Instancetype" if kind in INSTANCETYPES else "Preference"
-        spec, _ = schemas.decode(data.get("spec") or {}, f"instancetype.VirtualMachine{word}Spec")
-        name = tree.get(data, "metadata", "name") or resource.name
-        return Definition(kind, name, spec, resource)
-    if version in (f"{KUBEVIRT}/v1", f"{KUBEVIRT}/v1alpha3"):
-        return Unfit(f"unexpected type in ControllerRevision: *v1.{kind}")
-    return Unfit(
-        f'failed to decode object in ControllerRevision: no kind "{kind}" is registered for '
-        f'version "{version}"'
-    )

@@ -91,7 +91,7 @@ def _deprecated(preset: Preset, era: Era) -> Diagnostic:
         cure += f"; neither can say {', '.join(left)}"
     return PRESET_DEPRECATED.at(
         at(preset.resource),
-        f"{era.version} {era.kind}s is now deprecated and will be removed in v2.",
+        f"{era.version} {era.kind}s {era.fate}",
         help=cure,
     )
 

@@ -1,0 +1,121 @@
+"""What ControllerRevisions hold.
+
+Upstream: pkg/instancetype/compatibility/compatibility.go, at v1.9 and, for the older payloads, at v1.6. v0.55 to v0.57
+stored the spec alone, wrapped; since v0.58 whole objects are stored.
+"""
+
+from collections.abc import Iterable
+
+from render import schemas
+from render.convert import instancetypes
+from render.diagnostics.codes import DEPRECATED_VERSION, MISSING_FIELD
+from render.diagnostics.diagnostic import Diagnostic, at
+from render.model import tree
+from render.model.catalogue import Definition, Unfit
+from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource
+from render.model.tree import Tree
+from render.pipeline.load import INSTANCETYPES, PREFERENCES
+from render.settings import Settings
+
+_INSTANCETYPE = "instancetype.VirtualMachineInstancetypeSpec"
+_PREFERENCE = "instancetype.VirtualMachinePreferenceSpec"
+
+
+def is_revision(resource: Resource) -> bool:
+    """Whether *resource* is a ControllerRevision."""
+    return resource.group == "apps" and resource.kind == "ControllerRevision"
+
+
+def read(resource: Resource, settings: Settings) -> tuple[Definition | Unfit, list[Diagnostic]]:
+    """What the ControllerRevision *resource* holds, and what there is to say about its age.
+
+    What today's KubeVirt does not decode any more is read as v1.6 read it, except where its own answer is asked for.
+    """
+    older = None if settings.emit == "expand" else _older(resource)
+    if older is None:
+        return _current(resource), []
+    outdated = DEPRECATED_VERSION.at(
+        at(resource, ("data",)),
+        f"the revision holds a {older.kind} of an API version that KubeVirt >= 1.7 neither serves nor decodes",
+        help=f"store it again as {INSTANCETYPE}/v1beta1, or drop revisionName",
+    )
+    return older, [outdated]
+
+
+def _current(resource: Resource) -> Definition | Unfit:
+    data = resource.body.get("data")
+    if not isinstance(data, dict) or not data:
+        return Unfit("unexpected type in ControllerRevision: <nil>")
+    kind, version = data.get("kind"), data.get("apiVersion", "")
+    if not kind:
+        return Unfit(
+            "failed to decode object in ControllerRevision: Object 'Kind' is missing in the data"
+        )
+    if version == f"{INSTANCETYPE}/v1beta1" and kind in INSTANCETYPES | PREFERENCES:
+        return _whole(resource, data)
+    if version in (f"{KUBEVIRT}/v1", f"{KUBEVIRT}/v1alpha3"):
+        return Unfit(f"unexpected type in ControllerRevision: *v1.{kind}")
+    return Unfit(
+        f'failed to decode object in ControllerRevision: no kind "{kind}" is registered for '
+        f'version "{version}"'
+    )
+
+
+def _whole(resource: Resource, data: Tree) -> Definition:
+    kind = data["kind"]
+    given = data.get("spec")
+    type_name = _INSTANCETYPE if kind in INSTANCETYPES else _PREFERENCE
+    spec, _ = schemas.decode(given if isinstance(given, dict) else {}, type_name)
+    name = tree.get(data, "metadata", "name") or resource.name
+    return Definition(kind, str(name), spec, resource)
+
+
+def _older(resource: Resource) -> Definition | None:
+    """The content of a revision from before v1beta1, None if it is none."""
+    data = resource.body.get("data")
+    if not isinstance(data, dict):
+        return None
+    wrapped = instancetypes.unwrap(data)
+    if isinstance(wrapped, dict):
+        return _wrapped(resource, wrapped)
+    group, _, version = str(data.get("apiVersion", "")).rpartition("/")
+    if group != INSTANCETYPE or version not in instancetypes.OLDER:
+        return None
+    if data.get("kind") not in INSTANCETYPES | PREFERENCES:
+        return None
+    found = _whole(resource, data)
+    # Go knows the fields of the older type, and ignores others.
+    newer = instancetypes.newer_fields(found.kind, version, found.spec)
+    return _converted(found._replace(spec=instancetypes.without(found.spec, newer)))
+
+
+def _wrapped(resource: Resource, given: Tree) -> Definition | None:
+    """A wrapped spec of v1alpha1: a preference if it can be one, so that an empty one is."""
+    for kind, type_name, name in (
+        ("VirtualMachinePreference", _PREFERENCE, "old-version-of-preference-object"),
+        ("VirtualMachineInstancetype", _INSTANCETYPE, "old-version-of-instancetype-object"),
+    ):
+        spec, problems = schemas.decode(given, type_name)
+        flawed = any(problem.code is not MISSING_FIELD for problem in problems)
+        if not flawed and not instancetypes.newer_fields(kind, "v1alpha1", spec):
+            return _converted(Definition(kind, name, spec, resource))
+    return None
+
+
+def _converted(definition: Definition) -> Definition:
+    if definition.kind in PREFERENCES:
+        return definition
+    return definition._replace(spec=instancetypes.by_converter(definition.spec))
+
+
+def revisions(
+    resources: Iterable[Resource], settings: Settings
+) -> tuple[dict[tuple[str, str], Definition | Unfit], list[Diagnostic]]:
+    """Every ControllerRevision of the input by namespace and name, and the findings about them."""
+    found: dict[tuple[str, str], Definition | Unfit] = {}
+    diagnostics: list[Diagnostic] = []
+    for resource in filter(is_revision, resources):
+        key = (resource.namespace or settings.namespace, resource.name)
+        found[key], said = read(resource, settings)
+        diagnostics += said
+    return found, diagnostics
