@@ -147,6 +147,10 @@ OPTIONS: tuple[Option, ...] = (
         "cluster-config", "path", "", "a KubeVirt custom resource, used where the input has none",
         metavar="FILE",
     ),
+    Option(
+        "lock", "path", "", "the revision lock, instead of virt-render.lock.yaml in PATH",
+        metavar="FILE",
+    ),
     Option("allow-empty", "flag", default=False, help="accept an input without objects"),
 )  # fmt: skip
 

@@ -13,6 +13,8 @@ from render.manifests.discover import skipped, tidy
 from render.manifests.reader import Document, Limits, read
 
 STDIN = "<stdin>"
+LOCK = "virt-render.lock.yaml"
+"""The revision lock of a folder: kustomize knows nothing of it, and so it is read beside what kustomize builds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +164,9 @@ class _Loader:
             documents, diagnostics = objects.sift(found, output, shown, named=True)
             into.documents.extend(origins.trace(top, documents, reach, self.limits))
             into.diagnostics.extend(diagnostics)
+        lock = tidy(os.path.join(top, LOCK))
+        if os.path.isfile(lock):
+            self._file(lock, into, named=True)
 
     def _folder(self, folder: str, into: Loaded) -> list[str]:
         plain = self.kustomize == "never"

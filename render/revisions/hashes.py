@@ -47,12 +47,16 @@ def digest(value: Any) -> str:
 def content_hash(kind_class: str, spec: Tree) -> str:
     """The revision hash of a decoded v1beta1 *spec* (see `render.schemas`) of one of KIND_CLASSES.
 
-    Decoding has made quantities canonical and dropped what Go drops; what is left has a meaning. An empty
-    ``nodeSelector`` is kept on the live object for a quirk of its own, and dropped here as Go does.
+    Decoding has made quantities canonical and dropped what Go drops; what is left has a meaning.
     """
-    if spec.get("nodeSelector") == {}:
-        spec = {key: value for key, value in spec.items() if key != "nodeSelector"}
-    return digest({"kind": kind_class, "spec": spec})
+    return digest({"kind": kind_class, "spec": content(spec)})
+
+
+def content(spec: Tree) -> Tree:
+    """*spec* as Go writes it: an empty ``nodeSelector``, kept on the live object for a quirk of its own, goes."""
+    if spec.get("nodeSelector") != {}:
+        return spec
+    return {key: value for key, value in spec.items() if key != "nodeSelector"}
 
 
 def rendered_hash(spec: Tree) -> str:

@@ -18,7 +18,6 @@ from render.revisions.hashes import Ref, content_hash, is_hash, read_ref
 
 KIND = "RevisionLock"
 VERSION = "v1alpha1"
-FILE = "virt-render.lock.yaml"
 CLASSES = ("instancetype", "preference")
 _KEYS = frozenset({"apiVersion", "kind", "metadata", "revisions", "pins"})
 _IS_VERSION = re.compile(r"v\d+((alpha|beta)\d+)?\Z").match

@@ -1,0 +1,282 @@
+"""``virt-render history`` and ``show``: what a VM was, from the lock and the manifests that git has."""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.frontends import git
+from render.frontends.exits import Exit, status
+from render.frontends.git import Commit, GitError
+from render.frontends.options import Request
+from render.frontends.pin_commands import fitting
+from render.frontends.run import (
+    STDOUT,
+    emit,
+    findings_of,
+    render_loaded,
+    standard_input,
+    tell,
+    written,
+)
+from render.manifests import sources, writer
+from render.manifests.reader import read
+from render.manifests.sources import LOCK, Loaded
+from render.model import resource
+from render.model.cluster_config import ClusterConfig, from_kubevirt
+from render.model.tree import Tree
+from render.report.findings import Finding, find, merge
+from render.report.places import Sources
+from render.revisions import lock as revision_lock
+from render.revisions.changes import changes
+from render.revisions.hashes import rendered_hash
+from render.revisions.lock import Pin
+
+Ask = Callable[[tuple[str, ...]], Request]
+_KINDS = ("VirtualMachine", "VirtualMachineInstance")
+
+
+class _RefusedError(Exception):
+    """The command ends with these findings."""
+
+    def __init__(self, findings: Sequence[Finding], exit_: Exit) -> None:
+        super().__init__()
+        self.findings = findings
+        self.exit = exit_
+
+
+class _Place(NamedTuple):
+    """Where PATH is in its repository: *top* is the work tree; *folder* and *lock* are seen from there."""
+
+    top: str
+    folder: str
+    lock: str
+
+
+class _Step(NamedTuple):
+    """An edit revision: the commits whose lock has its number, oldest first, and the pin there."""
+
+    commits: list[Commit]
+    pin: Pin
+
+
+class _Rendering(NamedTuple):
+    """A VM at one time: what ``build`` prints for it, its VM form and the VMI that it starts."""
+
+    text: Tree | str
+    vm: Tree
+    vmi: Tree
+    live_update: bool
+
+
+def history(name: str, path: str, ask: Ask) -> Exit:
+    """List the edit revisions of the VM *name* of *path*."""
+    asked = ask((path,))
+    try:
+        _refuse_asking(asked)
+        place = _place(path, asked)
+        vm, steps = _steps(name, place)
+        emit(f"{vm}\n", STDOUT)
+        last: _Rendering | None = None
+        for step in steps:
+            commit = step.commits[0]
+            head = f"{step.pin.revision:>4}  {commit.id[:10]}  {commit.date}  {commit.subject}\n"
+            emit(head, STDOUT)
+            try:
+                now = _render_step(vm, place, ask, step)
+            except _RefusedError as refused:
+                first = next(
+                    (f.diagnostic for f in refused.findings if f.diagnostic.is_error), None
+                )
+                emit(f"      cannot be rendered: {first.message if first else ''}\n", STDOUT)
+                last = None
+                continue
+            emit("".join(f"      {line}\n" for line in _told(last, now)), STDOUT)
+            last = now
+        if git.is_shallow(place.top):
+            note = codes.HISTORY_ENDS.at(
+                Location(),
+                f"the clone is shallow: what was before {steps[0].commits[0].id[:10]} is not known here",
+                help="git fetch --unshallow",
+            )
+            tell(merge(find([note], Sources())), asked)
+    except _RefusedError as refused:
+        tell(refused.findings, asked)
+        return refused.exit
+    except GitError as error:
+        return _fail(codes.HISTORY_UNREADABLE.at(Location(), f"git: {error}"), asked)
+    return Exit.OK
+
+
+def show(name: str, path: str, ask: Ask, *, revision: int | None, at: str) -> Exit:
+    """Print the VM *name* of *path* as it is, or as it was at an edit *revision* or *at* a commit."""
+    asked = ask((path,))
+    try:
+        _refuse_asking(asked)
+        if revision is None and not at:
+            text = _rendered(name, asked, whole=False).text
+        elif at:
+            place = _place(path, asked)
+            commit = _commit(place, at)
+            with _back_at(place, commit) as folder:
+                text = _rendered(name, ask((folder,)), whole=False).text
+        else:
+            place = _place(path, asked)
+            vm, steps = _steps(name, place)
+            step = next((step for step in steps if step.pin.revision == revision), None)
+            if step is None:
+                known = ", ".join(str(step.pin.revision) for step in steps)
+                message = f"{vm} has no revision {revision} in the history of {place.lock}; there is {known}"
+                return _fail(codes.HISTORY_UNREADABLE.at(Location(), message), asked)
+            text = _render_step(vm, place, ask, step).text
+    except _RefusedError as refused:
+        tell(refused.findings, asked)
+        return refused.exit
+    except GitError as error:
+        return _fail(codes.HISTORY_UNREADABLE.at(Location(), f"git: {error}"), asked)
+    emit(writer.write([text]), STDOUT)
+    return Exit.OK
+
+
+def _fail(fault: Diagnostic, asked: Request) -> Exit:
+    tell(merge(find([fault], Sources())), asked)
+    return status([fault])
+
+
+def _refuse(fault: Diagnostic) -> _RefusedError:
+    return _RefusedError(merge(find([fault], Sources())), status([fault]))
+
+
+def _refuse_asking(asked: Request) -> None:
+    if asked.diagnostics:
+        raise _RefusedError(
+            merge(find(asked.diagnostics, asked.sources)), status(asked.diagnostics)
+        )
+
+
+def _place(path: str, asked: Request) -> _Place:
+    folder = path if os.path.isdir(path) else os.path.dirname(path) or "."
+    top = os.path.realpath(git.root(folder))
+    lock = asked.lock or os.path.join(folder, LOCK)
+    return _Place(
+        top,
+        os.path.relpath(os.path.realpath(path), top),
+        os.path.relpath(os.path.join(os.path.realpath(os.path.dirname(lock) or "."), os.path.basename(lock)), top),
+    )  # fmt: skip
+
+
+def _commit(place: _Place, revision: str) -> Commit:
+    try:
+        return git.commit(place.top, revision)
+    except GitError as error:
+        message = f"git knows no revision {revision} ({error})"
+        raise _refuse(codes.HISTORY_UNREADABLE.at(Location(), message)) from error
+
+
+def _steps(name: str, place: _Place) -> tuple[str, list[_Step]]:
+    """The VM that *name* means in the locks of the history, and its edit revisions, oldest first."""
+    locks = []
+    for commit in reversed(git.commits(place.top, place.lock)):
+        data = git.file_at(place.top, commit.id, place.lock)
+        found = read(data, place.lock)
+        for document in found.documents[:1]:
+            lock, faults = revision_lock.read(document.body, Location(file=place.lock))
+            if not faults and not found.diagnostics:
+                locks.append((commit, lock))
+    known = dict.fromkeys(vm for _, lock in locks for vm in lock.pins)
+    vms = fitting(name, known)
+    if len(vms) != 1:
+        message = (
+            f"{name} may be {' or '.join(vms)}"
+            if vms
+            else f"no lock in the history of {place.lock} pins {name}"
+        )
+        cure = "a VM is named NAME or NAMESPACE/NAME; 'virt-render pin' begins its history"
+        raise _refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
+    steps: list[_Step] = []
+    for commit, lock in locks:
+        pin = lock.pins.get(vms[0])
+        if pin is None:
+            continue
+        if steps and steps[-1].pin.revision == pin.revision:
+            steps[-1] = _Step([*steps[-1].commits, commit], pin)
+        else:
+            steps.append(_Step([commit], pin))
+    return vms[0], steps
+
+
+@contextlib.contextmanager
+def _back_at(place: _Place, commit: Commit) -> Iterator[str]:
+    """Be where the caller is, at *commit*; yields PATH as seen from there."""
+    here = os.path.relpath(os.path.realpath("."), place.top)
+    with git.checkout(place.top, commit.id) as top:
+        inside = os.path.join(top, here)
+        within = not here.startswith("..") and os.path.isdir(inside)
+        with contextlib.chdir(inside if within else top):
+            yield os.path.relpath(os.path.join(os.path.realpath(top), place.folder))
+
+
+def _render_step(vm: str, place: _Place, ask: Ask, step: _Step) -> _Rendering:
+    """The VM at an edit revision: at the first of its commits that renders to what the lock says."""
+    found: _Rendering | None = None
+    for commit in step.commits:
+        with _back_at(place, commit) as folder:
+            found = _rendered(vm, ask((folder,)))
+        if rendered_hash(found.vm.get("spec") or {}) == step.pin.rendered:
+            return found
+    message = f"no commit renders {vm} to revision {step.pin.revision} of the lock"
+    cure = "the lock and the manifests were committed apart; show them with --at"
+    raise _refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
+
+
+def _rendered(name: str, asked: Request, *, whole: bool = True) -> _Rendering:
+    """The VM *name* in what *asked* says; *whole*: also its VM form and its VMI."""
+    loaded = sources.load(
+        asked.paths,
+        stdin=standard_input(),
+        limits=asked.limits,
+        kustomize=asked.kustomize,
+        allow_remote=asked.allow_remote,
+    )
+    text, body = _one(name, loaded, asked)
+    if not whole:
+        return _Rendering(text, body, {}, live_update=True)
+    plain = replace(
+        asked.settings, emit="vm", stored=False, defaults="manifest", firmware_uuid="none"
+    )
+    _, vm = _one(name, loaded, asked._replace(settings=plain))
+    _, vmi = _one(name, loaded, asked._replace(settings=replace(plain, emit="vmi")))
+    return _Rendering(text, vm, vmi, live_update=_is_live_updated(loaded, asked))
+
+
+def _is_live_updated(loaded: Loaded, asked: Request) -> bool:
+    """Whether the cluster's rollout strategy is its default."""
+    bodies = [d.body for d in loaded.documents if d.body.get("kind") == "KubeVirt"]
+    body = bodies[0] if bodies else asked.settings.cluster_config
+    return body is None or from_kubevirt(body).rollout_strategy == ClusterConfig().rollout_strategy
+
+
+def _one(name: str, loaded: Loaded, asked: Request) -> tuple[Tree | str, Tree]:
+    rendered, diagnostics = render_loaded(loaded, asked)
+    if status(diagnostics) is not Exit.OK:
+        raise _RefusedError(merge(findings_of(loaded, diagnostics, asked)), status(diagnostics))
+    texts = written(loaded, rendered)
+    vms = {}
+    for text, body in zip(texts, rendered.resources, strict=True):
+        one = resource.from_body(body, 0)
+        if one.group == resource.KUBEVIRT and one.kind in _KINDS:
+            vms[f"{one.namespace}/{one.name}" if one.namespace else one.name] = (text, body)
+    found = fitting(name, vms)
+    if len(found) != 1:
+        message = f"{name} may be {' or '.join(found)}" if found else f"no VirtualMachine {name}"
+        raise _refuse(codes.HISTORY_UNREADABLE.at(Location(), message))
+    return vms[found[0]]
+
+
+def _told(last: _Rendering | None, now: _Rendering) -> list[str]:
+    if last is None:
+        return []
+    return [str(one) for one in changes(last.vm, now.vm, last.vmi, live_update=now.live_update)]

@@ -1,0 +1,97 @@
+"""The revision lock as a file: which one counts, and what git left in it."""
+
+import os
+import re
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.frontends.options import Request
+from render.manifests import files
+from render.manifests.reader import read
+from render.manifests.sources import LOCK, Loaded
+from render.model.resource import OWN, text_at
+from render.revisions import lock as locks
+
+_MARKER = re.compile(rb"^(<<<<<<< |>>>>>>> )", re.MULTILINE)
+
+
+def settle(loaded: Loaded, asked: Request) -> None:
+    """Let ``--lock FILE`` take the place of other locks on disk, and say where a merge is unfinished."""
+    if asked.settings.pins == "ignore":
+        loaded.diagnostics[:] = [d for d in loaded.diagnostics if not _is_lock(d.location.file)]
+        return
+    if asked.lock:
+        loaded.documents[:] = [
+            document
+            for document in loaded.documents
+            if not (_is_lock(document.origin.file) and _is_own(document.body))
+        ]
+        loaded.diagnostics[:] = [d for d in loaded.diagnostics if not _is_lock(d.location.file)]
+        _take(loaded, asked)
+    loaded.diagnostics.extend(_strangers(loaded))
+    half_merged = {
+        file: fault
+        for file in dict.fromkeys(d.location.file for d in loaded.diagnostics if d.is_error)
+        if (_is_lock(file) or file == asked.lock) and (fault := marked(loaded.data[file], file))
+    }
+    loaded.diagnostics[:] = [
+        *(found for found in loaded.diagnostics if found.location.file not in half_merged),
+        *half_merged.values(),
+    ]
+
+
+def _take(loaded: Loaded, asked: Request) -> None:
+    """Read the lock that was named."""
+    data = files.read(asked.lock, asked.lock, asked.limits.file_bytes)
+    if isinstance(data, Diagnostic):
+        loaded.diagnostics.append(data)
+        return
+    loaded.data.note(asked.lock, asked.limits.file_bytes)
+    found = read(data, asked.lock, asked.limits)
+    loaded.diagnostics.extend(found.diagnostics)
+    loaded.documents.extend(document for document in found.documents if _is_own(document.body))
+    if not found.diagnostics and not any(_is_own(document.body) for document in found.documents):
+        message = f"{asked.lock} holds no {locks.KIND}"
+        loaded.diagnostics.append(codes.LOCK_INVALID.at(Location(file=asked.lock), message))
+
+
+def _strangers(loaded: Loaded) -> list[Diagnostic]:
+    """That a file called like a lock holds something else: who edited it would miss what it pinned."""
+    found = {file: 0 for file in loaded.files if _is_lock(file)}
+    if not found:
+        return []
+    for document in loaded.documents:
+        if document.origin.file in found:
+            found[document.origin.file] += 1 if _is_own(document.body) else 2
+    unread = {fault.location.file for fault in loaded.diagnostics if fault.is_error}
+    return [
+        codes.LOCK_INVALID.at(
+            Location(file=file),
+            f"{file} is not one {locks.KIND}",
+            help="take the lock from git again, or remove it and pin anew",
+        )
+        for file, count in found.items()
+        if count != 1 and file not in unread
+    ]
+
+
+def _is_lock(file: str) -> bool:
+    return os.path.basename(file) == LOCK
+
+
+def _is_own(body: object) -> bool:
+    group = text_at(body, "apiVersion").rpartition("/")[0]
+    return group == OWN and text_at(body, "kind") == locks.KIND
+
+
+def marked(data: bytes, file: str) -> Diagnostic | None:
+    """That the lock *data* has conflict markers, with the place of the first; None if it has none."""
+    marker = _MARKER.search(data)
+    if marker is None:
+        return None
+    line = data.count(b"\n", 0, marker.start()) + 1
+    return codes.LOCK_HALF_MERGED.at(
+        Location(file=file, line=line, column=1),
+        "the lock is half-merged: it has git's conflict markers",
+        help="run virt-render pin --resolve",
+    )

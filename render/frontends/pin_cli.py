@@ -1,0 +1,138 @@
+"""The commands around pins as click reads them: ``pin``, ``verify``, ``history``, ``show``."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from render.frontends.exits import Exit
+from render.frontends.options import BY_HAND, Call, Request, request
+from render.settings import Option
+
+_PATH = click.Argument(["path"], required=False, metavar="[PATH]", type=click.Path())
+_PATHS = click.Argument(["paths"], nargs=-1, metavar="[PATH...|-]", type=click.Path())
+_VM = click.Argument(["vm"], metavar="VM")
+
+
+def commands(option: Callable[[Option], click.Option]) -> list[click.Command]:
+    """The commands; *option* makes a click option of a row of the table."""
+
+    def command(
+        name: str, callback: Callable[..., Exit], *params: click.Parameter
+    ) -> click.Command:
+        rows = [option(row) for row in BY_HAND[name]]
+        return click.Command(
+            name, callback=callback, params=[*params, *rows], help=callback.__doc__
+        )
+
+    return [
+        command(
+            "pin",
+            pin,
+            _PATHS,
+            click.Option(
+                ["--upgrade"], multiple=True, metavar="VM",
+                help="let this VM have what its instancetype and preference hold now; may be repeated",
+            ),
+            click.Option(["--upgrade-all"], is_flag=True, help="the same for every VM"),
+            click.Option(["--check"], is_flag=True, help="write nothing; fail if the lock would change"),
+            click.Option(
+                ["--resolve"], is_flag=True, help="merge the two sides of a conflict in git by VM"
+            ),
+            click.Option(
+                ["--from", "dump"], default="", metavar="FILE", type=click.Path(),
+                help="pin VMs to what they run in a cluster: its VMs and ControllerRevisions, as kubectl prints them",
+            ),
+        ),
+        command(
+            "verify",
+            verify,
+            _PATHS,
+            click.Option(
+                ["--allow-matchers"], is_flag=True, help="VMs that keep their matchers are meant to"
+            ),
+        ),
+        command("history", history, _VM, _PATH),
+        command(
+            "show",
+            show,
+            _VM,
+            _PATH,
+            click.Option(
+                ["--revision"], type=click.IntRange(min=1), metavar="N", help="as it was at this edit revision"
+            ),
+            click.Option(["--at"], default="", metavar="GIT-REV", help="as it was at this commit"),
+        ),
+    ]  # fmt: skip
+
+
+def _request(name: str, paths: tuple[str, ...], values: dict[str, Any]) -> Request:
+    flags = {f"--{key.replace('_', '-')}": v for key, v in values.items() if v is not None}
+    return request(Call(name, paths, flags), os.environ)
+
+
+def _refused(asked: Request) -> Exit:
+    from render.frontends.exits import status
+    from render.frontends.run import tell
+    from render.report.findings import find, merge
+
+    tell(merge(find(asked.diagnostics, asked.sources)), asked)
+    return status(asked.diagnostics)
+
+
+def pin(paths: tuple[str, ...], **values: Any) -> Exit:
+    """Write the revision lock of PATH: each VM keeps what its instancetype and preference hold now.
+
+    VMs that are pinned stay as they are, whatever becomes of the objects, until they are upgraded. A table of what
+    moved goes to standard output.
+    """
+    from render.frontends import pin_commands
+
+    wanted = pin_commands.Wanted(
+        **{name: values.pop(name) for name in pin_commands.Wanted.__annotations__}
+    )
+    if wanted.check and wanted.resolve:
+        raise click.UsageError("--check and --resolve exclude each other")
+    if wanted.upgrade and wanted.upgrade_all:
+        raise click.UsageError("--upgrade and --upgrade-all exclude each other")
+    asked = _request("pin", paths, values)
+    return _refused(asked) if asked.diagnostics else pin_commands.pin(asked, wanted)
+
+
+def verify(paths: tuple[str, ...], *, allow_matchers: bool, **values: Any) -> Exit:
+    """Fail on a VM in rendered manifests that was not rendered, or edited since.
+
+    It has a matcher, or its spec does not fit the hash that it was stamped with.
+    """
+    from render.frontends import pin_commands
+
+    asked = _request("verify", paths, values)
+    if asked.diagnostics:
+        return _refused(asked)
+    return pin_commands.verify(asked, allow_matchers=allow_matchers)
+
+
+def history(vm: str, path: str | None, **values: Any) -> Exit:
+    """List the edit revisions of VM: number, commit, date, what changed, and whether it applies live or at restart.
+
+    They are read from the lock of PATH as git has it; the work tree is not touched.
+    """
+    from render.frontends import history_commands
+
+    return history_commands.history(
+        vm, path or ".", lambda paths: _request("history", paths, values)
+    )
+
+
+def show(vm: str, path: str | None, revision: int | None, at: str, **values: Any) -> Exit:
+    """Print VM as it is rendered now, or as it was at an edit revision or a commit."""
+    from render.frontends import history_commands
+
+    if revision is not None and at:
+        raise click.UsageError("--revision and --at exclude each other")
+
+    def ask(paths: tuple[str, ...]) -> Request:
+        return _request("show", paths, values)
+
+    return history_commands.show(vm, path or ".", ask, revision=revision, at=at)

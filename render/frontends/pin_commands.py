@@ -1,0 +1,290 @@
+"""``virt-render pin`` and ``verify``: decide in Git what VMs run, and see that what is applied was rendered."""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location, at
+from render.frontends import locks
+from render.frontends.exits import Exit, status
+from render.frontends.options import Request
+from render.frontends.run import STDERR, STDOUT, emit, findings_of, standard_input, tell
+from render.manifests import files, sources, writer
+from render.manifests.reader import read
+from render.manifests.sources import LOCK, Loaded
+from render.model.nearest import nearest
+from render.model.resource import KUBEVIRT, Resource, from_body
+from render.pipeline import pinning
+from render.pipeline.pinning import Move, Pinned
+from render.report.findings import merge
+from render.revisions import lock as revision_lock
+from render.revisions import stamps
+from render.revisions.hashes import suffix
+from render.revisions.lock import Entry, Lock, Pin
+
+_HEAD = "# Written by 'virt-render pin'. After a conflict in git: 'virt-render pin --resolve'.\n"
+
+
+class Wanted(NamedTuple):
+    """What ``pin`` is asked for. *upgrade* names VMs; *dump* is the file of ``--from``."""
+
+    upgrade: tuple[str, ...] = ()
+    upgrade_all: bool = False
+    check: bool = False
+    resolve: bool = False
+    dump: str = ""
+
+
+def pin(asked: Request, wanted: Wanted) -> Exit:
+    """Write the lock, or with *check* say what would change; a table of what moved on stdout, findings on stderr."""
+    target = _target(asked)
+    if isinstance(target, Diagnostic):
+        return _refuse([target], asked)
+    if wanted.resolve:
+        return _resolve(target, asked)
+    loaded = _load(asked.paths, asked)
+    locks.settle(loaded, asked)
+    resources = _resources(loaded)
+    upgrade, faults = _upgrades(resources, wanted)
+    adopted = None
+    if wanted.dump and not faults:
+        dump = sources.load([wanted.dump], stdin=standard_input(), limits=asked.limits)
+        faults += [fault for fault in dump.diagnostics if fault.is_error]
+        adopted = pinning.adopt(_resources(dump), resources, asked.settings, wanted.dump)
+    pinned = pinning.pin(resources, asked.settings, upgrade, adopted)
+    diagnostics = [*loaded.diagnostics, *faults, *pinned.diagnostics]
+    if not pinned.lock.pins and not asked.settings.allow_empty and not status(diagnostics):
+        message = "no VirtualMachine in the input: the lock would pin nothing"
+        cure = "check the path, or accept it with --allow-empty"
+        diagnostics.append(codes.NO_OBJECTS.at(Location(), message, help=cure))
+    if status(diagnostics) is Exit.OK and wanted.check:
+        diagnostics += _outdated(pinned.moves, target)
+    tell(merge(findings_of(loaded, diagnostics, asked)), asked, to=STDERR)
+    outcome = status(diagnostics)
+    if outcome is not Exit.OK or wanted.check:
+        return outcome
+    return _write(target, pinned, asked)
+
+
+def _load(paths: Sequence[str], asked: Request) -> Loaded:
+    return sources.load(
+        paths or (".",),
+        stdin=standard_input(),
+        limits=asked.limits,
+        kustomize=asked.kustomize,
+        allow_remote=asked.allow_remote,
+    )
+
+
+def _resources(loaded: Loaded) -> list[Resource]:
+    return [from_body(d.body, i, d.origin) for i, d in enumerate(loaded.documents)]
+
+
+def _refuse(faults: Sequence[Diagnostic], asked: Request) -> Exit:
+    tell(merge(findings_of(Loaded(), faults, asked)), asked, to=STDERR)
+    return status(faults)
+
+
+def _target(asked: Request) -> str | Diagnostic:
+    """The file of the lock."""
+    if asked.lock:
+        return asked.lock
+    path = asked.paths[0] if asked.paths else "."
+    if len(asked.paths) > 1 or not os.path.isdir(path):
+        message = "only a single folder has a lock of its own"
+        return codes.USAGE.at(Location(), message, help="name the lock with --lock FILE")
+    return os.path.normpath(os.path.join(path, LOCK))
+
+
+def _upgrades(
+    resources: Iterable[Resource], wanted: Wanted
+) -> tuple[frozenset[str], list[Diagnostic]]:
+    """The VMs to upgrade as the lock names them, and the names that fit none."""
+    known = pinning.vms(resources)
+    if wanted.upgrade_all:
+        return frozenset(known), []
+    chosen, faults = set(), []
+    for name in wanted.upgrade:
+        found = fitting(name, known)
+        if len(found) == 1:
+            chosen.add(found[0])
+        else:
+            faults.append(_no_such(name, found, known))
+    return frozenset(chosen), faults
+
+
+def fitting(name: str, known: Iterable[str]) -> list[str]:
+    """The VMs of *known* that ``NAME`` or ``NAMESPACE/NAME`` means."""
+    vms = sorted(known)
+    return [vm for vm in vms if vm == name] or [vm for vm in vms if vm.rpartition("/")[2] == name]
+
+
+def _no_such(name: str, found: Sequence[str], known: Iterable[str]) -> Diagnostic:
+    if found:
+        message, cure = f"{name} may be {' or '.join(found)}", "name the VM with its namespace"
+    else:
+        near = nearest(name, sorted(known))
+        message = f"no VirtualMachine {name} in the input"
+        cure = f"did you mean {near}?" if near else "a VM is named NAME or NAMESPACE/NAME"
+    return codes.USAGE.at(Location(), message, help=cure)
+
+
+def _outdated(moves: Iterable[Move], target: str) -> Iterable[Diagnostic]:
+    for move in moves:
+        place = at(move.resource) if move.resource else Location(file=target)
+        if move.new is None:
+            message = f"the lock pins {move.vm}, which is not in the input"
+        elif move.old is None:
+            message = f"{move.vm} is not pinned"
+        elif move.new.revision != move.old.revision:
+            message = (
+                f"{move.vm} is at revision {move.old.revision} in the lock and would become revision "
+                f"{move.new.revision}: it renders to something else"
+            )
+        else:
+            message = (
+                f"the pin of {move.vm} would change: {', '.join(_changes(move.old, move.new))}"
+            )
+        yield codes.PIN_OUTDATED.at(place, message, help="run virt-render pin and commit the lock")
+
+
+def _changes(old: Pin, new: Pin) -> list[str]:
+    """What differs between two pins of a VM, in words."""
+    found = []
+    for word in revision_lock.CLASSES:
+        was, now = (one.entries.get(word, Entry()) for one in (old, new))
+        if was.ref != now.ref or was.volume != now.volume:
+            found.append(f"{word} {_shown(was)} -> {_shown(now)}")
+    return found or ["rendered"]
+
+
+def _shown(entry: Entry) -> str:
+    return f"{entry.ref.name}@{suffix(entry.ref.hash)}" if entry.ref else "none"
+
+
+def _write(target: str, pinned: Pinned, asked: Request) -> Exit:
+    text = _HEAD + writer.dump(revision_lock.document(pinned.lock))
+    present = files.read(target, target, asked.limits.file_bytes) if os.path.exists(target) else b""
+    if present != text.encode():
+        try:
+            files.write_atomic(target, text)
+        except OSError as error:
+            message = f"cannot write {target}: {files.reason(error)}"
+            return _refuse([codes.UNWRITABLE.at(Location(file=target), message)], asked)
+    emit(_table(pinned.moves), STDOUT)
+    return Exit.OK
+
+
+def _table(moves: Sequence[Move]) -> str:
+    if not moves:
+        return "nothing moved\n"
+    rows = [("VM", "REVISION", "WHAT"), *map(_row, moves)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _row(move: Move) -> tuple[str, str, str]:
+    if move.new is None:
+        return move.vm, "-", "no longer in the input"
+    number = str(move.new.revision)
+    if move.old is None:
+        entries = (f"{word} {_shown(entry)}" for word, entry in move.new.entries.items())
+        return move.vm, number, ", ".join(["new", *entries])
+    if move.new.revision != move.old.revision:
+        number = f"{move.old.revision} -> {number}"
+    changes = _changes(move.old, move.new)
+    return move.vm, number, ", ".join(changes).replace("rendered", "manifest edited")
+
+
+def _resolve(target: str, asked: Request) -> Exit:
+    """Merge the two sides of an unfinished merge by VM."""
+    from render.frontends import git
+
+    sides = git.sides(target)
+    if isinstance(sides, Diagnostic):
+        return _refuse([sides], asked)
+    parsed: list[Lock] = []
+    faults: list[Diagnostic] = []
+    for name, data in zip(("base", "ours", "theirs"), sides, strict=True):
+        lock, wrong = _parse(data, f"{target} ({name})")
+        parsed.append(lock)
+        faults += wrong
+    if faults:
+        return _refuse(faults, asked)
+    merged, refused = pinning.merge(*parsed)
+    if refused:
+        return _refuse(
+            [
+                codes.MERGE_REFUSED.at(
+                    Location(file=target),
+                    f"both sides changed the pin of {vm}",
+                    help="take one side (git checkout --ours or --theirs), then run virt-render pin",
+                )
+                for vm in refused
+            ],
+            asked,
+        )
+    old = parsed[1]
+    moves = [
+        Move(vm, old.pins.get(vm), merged.pins.get(vm), None)
+        for vm in sorted(old.pins.keys() | merged.pins.keys())
+        if old.pins.get(vm) != merged.pins.get(vm)
+    ]
+    return _write(target, Pinned(merged, moves, []), asked)
+
+
+def _parse(data: bytes, shown: str) -> tuple[Lock, list[Diagnostic]]:
+    if not data.strip():
+        return revision_lock.EMPTY, []
+    found = read(data, shown)
+    faults = [fault for fault in found.diagnostics if fault.is_error]
+    if faults or len(found.documents) != 1:
+        message = f"{shown} is not one {revision_lock.KIND}"
+        return revision_lock.EMPTY, faults or [codes.LOCK_INVALID.at(Location(file=shown), message)]
+    return revision_lock.read(found.documents[0].body, Location(file=shown))
+
+
+def verify(asked: Request, *, allow_matchers: bool) -> Exit:
+    """Say which VMs were not rendered, or edited since; findings on stdout."""
+    loaded = _load(asked.paths, asked)
+    diagnostics = list(loaded.diagnostics)
+    vms = 0
+    for resource in _resources(loaded):
+        if (resource.group, resource.kind) == (KUBEVIRT, "VirtualMachine"):
+            vms += 1
+            diagnostics += _unverified(resource, allow_matchers=allow_matchers)
+    if not loaded.documents and not asked.settings.allow_empty and not status(diagnostics):
+        message = "no Kubernetes object in the input"
+        cure = "check the path, or accept an empty input with --allow-empty"
+        diagnostics.append(codes.NO_OBJECTS.at(Location(), message, help=cure))
+    tell(merge(findings_of(loaded, diagnostics, asked)), asked, to=STDOUT)
+    if status(diagnostics) is Exit.OK and asked.format == "text":
+        emit(f"{vms} VirtualMachine{'' if vms == 1 else 's'} verified\n", STDOUT)
+    return status(diagnostics)
+
+
+def _unverified(resource: Resource, *, allow_matchers: bool) -> Iterable[Diagnostic]:
+    body = resource.body
+    matchers = stamps.matchers(body)
+    for word in () if allow_matchers else matchers:
+        yield codes.NOT_RENDERED.at(
+            at(resource, ("spec", word)),
+            f"the VM still has its {word}: it was not rendered",
+            help="run virt-render build; kustomize needs --enable-alpha-plugins --enable-exec for functions",
+        )
+    if not matchers and stamps.read(body) and not stamps.is_genuine(body):
+        what = (
+            "the spec"
+            if stamps.RENDERED in stamps.read(body)
+            else f"{stamps.RENDERED} is missing: the spec"
+        )
+        yield codes.EDITED_SINCE.at(
+            at(resource, ("spec",)),
+            f"{what} is not the one that was rendered",
+            help="make the edit in the source and render again",
+        )
