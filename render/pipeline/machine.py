@@ -1,6 +1,7 @@
 """The working state of one VirtualMachine on its way through the stages."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from render.convert import machines
 from render.diagnostics.codes import Code
@@ -49,13 +50,22 @@ class Additions:
     interfaces: tuple[Tree, ...] = ()
 
 
+class Beside(NamedTuple):
+    """An object to be emitted beside the VMs: the hash of its content, and the namespace that it means."""
+
+    hash: str
+    namespace: str
+    body: Tree
+
+
 @dataclass(slots=True)
 class Machine:
     """One VM (or bare VMI) between its manifest and what becomes of it.
 
     *vm* is the decoded object, as the stages change it; *template* the VMI that comes out of it,
     ``metadata`` and ``spec``. A stage that fails adds a diagnostic and sets *failed*: no later
-    stage runs. *pinned*: the definitions that the lock decides, by kind class; *merged*: the presets.
+    stage runs. *pinned*: the definitions that the lock decides, by kind class; *merged*: the presets;
+    *beside*: what is emitted beside it; *given*: the decoded object as it came.
     """
 
     context: Context
@@ -66,10 +76,15 @@ class Machine:
     preference: Definition | None = None
     pinned: dict[str, Definition] = field(default_factory=dict)
     merged: tuple[Preset, ...] = ()
+    beside: list[Beside] = field(default_factory=list)
+    given: Tree = field(init=False)
     additions: Additions = Additions()
     diagnostics: list[Diagnostic] = field(default_factory=list)
     provenance: list[Provenance] = field(default_factory=list)
     failed: bool = False
+
+    def __post_init__(self) -> None:
+        self.given = self.vm
 
     @property
     def namespace(self) -> str:

@@ -10,6 +10,7 @@ from render.model.resource import Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import (
     admission,
+    beside,
     emit,
     historic,
     load,
@@ -20,7 +21,7 @@ from render.pipeline import (
     webhook,
 )
 from render.pipeline import context as shared
-from render.pipeline.machine import Machine
+from render.pipeline.machine import Beside, Machine
 from render.pipeline.result import Provenance, Rendered
 from render.resolve import renames
 from render.settings import Settings
@@ -85,6 +86,10 @@ def stages(resource: Resource, settings: Settings) -> tuple[tuple[Stage, ...], E
             return _START, emit.vmi
         case "vm":
             return _START, stamping.vm
+        case "hashed":
+            return _START, beside.hashed
+        case "revisions":
+            return _START, beside.revisions
         case _:
             return _START, None
 
@@ -122,6 +127,7 @@ def run(
     diagnostics: list[Diagnostic] = []
     provenance: list[Provenance] = []
     kept = pins.Kept(context)
+    contents: list[Beside] = []
     for resource in resources:
         if resource.group in load.CONSUMED or resource.index in loaded.refused:
             continue
@@ -134,12 +140,16 @@ def run(
             provenance += machine.provenance
             if machine.failed:
                 continue
+            contents += machine.beside
             if note is not None:
                 note(machine, body)
         bodies.append(body)
         sources.append(resource.index if body is given[resource.index].body else None)
+    added, faults = beside.settle(contents, context)
+    bodies += added
+    sources += [None] * len(added)
     found = suppression.suppress(
-        ordered((*loaded.diagnostics, *diagnostics, *kept.diagnostics())), resources
+        ordered((*loaded.diagnostics, *diagnostics, *kept.diagnostics(), *faults)), resources
     )
     return Rendered(bodies, ordered(found), tuple(provenance), tuple(sources))
 

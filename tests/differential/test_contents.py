@@ -1,0 +1,136 @@
+"""The modes that keep matchers: what stands beside the VMs is enough to start the same VMIs."""
+
+from typing import Any
+
+import pytest
+
+from render import Settings, render
+from render.model import tree
+from render.model.resource import INSTANCETYPE
+from tests.support import answers
+from tests.support.goldens import cases
+
+Json = dict[str, Any]
+NAMES = (
+    "kubevirt.io/instancetype-name", "kubevirt.io/cluster-instancetype-name",
+    "kubevirt.io/preference-name", "kubevirt.io/cluster-preference-name",
+)  # fmt: skip
+
+
+def is_live(body: Json) -> bool:
+    return str(body["apiVersion"]).startswith(INSTANCETYPE)
+
+
+def has_errors(rendered: Any) -> bool:
+    return any(found.is_error for found in rendered.diagnostics)
+
+
+def through_revisions(objects: list[Json]) -> list[Json] | None:
+    """What ``revisions`` makes of *objects*, without the live ones; None if there is nothing to compare."""
+    out = render(objects, Settings(emit="revisions"))
+    return None if has_errors(out) else [one for one in out.resources if not is_live(one)]
+
+
+def unpinned(case: Json) -> list[Json]:
+    """The objects of a case of family ``pinned`` with live objects in the place of its revisions."""
+    objects = [tree.copy(one) for one in case["objects"] if not is_live(one)]
+    revisions = {
+        (one["metadata"]["namespace"], one["metadata"]["name"]): one["data"]
+        for one in objects
+        if one["kind"] == "ControllerRevision"
+    }
+    found = {}
+    for machine in answers.machines({"objects": objects}):
+        namespace = machine["metadata"]["namespace"]
+        for word in ("instancetype", "preference"):
+            matcher = machine["spec"].get(word)
+            name = matcher and matcher.pop("revisionName", None)
+            if name:
+                kind = matcher.get("kind") or f"VirtualMachineCluster{word.title()}"
+                body = {
+                    "apiVersion": f"{INSTANCETYPE}/v1beta1",
+                    "kind": kind,
+                    "metadata": {"name": matcher["name"]},
+                    "spec": revisions[namespace, name]["spec"],
+                }
+                if "Cluster" not in kind:
+                    body["metadata"]["namespace"] = namespace
+                found[kind, matcher["name"]] = body
+    return [*(o for o in objects if o["kind"] != "ControllerRevision"), *found.values()]
+
+
+def test_pinned_cases_render_the_same_from_their_own_revisions() -> None:
+    compared = 0
+    for case in cases("pinned"):
+        if any("vmi" not in want or "panics" in want for want in case["want"]):
+            continue
+        for objects in (case["objects"], unpinned(case)):
+            pinned = through_revisions(objects)
+            if pinned is None:
+                continue
+            assert any(one["kind"] == "ControllerRevision" for one in pinned), case["id"]
+            started = render(pinned, Settings(emit="vmi", catalog="none"))
+            for machine, want in zip(answers.machines(case), case["want"], strict=True):
+                compared += 1
+                assert answers.result_for(started, machine) == answers.wanted(
+                    case, machine, want["vmi"]
+                ), case["id"]
+    assert compared > 200
+
+
+@pytest.mark.parametrize("family", ["apply", "fleet", "infer", "matcher", "catalog"])
+def test_revisions_replace_the_live_objects(family: str) -> None:
+    compared = 0
+    for case in cases(family):
+        pinned = through_revisions(case["objects"])
+        if pinned is None:
+            continue
+        direct = render(case["objects"], Settings(emit="vmi"))
+        started = render(pinned, Settings(emit="vmi", catalog="none"))
+        for machine in answers.machines(case):
+            compared += 1
+            want = answers.result_for(direct, machine)
+            assert answers.result_for(started, machine) == want, case["id"]
+    assert compared > 10
+
+
+def nameless(body: Json | None) -> Json | None:
+    """A VMI without the names of its instancetype and preference, which ``hashed`` changes."""
+    body = tree.copy(body)
+    for name in NAMES:
+        tree.remove(body, "metadata", "annotations", name)
+    if tree.get(body, "metadata", "annotations") == {}:
+        tree.remove(body, "metadata", "annotations")
+    return body
+
+
+@pytest.mark.parametrize("family", ["apply", "fleet", "infer", "matcher", "catalog"])
+def test_hashed_objects_replace_the_originals(family: str) -> None:
+    compared = 0
+    for case in cases(family):
+        out = render(case["objects"], Settings(emit="hashed"))
+        if has_errors(out):
+            continue
+        originals = {(one["kind"], one["metadata"]["name"]) for one in case["objects"]}
+        left = [
+            one
+            for one in out.resources
+            if not is_live(one) or (one["kind"], one["metadata"]["name"]) not in originals
+        ]
+        direct = render(case["objects"], Settings(emit="vmi"))
+        started = render(left, Settings(emit="vmi"))
+        for machine in answers.machines(case):
+            compared += 1
+            want = nameless(answers.result_for(direct, machine))
+            assert nameless(answers.result_for(started, machine)) == want, case["id"]
+    assert compared > 10
+
+
+@pytest.mark.parametrize("emit", ["hashed", "revisions"])
+@pytest.mark.parametrize("family", ["apply", "fleet", "pinned", "infer", "matcher"])
+def test_again_changes_nothing(family: str, emit: Any) -> None:
+    for case in cases(family):
+        first = render(case["objects"], Settings(emit=emit))
+        if not has_errors(first):
+            again = render(first.resources, Settings(emit=emit))
+            assert again.resources == first.resources, case["id"]
