@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 KUSTOMIZE_VERSION := v5.8.1
 KUSTOMIZE := .tools/.kustomize-$(KUSTOMIZE_VERSION)
+PRE_COMMIT_VERSIONS := 2.9.0 4.7.0 # the oldest that knows types_or, and the newest
+PRE_COMMITS := $(PRE_COMMIT_VERSIONS:%=.tools/pre-commit-%/.ready)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # The first interpreter that is new enough and can make environments (evaluated only where it is used).
@@ -35,13 +37,13 @@ types: $(READY) ## Types (mypy)
 layers: $(READY) ## Who may import whom (import-linter)
 	lint-imports
 
-pytest: $(READY) $(KUSTOMIZE) ## The tests alone; a missing tool is an error
+pytest: $(READY) $(KUSTOMIZE) $(PRE_COMMITS) ## The tests alone; a missing tool is an error
 	VIRT_RENDER_REQUIRE_TOOLS=1 pytest
 
 update: $(READY) $(KUSTOMIZE) ## Rewrite the expected files of fixtures/cases: read the diff
 	pytest tests/test_cases.py --update
 
-tools: $(KUSTOMIZE) ## Put kustomize at .tools/bin
+tools: $(KUSTOMIZE) $(PRE_COMMITS) ## Put what the tests drive into .tools: kustomize, pre-commit
 
 package: $(READY) ## Build the wheel and the sdist into dist/
 	hatchling build
@@ -58,4 +60,9 @@ $(READY): pyproject.toml requirements/dev.txt
 
 $(KUSTOMIZE): | $(READY)
 	$(BIN)/python scripts/ensure_kustomize.py $(KUSTOMIZE_VERSION) .tools
+	@touch $@
+
+$(PRE_COMMITS): .tools/pre-commit-%/.ready: | $(READY)
+	$(BIN)/python -m venv .tools/pre-commit-$*
+	.tools/pre-commit-$*/bin/python -m pip --disable-pip-version-check --quiet install pre-commit==$*
 	@touch $@

@@ -1,0 +1,170 @@
+"""Our hooks, run by the oldest and the newest pre-commit that they are meant for."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.cases import ROOT
+
+GOOD = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: good
+spec:
+  runStrategy: Always
+  instancetype:
+    name: small
+  template:
+    spec:
+      domain:
+        devices: {}
+"""
+BAD = GOOD.replace("name: good", "name: bad") + "        memory:\n          guest: 4Gi\n"
+SMALL = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineClusterInstancetype
+metadata:
+  name: small
+spec:
+  cpu:
+    guest: 1
+  memory:
+    guest: 1Gi
+"""
+CONFLICT = "vms/bad.yaml:14:11: error VR301 instancetype-conflict: VirtualMachine bad: "
+
+
+@pytest.fixture(scope="module", params=["2.9.0", "4.7.0"])
+def pre_commit(request: pytest.FixtureRequest) -> str:
+    program = ROOT / ".tools" / f"pre-commit-{request.param}" / "bin" / "pre-commit"
+    if program.exists():
+        return str(program)
+    if os.environ.get("VIRT_RENDER_REQUIRE_TOOLS") == "1":
+        pytest.fail(f"no {program}, and tools are required; `make tools` installs it")
+    pytest.skip("no pre-commit; `make tools` installs it")
+
+
+def git(folder: Path, *words: str) -> str:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+    done = subprocess.run(
+        ["git", *identity, *words], cwd=folder, capture_output=True, encoding="utf-8", check=True
+    )
+    return done.stdout.strip()
+
+
+def put(folder: Path, name: str, text: str) -> None:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    git(folder, "add", name)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A user's repository with a good VM."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    git(folder, "init", "--quiet")
+    put(folder, "vms/good.yaml", GOOD)
+    put(folder, "platform/instancetypes.yaml", SMALL)
+    put(folder, "values.yaml", "replicas: {{ no }}\n")
+    git(folder, "commit", "--quiet", "--message", "start")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def hooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """This repository as it is now, in a commit of its own."""
+    folder = tmp_path_factory.mktemp("hooks") / "virt-render"
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout.split(b"\0")
+    for name in (os.fsdecode(name) for name in names if name):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes((ROOT / name).read_bytes())
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "hooks")
+    return folder
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*words], cwd=folder, capture_output=True, encoding="utf-8", check=False)
+
+
+def test_try_repo_on_a_good_and_a_bad_vm(pre_commit: str, hooks: Path, repository: Path) -> None:
+    """The bad one alone is told, with the instancetype that stands in another file."""
+    words = (pre_commit, "try-repo", str(hooks), "virt-render-check", "--all-files", "--verbose")
+    done = run(repository, *words)
+    assert done.returncode == 0, done.stdout
+    put(repository, "vms/bad.yaml", BAD)
+    done = run(repository, *words[:-2], "--files", "vms/bad.yaml", "vms/good.yaml")
+    assert done.returncode == 1
+    assert CONFLICT in done.stdout
+    assert "platform/instancetypes.yaml:9:5" in done.stdout
+    assert "vms/good.yaml" not in done.stdout
+
+
+@pytest.fixture(scope="module")
+def home(pre_commit: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where pre-commit keeps its environments: one installation for several tests."""
+    assert pre_commit
+    return tmp_path_factory.mktemp("pre-commit")
+
+
+@pytest.fixture
+def configured(repository: Path, hooks: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's repository, configured with all hooks as its users would."""
+    monkeypatch.setenv("PRE_COMMIT_HOME", str(home))
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "protocol.file.allow")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "always")
+    ids = ("virt-render-check", "virt-render-check-all", "virt-render-pin-check")
+    listed = "".join(f"  - id: {name}\n" for name in ids)
+    put(
+        repository,
+        ".pre-commit-config.yaml",
+        f"repos:\n- repo: file://{hooks}\n  rev: {git(hooks, 'rev-parse', 'HEAD')}\n  hooks:\n{listed}",
+    )
+    return repository
+
+
+def test_hooks_look_at_changed_files_and_at_the_repository(
+    pre_commit: str, configured: Path
+) -> None:
+    put(configured, "vms/bad.yaml", BAD)
+    git(configured, "commit", "--quiet", "--no-verify", "--message", "a bad one")
+    put(configured, "vms/good.yaml", f"# changed\n{GOOD}")
+    assert run(configured, pre_commit, "run", "virt-render-check").returncode == 0
+    done = run(configured, pre_commit, "run", "virt-render-check-all")
+    assert done.returncode == 1
+    assert CONFLICT in done.stdout
+
+
+def test_hooks_need_no_network_and_no_history(
+    pre_commit: str, configured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(configured, pre_commit, "install-hooks")
+    put(configured, "vms/bad.yaml", BAD)
+    git(configured, "commit", "--quiet", "--message", "a bad one")
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{configured}", "shallow")
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    done = run(tmp_path / "shallow", pre_commit, "run", "--all-files", "virt-render-check")
+    assert done.returncode == 1
+    assert CONFLICT in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_pins_are_checked(pre_commit: str, configured: Path) -> None:
+    words = (pre_commit, "run", "--all-files", "virt-render-pin-check")
+    assert run(configured, *words).returncode == 1, "there is a VM and no lock"
+    done = run(configured, str(Path(sys.executable).parent / "virt-render"), "pin", ".")
+    assert done.returncode == 0, done.stderr
+    git(configured, "add", "virt-render.lock.yaml")
+    done = run(configured, *words)
+    assert done.returncode == 0, done.stdout
