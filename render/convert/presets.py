@@ -24,7 +24,7 @@ _CPU = {
     "realtime": "realtime",
     "maxSockets": "maxSockets",
 }
-_FEATURES = {
+FEATURES = {
     "acpi": "preferredAcpi",
     "apic": "preferredApic",
     "hyperv": "preferredHyperv",
@@ -54,7 +54,7 @@ def replacement(domain: Tree) -> Replacement:
     _requests(tree.get(domain, "resources", "requests") or {}, instancetype, left)
     _clock(domain.get("clock") or {}, preference)
     for key, value in (domain.get("features") or {}).items():
-        _say(preference, ("features", _FEATURES.get(key, "")), value, ("features", key), left)
+        _say(preference, ("features", FEATURES.get(key, "")), value, ("features", key), left)
     _firmware(domain.get("firmware") or {}, preference, left)
     if "ioThreadsPolicy" in domain:
         instancetype["ioThreadsPolicy"] = domain["ioThreadsPolicy"]

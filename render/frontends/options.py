@@ -85,6 +85,7 @@ BY_HAND: dict[str, tuple[Option, ...]] = {
     "history": (*_PINNING, *HOST_OPTIONS, _CONFIG, _VERBOSE),
     "show": (*OPTIONS, *HOST_OPTIONS, _CONFIG, _VERBOSE),
     "verify": (*HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _VERBOSE),
+    "migrate": (*_PINNING, *HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _VERBOSE),
 }
 """The options of the commands that people type, and that click alone reads; they have others of their own."""
 

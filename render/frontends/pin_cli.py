@@ -1,4 +1,4 @@
-"""The commands around pins as click reads them: ``pin``, ``verify``, ``history``, ``show``."""
+"""The commands for people as click reads them: those around pins, and ``migrate``."""
 
 import os
 from collections.abc import Callable
@@ -51,6 +51,15 @@ def commands(option: Callable[[Option], click.Option]) -> list[click.Command]:
             _PATHS,
             click.Option(
                 ["--allow-matchers"], is_flag=True, help="VMs that keep their matchers are meant to"
+            ),
+        ),
+        command(
+            "migrate",
+            migrate,
+            _PATHS,
+            click.Option(["--diff"], is_flag=True, help="show what would change, and write nothing"),
+            click.Option(
+                ["--check"], is_flag=True, help="write nothing; fail if there is something to do"
             ),
         ),
         command("history", history, _VM, _PATH),
@@ -111,6 +120,18 @@ def verify(paths: tuple[str, ...], *, allow_matchers: bool, **values: Any) -> Ex
     if asked.diagnostics:
         return _refused(asked)
     return pin_commands.verify(asked, allow_matchers=allow_matchers)
+
+
+def migrate(paths: tuple[str, ...], *, diff: bool, check: bool, **values: Any) -> Exit:
+    """Rewrite the files below PATH: older API versions and deprecated fields give way to their successors.
+
+    Comments and order are kept. What each VM becomes is compared before and after, and no change is made by which one
+    would differ.
+    """
+    from render.frontends.migrate import migrate as rewrite
+
+    asked = _request("migrate", paths, values)
+    return _refused(asked) if asked.diagnostics else rewrite(asked, diff=diff, check=check)
 
 
 def history(vm: str, path: str | None, **values: Any) -> Exit:

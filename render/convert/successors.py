@@ -1,0 +1,141 @@
+"""What a migration writes into one object, in place of what is deprecated: edits that keep comments and order."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from render.convert import flavors, instancetypes, presets
+from render.model import topology, tree
+from render.model.edits import Edit, Move, Put, Remove
+from render.model.fieldpath import FieldPath
+from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, Resource
+from render.model.tree import Tree
+
+BETA = f"{INSTANCETYPE}/v1beta1"
+_TOPOLOGY: FieldPath = ("spec", "cpu", "preferredCPUTopology")
+_FIRMWARE: FieldPath = ("spec", "firmware")
+
+
+class Step(NamedTuple):
+    """One change of an object, in words and in edits. *safe*: no VM can become another by it."""
+
+    words: str
+    edits: tuple[Edit, ...]
+    safe: bool = True
+
+
+def steps(resource: Resource) -> Iterator[Step]:
+    """What is to be done about *resource* alone, whatever refers to it."""
+    if resource.group == INSTANCETYPE:
+        if resource.version in instancetypes.OLDER:
+            yield _to_beta(resource)
+        yield from _preference(resource)
+    elif resource.group == FLAVOR and resource.kind not in flavors.KINDS:
+        yield _flavor_preference(resource)
+        yield from _preference(resource)
+    elif resource.group == KUBEVIRT and resource.version == "v1alpha3":
+        yield Step(f"apiVersion {KUBEVIRT}/v1", (Put(("apiVersion",), f"{KUBEVIRT}/v1"),))
+    if (resource.group, resource.kind) == (KUBEVIRT, "VirtualMachine"):
+        yield from _running(resource)
+
+
+def _to_beta(resource: Resource) -> Step:
+    # A field that the older version does not know would come into force.
+    newer = instancetypes.newer_fields(resource.kind, resource.version, resource.spec)
+    return Step(f"apiVersion {BETA}", (Put(("apiVersion",), BETA),), safe=not newer)
+
+
+def _flavor_preference(resource: Resource) -> Step:
+    idle = [
+        Remove(("spec", group, key))
+        for group in ("devices", "firmware")
+        for key, value in (tree.get(resource.spec, group) or {}).items()
+        if value is False
+    ]
+    return Step(f"apiVersion {BETA}", (Put(("apiVersion",), BETA), *idle), safe=False)
+
+
+def _running(resource: Resource) -> Iterator[Step]:
+    running = resource.spec.get("running")
+    if isinstance(running, bool) and "runStrategy" not in resource.spec:
+        strategy = "Always" if running else "Halted"
+        place = ("spec", "runStrategy")
+        yield Step(
+            f"runStrategy: {strategy}", (Move(("spec", "running"), place), Put(place, strategy))
+        )
+
+
+def _preference(resource: Resource) -> Iterator[Step]:
+    preferred = tree.get(resource.body, *_TOPOLOGY)
+    if isinstance(preferred, str) and preferred in topology.SUCCESSORS:
+        value = topology.SUCCESSORS[preferred]
+        yield Step(f"preferredCPUTopology: {value}", (Put(_TOPOLOGY, value),))
+    firmware = tree.get(resource.body, *_FIRMWARE)
+    if isinstance(firmware, dict) and firmware.get("preferredUseEfi") is not None:
+        yield _efi(firmware)
+
+
+def _efi(firmware: Tree) -> Step:
+    old, new = (*_FIRMWARE, "preferredUseEfi"), (*_FIRMWARE, "preferredEfi")
+    secure = (*_FIRMWARE, "preferredUseSecureBoot")
+    if firmware["preferredUseEfi"] is not True or firmware.get("preferredEfi") is not None:
+        return Step("no preferredUseEfi, which has no effect", (Remove(old),), safe=False)
+    value = {}
+    edits: list[Edit] = [Move(old, new)]
+    if firmware.get("preferredUseSecureBoot") is not None:
+        value = {"secureBoot": firmware["preferredUseSecureBoot"]}
+        edits.append(Remove(secure))
+    # A VM with an EFI of its own got the secure boot of the old field, and gets none from the new one.
+    return Step("preferredEfi", (*edits, Put(new, value)), safe=False)
+
+
+def flavor(resource: Resource) -> tuple[Edit, ...] | str:
+    """The edits that make an instancetype of a flavor, or why there is none."""
+    spec = resource.body.get("spec")
+    if not isinstance(spec, dict):
+        return "its profiles say nothing about memory, which an instancetype must"
+    if not isinstance(spec.get("cpu"), dict) or not flavors.lists_vcpus(spec["cpu"]):
+        return "its cpu is a topology, and that of an instancetype follows from a preference"
+    if tree.get(spec, "memory", "guest") is None:
+        return "it says nothing about memory, which an instancetype must"
+    kind = flavors.SUCCESSORS[resource.kind]
+    return Put(("apiVersion",), BETA), Put(("kind",), kind)
+
+
+def flavor_matcher(given: Tree) -> tuple[Edit, ...]:
+    """The edits that turn ``spec.flavor`` of a VM into a matcher of the instancetype of that name."""
+    place: FieldPath = ("spec", "instancetype")
+    edits: list[Edit] = [Move(("spec", "flavor"), place)]
+    if given.get("kind"):
+        edits.append(Put((*place, "kind"), flavors.SUCCESSORS[flavors.kind_of(given["kind"])]))
+    if "profile" in given:
+        edits.append(Remove((*place, "profile")))
+    return tuple(edits)
+
+
+def preset(resource: Resource) -> tuple[Edit, ...] | str:
+    """The edits that make a preference of a preset, or why there is none that says exactly the same."""
+    domain: FieldPath = ("spec", "domain")
+    given = tree.get(resource.body, *domain)
+    parts = {key for key, value in given.items() if value} if isinstance(given, dict) else set()
+    if not parts:
+        return "it says nothing"
+    if parts - {"features", "clock"}:
+        kept = ", ".join(sorted(parts - {"features", "clock"}))
+        return f"no preference says the same about {kept}"
+    features, clock = given.get("features") or {}, given.get("clock") or {}
+    if not features.keys() <= presets.FEATURES.keys():
+        return "no preference knows all of its features"
+    moves = [
+        Move((*domain, "features", key), ("spec", "features", presets.FEATURES[key]))
+        for key in features
+    ]
+    for key in clock:
+        to = ("preferredTimer",) if key == "timer" else ("preferredClockOffset", key)
+        moves.append(Move((*domain, "clock", key), ("spec", "clock", *to)))
+    return (
+        Put(("apiVersion",), BETA),
+        Put(("kind",), "VirtualMachinePreference"),
+        *moves,
+        Remove(domain),
+        Remove(("spec", "selector")),
+    )

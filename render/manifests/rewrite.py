@@ -1,0 +1,135 @@
+"""Editing YAML text: what is not edited stays, and so do comments, order and quotes.
+
+The one place that uses ruamel's round trip. Only documents that change are written anew.
+"""
+
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from render.manifests import stream
+from render.model.edits import Edit, Move, Put, Remove
+from render.model.fieldpath import FieldPath
+
+_WIDTH = 1 << 20
+_DASH = re.compile(
+    r"^( *)(?:[^\s#-][^#\n]*:|-\s[^#\n]*:)[ ]*(?:#.*)?\n(?: *#.*\n|\s*\n)*( *)- ", re.MULTILINE
+)
+
+
+def rewrite(text: str, edits: Mapping[int, Iterable[tuple[FieldPath, Edit]]]) -> str:
+    """*text* with *edits* by document: pairs of the way to an object in it (of a List) and an edit of that object."""
+    parts: list[str] = []
+    done = 0
+    for index, chunk in enumerate(stream.split(text)):
+        start = text.find(chunk.text.removesuffix("\n"), done)
+        if index not in edits:
+            continue
+        end = min(start + len(chunk.text), len(text))
+        parts += (text[done:start], _document(chunk.text, edits[index]))
+        done = end
+    return "".join((*parts, text[done:]))
+
+
+def is_yaml(text: str) -> bool:
+    """Whether *text* can be rewritten: JSON is another notation."""
+    return all(chunk.value is stream.MISSING for chunk in stream.split(text))
+
+
+def _document(text: str, edits: Iterable[tuple[FieldPath, Edit]]) -> str:
+    from ruamel.yaml import YAML
+
+    yaml = YAML(typ="rt", pure=True)
+    yaml.preserve_quotes = True
+    yaml.width = _WIDTH
+    plain = text.replace("\r\n", "\n")
+    if _is_indented(plain):
+        yaml.indent(mapping=2, sequence=4, offset=2)
+    root = yaml.load(plain)
+    before = _comments(root)
+    for prefix, edit in edits:
+        _edit(_at(root, prefix), edit)
+    lost = before - _comments(root)
+    written = io.StringIO()
+    yaml.dump(root, written)
+    # A comment whose place is gone stays with the document.
+    made = "".join(f"{line}\n" for line in lost.elements()) + written.getvalue().rstrip("\n") + "\n"
+    return made if plain == text else made.replace("\n", "\r\n")
+
+
+def _is_indented(text: str) -> bool:
+    """Whether the items of the first list are further in than its key."""
+    match = _DASH.search(text)
+    return match is not None and len(match[2]) > len(match[1])
+
+
+def _at(node: Any, path: FieldPath) -> Any:
+    for step in path:
+        node = node[step]
+    return node
+
+
+def _edit(body: Any, edit: Edit) -> None:
+    match edit:
+        case Put(path, value):
+            _parent(body, path)[path[-1]] = value
+        case Remove(path):
+            _take(_at(body, path[:-1]), path[-1])
+        case Move(path, to) if path[:-1] == to[:-1]:
+            mapping = _at(body, path[:-1])
+            place = list(mapping).index(path[-1])
+            value, comment = _take(mapping, path[-1])
+            mapping.insert(place, to[-1], value)
+            _comment(mapping, to[-1], comment)
+        case Move(path, to):
+            value, comment = _take(_at(body, path[:-1]), path[-1])
+            mapping = _parent(body, to)
+            mapping[to[-1]] = value
+            _comment(mapping, to[-1], comment)
+
+
+def _parent(body: Any, path: FieldPath) -> Any:
+    from ruamel.yaml.comments import CommentedMap
+
+    for step in path[:-1]:
+        if isinstance(step, str) and body.get(step) is None:
+            body[step] = CommentedMap()
+        body = body[step]
+    return body
+
+
+def _take(mapping: Any, key: Any) -> tuple[Any, Any]:
+    comment = mapping.ca.items.pop(key, None)
+    return mapping.pop(key), comment
+
+
+def _comment(mapping: Any, key: Any, comment: Any) -> None:
+    if comment is not None:
+        mapping.ca.items[key] = comment
+
+
+def _comments(root: Any) -> Counter[str]:
+    """How often each line of a comment stands in *root*."""
+    tokens = {id(token): token for token in _tokens(root)}
+    lines = (line.strip() for token in tokens.values() for line in token.value.splitlines())
+    return Counter(line for line in lines if line)
+
+
+def _tokens(node: Any) -> Iterator[Any]:
+    """The comments attached to *node* and to what is below it, some of them several times."""
+    attached = getattr(node, "ca", None)
+    if attached is not None:
+        yield from _flat([attached.comment, *attached.items.values(), attached.end])
+    children = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    for child in children:
+        yield from _tokens(child)
+
+
+def _flat(found: Any) -> Iterator[Any]:
+    if isinstance(found, list):
+        for item in found:
+            yield from _flat(item)
+    elif found is not None:
+        yield found

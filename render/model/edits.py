@@ -1,0 +1,55 @@
+"""Changes of an object that keep the order of its keys: what a migration asks for."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from render.model import tree
+from render.model.fieldpath import FieldPath
+from render.model.tree import Tree
+
+
+class Put(NamedTuple):
+    """Set *value* at *path*; a new key comes last."""
+
+    path: FieldPath
+    value: Any
+
+
+class Move(NamedTuple):
+    """Carry what is at *path* over to *to*; within one mapping the key is renamed in its place."""
+
+    path: FieldPath
+    to: FieldPath
+
+
+class Remove(NamedTuple):
+    """Drop the key at *path*."""
+
+    path: FieldPath
+
+
+Edit = Put | Move | Remove
+
+
+def apply(body: Tree, edits: Iterable[Edit]) -> Tree:
+    """A copy of *body* with *edits*, in their order."""
+    made: Tree = tree.copy(body)
+    for edit in edits:
+        match edit:
+            case Put(path, value):
+                tree.put(made, path, value)
+            case Remove(path):
+                tree.remove(made, *path)
+            case Move(path, to) if path[:-1] == to[:-1]:
+                _rename(tree.get(made, *path[:-1]), path[-1], to[-1])
+            case Move(path, to):
+                value = tree.get(made, *path)
+                tree.remove(made, *path)
+                tree.put(made, to, value)
+    return made
+
+
+def _rename(mapping: Tree, old: Any, new: Any) -> None:
+    items = [(new if key == old else key, value) for key, value in mapping.items() if key != new]
+    mapping.clear()
+    mapping.update(items)

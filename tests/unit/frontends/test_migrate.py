@@ -1,0 +1,253 @@
+"""``virt-render migrate``: files rewritten, VMs unchanged."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from render import Settings, render
+from render.frontends.dispatch import invoke
+from render.frontends.exits import Exit
+from render.manifests.reader import Limits
+from render.manifests.sources import load
+from tests.support.cases import CASES
+
+OLD = {
+    "instancetypes.yaml": """\
+# sizes
+apiVersion: instancetype.kubevirt.io/v1alpha1 # of 2022
+kind: VirtualMachineInstancetype
+metadata: {name: small}
+spec:
+  cpu: {guest: 2} # two
+  memory: {guest: 1Gi}
+---
+apiVersion: instancetype.kubevirt.io/v1alpha2
+kind: VirtualMachinePreference
+metadata: {name: fedora}
+spec:
+  cpu:
+    preferredCPUTopology: preferCores # one socket
+  firmware:
+    # boots securely
+    preferredUseEfi: true
+    preferredUseSecureBoot: false
+""",
+    "flavors.yaml": """\
+apiVersion: flavor.kubevirt.io/v1alpha1
+kind: VirtualMachineFlavor
+metadata: {name: tiny}
+spec:
+  cpu: {guest: 1}
+  memory: {guest: 128Mi} # enough
+---
+apiVersion: flavor.kubevirt.io/v1alpha1
+kind: VirtualMachinePreference
+metadata: {name: virtio}
+spec:
+  devices:
+    preferredDiskBus: virtio
+    preferredAutoattachGraphicsDevice: false # without effect
+""",
+    "presets.yaml": """\
+apiVersion: kubevirt.io/v1alpha3
+kind: VirtualMachineInstancePreset
+metadata: {name: windows}
+spec:
+  selector: {matchLabels: {os: windows}} # all of them
+  domain:
+    features:
+      apic: {} # the clock needs it
+      # for speed
+      hyperv:
+        relaxed: {}
+    devices: {}
+---
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstancePreset
+metadata: {name: roomy}
+spec:
+  selector: {matchLabels: {size: large}}
+  domain:
+    resources: {requests: {memory: 8Gi}}
+    devices: {}
+""",
+    "vms.yaml": """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: by-instancetype}
+spec:
+  # never stopped
+  running: true
+  instancetype: {name: small, kind: VirtualMachineInstancetype}
+  preference: {name: fedora, kind: VirtualMachinePreference}
+  template: {spec: {domain: {devices: {}}}}
+---
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: by-flavor}
+spec:
+  running: false # for now
+  flavor:
+    name: tiny # the smallest
+    kind: virtualmachineflavor
+  preference: {name: virtio, kind: VirtualMachinePreference}
+  template:
+    spec:
+      domain: {devices: {}}
+      volumes:
+        - name: root
+          containerDisk: {image: "example.com/root:1"}
+---
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: by-preset}
+spec:
+  runStrategy: Manual
+  template:
+    metadata: {labels: {os: windows, size: large}}
+    spec: {domain: {devices: {}}}
+---
+apiVersion: kubevirt.io/v1alpha1
+kind: VM
+metadata: {name: stored}
+spec: {restartPolicy: never, domain: {os: {type: {os: hvm}}}} # of 2017
+""",
+}
+NAMING = (
+    "virtualmachinepreset.kubevirt.io/",
+    "kubevirt.io/instancetype-name",
+    "kubevirt.io/preference-name",
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in OLD.items():
+        Path(name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def texts() -> dict[str, str]:
+    return {path.name: path.read_text(encoding="utf-8") for path in Path().glob("*.*")}
+
+
+def started() -> list[Any]:
+    """The VMIs of the current folder, without the names of what they were made from."""
+    loaded = load(["."], stdin=None, limits=Limits())
+    bodies = [document.body for document in loaded.documents]
+    rendered = render(bodies, Settings(emit="vmi", preset_conflicts="override"))
+    found = [body for body in rendered.resources if body["kind"] == "VirtualMachineInstance"]
+    for body in found:
+        annotations = body["metadata"]["annotations"]
+        body["metadata"]["annotations"] = {
+            key: value for key, value in annotations.items() if not key.startswith(NAMING)
+        }
+    return found
+
+
+@pytest.mark.usefixtures("folder")
+def test_rewrites_what_has_a_successor_and_changes_no_vm(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    before = started()
+    assert len(before) == 4
+    assert invoke(["migrate"]) is Exit.OK
+    assert started() == before
+    made = {name: re.sub(r"(\S) +#", r"\1 #", text) for name, text in texts().items()}
+    assert "v1alpha1 " not in made["instancetypes.yaml"]
+    assert (
+        "    # boots securely\n    preferredEfi:\n      secureBoot: false\n"
+        in made["instancetypes.yaml"]
+    )
+    assert "preferredCPUTopology: cores # one socket" in made["instancetypes.yaml"]
+    assert "kind: VirtualMachineInstancetype" in made["flavors.yaml"]
+    assert "preferredAutoattachGraphicsDevice" not in made["flavors.yaml"]
+    assert "  # never stopped\n  runStrategy: Always\n" in made["vms.yaml"]
+    assert "  instancetype:\n    name: tiny # the smallest\n" in made["vms.yaml"]
+    assert "preference:\n    name: windows\n    kind: VirtualMachinePreference" in made["vms.yaml"]
+    assert " # for speed\n    preferredHyperv:\n      relaxed: {}\n" in made["presets.yaml"]
+    report = capfdbinary.readouterr()
+    assert b"vms.yaml: VirtualMachine by-flavor: runStrategy: Halted\n" in report.out
+    assert b"VirtualMachineInstancePreset roomy stays as it is" in report.err
+    assert b"VM stored stays as it is" in report.err
+
+
+@pytest.mark.usefixtures("folder")
+def test_comments_survive_and_a_second_run_changes_nothing() -> None:
+    invoke(["migrate"])
+    made = texts()
+    for name, text in OLD.items():
+        for line in text.splitlines():
+            _, found, comment = line.partition("# ")
+            assert not found or f"# {comment}" in made[name], comment
+    invoke(["migrate"])
+    assert texts() == made
+
+
+@pytest.mark.usefixtures("folder")
+def test_check_and_diff_write_nothing(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert invoke(["migrate", "--check"]) is Exit.FINDINGS
+    assert invoke(["migrate", "--diff"]) is Exit.OK
+    assert texts() == OLD
+    assert b"-  running: true\n+  runStrategy: Always\n" in capfdbinary.readouterr().out
+    invoke(["migrate"])
+    assert invoke(["migrate", "--check", "--diff"]) is Exit.OK
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_change_by_which_a_vm_would_differ_is_not_made(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    """The old field filled the secure boot of a VM's own EFI, its successor does not."""
+    vms = OLD["vms.yaml"].replace(
+        "template: {spec: {domain: {devices: {}}}}",
+        "template: {spec: {domain: {firmware: {bootloader: {efi: {}}}, devices: {}}}}",
+        1,
+    )
+    Path("vms.yaml").write_text(vms, encoding="utf-8")
+    before = started()
+    assert invoke(["migrate"]) is Exit.OK
+    assert started() == before
+    assert "preferredUseEfi: true" in texts()["instancetypes.yaml"]
+    assert "instancetype.kubevirt.io/v1beta1" in texts()["instancetypes.yaml"]
+    assert b"with preferredEfi, a VM would change" in capfdbinary.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_file_that_cannot_be_read_stops_everything() -> None:
+    Path("broken.yaml").write_text("apiVersion: v1\nkind: [\n", encoding="utf-8")
+    assert invoke(["migrate"]) is Exit.FINDINGS
+    assert {name: text for name, text in texts().items() if name in OLD} == OLD
+
+
+def test_json_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (
+        '{"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": {"name": "a"},'
+        ' "spec": {"running": true, "template": {"spec": {"domain": {"devices": {}}}}}}'
+    )
+    Path("vm.json").write_text(text, encoding="utf-8")
+    assert invoke(["migrate"]) is Exit.OK
+    assert texts() == {"vm.json": text}
+
+
+@pytest.mark.parametrize(
+    "case",
+    sorted(path.parent for path in CASES.glob("legacy/*/expected.yaml")),
+    ids=lambda p: p.name,
+)
+def test_golden_inputs_start_the_same_vms(
+    case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in (case / "input").iterdir():
+        Path(path.name).write_bytes(path.read_bytes())
+    before = started()
+    assert invoke(["migrate"]) is Exit.OK
+    assert started() == before
+    once = texts()
+    assert invoke(["migrate", "--check"]) is Exit.OK
+    assert texts() == once

@@ -1,0 +1,101 @@
+"""Editing YAML text: nothing changes but what is edited."""
+
+import pytest
+
+from render.manifests.reader import read
+from render.manifests.rewrite import is_yaml, rewrite
+from render.model import edits as edited
+from render.model.edits import Edit, Move, Put, Remove
+from render.model.fieldpath import FieldPath
+
+VM = """\
+# who owns it
+apiVersion: kubevirt.io/v1 # which
+kind: VirtualMachine
+metadata: {name: "web", labels: {a: 'b'}}
+spec:
+  # started at once
+  running: true # always
+  # the size
+  flavor:
+    name: small
+    kind: VirtualMachineFlavor # of this namespace
+
+  template:
+    spec:
+      volumes:
+        - name: root
+          # the claim
+          persistentVolumeClaim: {claimName: root}
+      text: |
+        # no comment
+        line
+  # the end
+"""
+RENAME = (
+    Move(("spec", "running"), ("spec", "runStrategy")),
+    Put(("spec", "runStrategy"), "Always"),
+)
+
+
+def edit(text: str, *edits: Edit, document: int = 0, route: FieldPath = ()) -> str:
+    return rewrite(text, {document: [(route, one) for one in edits]})
+
+
+def test_a_key_is_renamed_in_its_place_with_its_comments() -> None:
+    assert edit(VM, *RENAME) == VM.replace("running: true #", "runStrategy: Always #")
+
+
+def test_only_the_edited_document_is_written_anew() -> None:
+    odd = "a:   {b:    1}   # odd\n"
+    text = f"{odd}---\n{VM}---\n{odd}"
+    assert edit(text, *RENAME, document=1) == text.replace(
+        "running: true #", "runStrategy: Always #"
+    )
+
+
+def test_an_item_of_a_list() -> None:
+    text = "kind: List\nitems:\n- a: 1 # one\n- a: 2 # two\n"
+    assert edit(text, Put(("a",), 3), route=("items", 1)) == text.replace("a: 2", "a: 3")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        Remove(("spec", "running")),
+        Remove(("spec", "flavor", "kind")),
+        Remove(("spec", "template", "spec", "volumes")),
+        Move(("spec", "flavor", "name"), ("spec", "instancetype", "name")),
+    ],
+    ids=str,
+)
+def test_every_comment_survives_and_the_text_says_what_the_tree_does(change: Edit) -> None:
+    made = edit(VM, change)
+    for comment in (
+        "# who owns it", "# which", "# started at once", "# always", "# the size",
+        "# of this namespace", "# the claim", "# no comment", "# the end",
+    ):  # fmt: skip
+        assert comment in made
+    (document,) = read(made.encode(), "made").documents
+    (before,) = read(VM.encode(), "before").documents
+    assert document.body == edited.apply(before.body, [change])
+
+
+@pytest.mark.parametrize(
+    "text", [VM.replace("\n", "\r\n"), f"\ufeff{VM}", f"---\n{VM}", VM.rstrip()]
+)
+def test_line_breaks_and_marks_stay(text: str) -> None:
+    made = edit(text, *RENAME)
+    assert made.rstrip() == text.replace("running: true #", "runStrategy: Always #").rstrip()
+
+
+def test_lists_keep_their_indentation() -> None:
+    flush = "a:\n  b:\n  - c: 1\n  - c: 2\n"
+    assert edit(flush, Put(("x",), 1)) == f"{flush}x: 1\n"
+    deeper = "a:\n  b:\n    - c: 1\n    - c: 2\n"
+    assert edit(deeper, Put(("x",), 1)) == f"{deeper}x: 1\n"
+
+
+def test_json_is_no_yaml_here() -> None:
+    assert is_yaml(VM)
+    assert not is_yaml('{"a": 1}')
