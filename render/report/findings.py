@@ -8,7 +8,13 @@ from render.diagnostics.diagnostic import Diagnostic, Severity, ordered
 from render.report.places import Place, Sources
 
 _SAID_ALWAYS = frozenset(
-    {codes.BUNDLED_USED.number, codes.BUNDLED_DIFFERS.number, codes.PLACEHOLDER.number}
+    {
+        codes.BUNDLED_USED.number,
+        codes.BUNDLED_DIFFERS.number,
+        codes.HISTORY_ENDS.number,
+        codes.OBJECT_GONE.number,
+        codes.PLACEHOLDER.number,
+    }
 )
 
 

@@ -1,0 +1,277 @@
+"""Pins in a real git repository: the story of a fleet, merges, and processes that die."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.repository import LOCK, Repository, vm_in
+
+SOCKETS = ("spec", "template", "spec", "domain", "cpu", "sockets")
+
+
+def sockets(text: str, name: str) -> int:
+    value = vm_in(text, name)
+    for step in SOCKETS:
+        value = value[step]
+    assert isinstance(value, int)
+    return value
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    found = Repository(tmp_path / "repository")
+    found.instancetype("small")
+    found.vm("db")
+    found.vm("web")
+    return found
+
+
+def test_story(repository: Repository) -> None:  # noqa: PLR0915 - one after the other
+    printed: dict[tuple[str, int], str] = {}
+
+    def build(step: str) -> str:
+        output = repository.fine("build")
+        for name in ("db", "web"):
+            number = repository.pins[f"prod/{name}"]["revision"]
+            printed.setdefault((name, number), output)
+        repository.commit(step)
+        return output
+
+    # Create and pin.
+    assert "new, instancetype small@" in repository.fine("pin")
+    first = build("Pin the fleet")
+    assert sockets(first, "web") == sockets(first, "db") == 2
+    assert repository.fine("pin", "--check") == ""
+
+    # Edit the instancetype: nothing changes, and that is said once for both.
+    repository.instancetype("small", cpus=4)
+    done = repository.run("build")
+    assert done.returncode == 0
+    assert done.stderr.count("VR608") == 1
+    assert "prod/db, prod/web are pinned to" in done.stderr
+    assert sockets(done.stdout, "web") == sockets(done.stdout, "db") == 2
+    build("Edit small")
+    assert repository.fine("pin") == "nothing moved\n"
+
+    # Upgrade one of two.
+    assert "prod/web  1 -> 2" in repository.fine("pin", "--upgrade", "web")
+    upgraded = build("Upgrade web")
+    assert (sockets(upgraded, "web"), sockets(upgraded, "db")) == (4, 2)
+    assert vm_in(upgraded, "web")["metadata"]["annotations"]["virt-render.dev/revision"] == "2"
+    assert vm_in(upgraded, "db")["metadata"]["annotations"]["virt-render.dev/revision"] == "1"
+
+    # Delete the instancetype: pinned VMs still render, a new one fails.
+    (repository.folder / "instancetypes/small.yaml").unlink()
+    done = repository.run("build")
+    assert done.returncode == 0
+    assert "VR609" in done.stderr
+    assert (sockets(done.stdout, "web"), sockets(done.stdout, "db")) == (4, 2)
+    build("Delete small")
+    repository.vm("late")
+    done = repository.run("build")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert 'virtualmachineinstancetypes.instancetype.kubevirt.io "small" not found' in done.stderr
+    (repository.folder / "vms/late.yaml").unlink()
+
+    # Revert the edit and the deletion, and upgrade: web is what it was at first.
+    repository.instancetype("small")
+    assert "prod/web  2 -> 3" in repository.fine("pin", "--upgrade-all")
+    reverted = build("Revert")
+    assert vm_in(reverted, "web")["spec"] == vm_in(first, "web")["spec"]
+
+    # Edit the manifest of a VM.
+    text = (repository.folder / "vms/db.yaml").read_text(encoding="utf-8")
+    repository.write("vms/db.yaml", text.replace("devices: {}", "devices:\n          rng: {}"))
+    assert "db would become revision 2" in repository.run("pin", "--check").stderr
+    assert "prod/db  1 -> 2    manifest edited" in repository.fine("pin")
+    build("Give db a random number generator")
+
+    # History tells it, and every revision is what was printed then, to the byte.
+    history = repository.fine("history", "web").splitlines()
+    numbers = [line.split()[0] for line in history if line[:4].strip().isdecimal()]
+    assert numbers == ["1", "2", "3"]
+    assert "      spec.template.spec.domain.cpu.sockets: 2 -> 4 (live)" in history
+    assert "      spec.template.spec.domain.cpu.sockets: 4 -> 2 (at restart)" in history
+    assert "devices.rng: none -> {} (at restart)" in repository.fine("history", "prod/db")
+    before = repository.git("status", "--porcelain")
+    assert sorted(printed) == [("db", 1), ("db", 2), ("web", 1), ("web", 2), ("web", 3)]
+    for (name, number), output in printed.items():
+        shown = repository.fine("show", name, "--revision", str(number))
+        (then,) = (
+            part for part in output.split("---\n") if "VirtualMachine\n" in part and f"name: {name}\n" in part
+        )  # fmt: skip
+        assert shown == f"---\n{then}"
+    assert repository.git("status", "--porcelain") == before
+    assert sockets(repository.fine("show", "web", "--at", "HEAD~3"), "web") == 4
+    assert sockets(repository.fine("show", "web"), "web") == 2
+
+
+def branch(repository: Repository, name: str, *words: str) -> None:
+    """A branch from main on which pin was run with *words*."""
+    repository.git("checkout", "--quiet", "-b", name, "main")
+    repository.fine("pin", *words)
+    repository.commit(name)
+
+
+def conflicts(repository: Repository, name: str) -> bool:
+    repository.git("merge", "--quiet", "--no-edit", name, check=False)
+    return bool(repository.git("ls-files", "--unmerged"))
+
+
+def test_edits_of_neighbours_merge_in_git(repository: Repository) -> None:
+    repository.fine("pin")
+    repository.instancetype("small", cpus=4)
+    repository.commit("main")
+    branch(repository, "one", "--upgrade", "db")
+    branch(repository, "other", "--upgrade", "web")
+    assert not conflicts(repository, "one")
+    assert repository.fine("pin", "--check") == ""
+    output = repository.fine("build")
+    assert sockets(output, "db") == sockets(output, "web") == 4
+
+
+def test_new_neighbours_merge_by_resolving(repository: Repository) -> None:
+    repository.fine("pin")
+    repository.commit("main")
+    for name in ("mail", "proxy"):
+        repository.git("checkout", "--quiet", "main")
+        repository.vm(name)
+        branch(repository, name)
+    assert conflicts(repository, "mail")
+    done = repository.run("build")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "VR602" in done.stderr
+    half_merged = repository.lock.read_bytes()
+    assert repository.run("pin").returncode == 1
+    assert repository.lock.read_bytes() == half_merged
+    assert "prod/mail" in repository.fine("pin", "--resolve")
+    repository.commit("merge")
+    assert list(repository.pins) == ["prod/db", "prod/mail", "prod/proxy", "prod/web"]
+    assert repository.fine("pin", "--check") == ""
+
+
+def test_both_sides_changing_one_vm_is_refused(repository: Repository) -> None:
+    repository.fine("pin")
+    repository.commit("main")
+    for cpus in (4, 8):
+        repository.git("checkout", "--quiet", "main")
+        repository.instancetype("small", cpus=cpus)
+        branch(repository, f"cpus-{cpus}", "--upgrade", "web")
+    assert conflicts(repository, "cpus-4")
+    half_merged = repository.lock.read_bytes()
+    done = repository.run("pin", "--resolve")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "both sides changed the pin of prod/web" in done.stderr
+    assert "prod/db" not in done.stderr
+    assert repository.lock.read_bytes() == half_merged
+
+
+@pytest.mark.parametrize("style", ["merge", "diff3"])
+def test_resolving_from_the_markers_alone(repository: Repository, style: str) -> None:
+    repository.fine("pin")
+    repository.commit("main")
+    for name in ("mail", "proxy"):
+        repository.git("checkout", "--quiet", "main")
+        repository.vm(name)
+        branch(repository, name)
+    repository.git("-c", f"merge.conflictStyle={style}", "merge", "mail", check=False)
+    marked = repository.lock.read_bytes()
+    assert b"<<<<<<<" in marked
+    elsewhere = repository.folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / LOCK).write_bytes(marked)
+    repository.fine("pin", "--resolve", str(elsewhere))
+    repository.fine("pin", "--resolve")
+    assert (elsewhere / LOCK).read_bytes() == repository.lock.read_bytes()
+
+
+def test_nothing_to_resolve(repository: Repository) -> None:
+    repository.fine("pin")
+    before = repository.lock.read_bytes()
+    assert repository.run("pin", "--resolve").returncode == 2
+    assert repository.lock.read_bytes() == before
+
+
+def test_history_of_a_shallow_clone(repository: Repository, tmp_path: Path) -> None:
+    repository.fine("pin")
+    repository.commit("one")
+    for cpus in (3, 4):
+        repository.instancetype("small", cpus=cpus)
+        repository.fine("pin", "--upgrade-all")
+        repository.commit(f"cpus {cpus}")
+    clone = Repository(tmp_path / "clone")
+    clone.git("fetch", "--quiet", "--depth=2", f"file://{repository.folder}", "main")
+    clone.git("checkout", "--quiet", "FETCH_HEAD")
+    done = clone.run("history", "web")
+    assert done.returncode == 0
+    assert [
+        line.split()[0] for line in done.stdout.splitlines() if line[:4].strip().isdecimal()
+    ] == ["2", "3"]
+    assert "VR616" in done.stderr
+    assert "sockets: 3 -> 4 (live)" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("show", "web", "--at", "nowhere"), "git knows no revision nowhere"),
+        (("show", "web", "--at", "--help"), "git knows no revision --help"),
+        (("show", "web", "--revision", "9"), "has no revision 9"),
+        (("show", "nobody"), "no VirtualMachine nobody"),
+        (("history", "nobody"), "pins nobody"),
+    ],
+)
+def test_what_history_does_not_have(
+    repository: Repository, words: tuple[str, ...], message: str
+) -> None:
+    repository.fine("pin")
+    repository.commit("one")
+    done = repository.run(*words)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert message in done.stderr
+
+
+def test_history_without_git(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "render", "history", "web"],
+        cwd=tmp_path, env={**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)},
+        capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "VR615" in done.stderr
+
+
+def test_killed_at_any_moment_the_lock_is_old_or_new(repository: Repository) -> None:
+    for number in range(60):
+        repository.vm(f"vm{number:02}")
+    repository.fine("pin")
+    old = repository.lock.read_bytes()
+    repository.instancetype("small", cpus=4)
+    began = time.monotonic()
+    repository.fine("pin", "--upgrade-all")
+    duration = time.monotonic() - began
+    new = repository.lock.read_bytes()
+    assert old != new
+    chance = random.Random(0)  # noqa: S311 - no secret
+    killed = 0
+    for attempt in range(50):
+        repository.lock.write_bytes(old)
+        # Half of them around the end, where the lock is written.
+        earliest = 0.7 if attempt % 2 else 0.0
+        process = subprocess.Popen(
+            [sys.executable, "-m", "render", "pin", "--upgrade-all"],
+            cwd=repository.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        time.sleep(duration * chance.uniform(earliest, 1.0))
+        process.kill()
+        killed += process.wait() == -signal.SIGKILL
+        assert repository.lock.read_bytes() in (old, new)
+    assert killed > 10
+    repository.fine("pin", "--upgrade-all")
+    assert repository.lock.read_bytes() == new
