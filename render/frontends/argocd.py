@@ -7,7 +7,6 @@ without a word, and one line about each run for the log of the sidecar.
 
 import contextlib
 import json
-import os
 import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence

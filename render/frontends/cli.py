@@ -13,7 +13,7 @@ import click
 import render
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.frontends import argocd_commands, catalog_commands, pin_cli
+from render.frontends import argocd_commands, catalog_commands, kustomize_init, pin_cli
 from render.frontends.exits import Exit, status
 from render.frontends.options import COMMANDS, Call
 from render.report import text
@@ -107,6 +107,7 @@ _rendering(
     argocd_commands.argocd,
 )
 main.add_command(argocd_commands.argocd)
+main.add_command(kustomize_init.kustomize)
 main.add_command(catalog_commands.catalog)
 for command in pin_cli.commands(_option):
     main.add_command(command)

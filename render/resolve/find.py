@@ -135,4 +135,9 @@ def _suggest(kind_class: KindClass, wanted: Key, catalogue: Catalogue) -> str:
 
 def _meant(name: str, known: Collection[str]) -> str:
     near = nearest(name, known) if len(known) < _MANY else ""
+    if near.endswith(f"-{name}") or near.startswith(f"{name}-"):
+        return (
+            f"did you mean {near}? if kustomize renamed it: 'virt-render kustomize init' makes it rename what VMs "
+            "refer to as well"
+        )
     return f"did you mean {near}?" if near else ""
