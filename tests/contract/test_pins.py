@@ -88,7 +88,7 @@ def test_story(repository: Repository) -> None:  # noqa: PLR0915 - one after the
     # Edit the manifest of a VM.
     text = (repository.folder / "vms/db.yaml").read_text(encoding="utf-8")
     repository.write("vms/db.yaml", text.replace("devices: {}", "devices:\n          rng: {}"))
-    assert "db would become revision 2" in repository.run("pin", "--check").stderr
+    assert "and would become revision 2" in repository.run("pin", "--check").stderr
     assert "prod/db  1 -> 2    manifest edited" in repository.fine("pin")
     build("Give db a random number generator")
 
