@@ -12,6 +12,7 @@ import pytest
 
 from render.manifests.reader import read
 from render.manifests.writer import dump
+from tests.support.cases import ROOT
 
 KRM = str(Path(sys.executable).parent / "virt-render-krm")
 FLAGS = ("--enable-alpha-plugins", "--enable-exec")
@@ -308,13 +309,32 @@ def test_legacy_generator(kustomize: str, monkeypatch: pytest.MonkeyPatch) -> No
     assert is_rendered(built(kustomize, ".", FLAGS[0])["VirtualMachine", "web"])
 
 
-def test_without_enable_exec_nothing_is_rendered_and_nobody_says_so(kustomize: str) -> None:
-    put("vm.yaml", f"{VM}---\n{SMALL}")
-    put("render.yaml", function())
-    put("kustomization.yaml", "resources: [vm.yaml]\ntransformers: [render.yaml]\n")
-    done = build(kustomize, ".", FLAGS[0])
+def verify(manifests: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "render", "verify", "-"]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        command, input=manifests, env=environ, capture_output=True, encoding="utf-8", check=False
+    )
+
+
+def test_without_enable_exec_nothing_is_rendered_and_only_verify_says_so(kustomize: str) -> None:
+    put("base/vm.yaml", f"{VM}---\n{SMALL}")
+    put("base/render.yaml", function())
+    put("base/kustomization.yaml", "resources: [vm.yaml]\ntransformers: [render.yaml]\n")
+    put(
+        "prod/kustomization.yaml",
+        "resources: [../base]\nnamePrefix: p-\nnamespace: prod\nlabels:\n- pairs: {tier: web}\n"
+        "  includeTemplates: true\n",
+    )
+    done = build(kustomize, "prod", FLAGS[0])
     assert done.returncode == 0
-    assert "instancetype:" in done.stdout, "the reason for `virt-render verify`"
+    assert "instancetype:" in done.stdout, "kustomize leaves the function out without a word"
+    checked = verify(done.stdout)
+    assert checked.returncode == 1
+    assert "VirtualMachine prod/p-web" in checked.stdout + checked.stderr
+    rendered = build(kustomize, "prod", *FLAGS)
+    checked = verify(rendered.stdout)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def krm(stdin: str, *words: str) -> subprocess.CompletedProcess[str]:
