@@ -23,7 +23,7 @@ from render.model.tree import Tree
 from render.pipeline.machine import TEMPLATE, Context, Machine
 from render.resolve.kinds import INSTANCETYPE, KIND_CLASSES, KindClass
 from render.revisions import lock as locks
-from render.revisions.hashes import Ref, content_hash, hashed_name
+from render.revisions.hashes import Ref, canonical, content_hash, hashed_name
 from render.revisions.lock import Entry, Lock
 from render.settings import Settings
 
@@ -52,6 +52,9 @@ def find(resources: Sequence[Resource], settings: Settings) -> Found:
     if settings.lock is not None:
         given = from_body(settings.lock, 0)
         documents.insert(0, (given.body, Location(resource=given.ref)))
+    if len(documents) > 1:
+        # Which one counts where they disagree must not depend on the order of the input.
+        documents.sort(key=lambda document: canonical(document[0]))
     diagnostics: list[Diagnostic] = []
     whole = Lock({}, {})
     places: dict[str, Location] = {}
@@ -206,7 +209,9 @@ class Kept:
             if definition and definition.resource:
                 place = at(definition.resource, ("spec",))
             if current:
-                message = f"{ResourceRef(*key)} is not what {shown} {_are(vms)} pinned to: they stay as they are"
+                keeps = "it keeps" if len(vms) == 1 else "they keep"
+                message = f"{ResourceRef(*key)} differs from what {shown} {_are(vms)} pinned to;"
+                message += f" {keeps} the old content"
                 cure = "to let a VM have it, run virt-render pin --upgrade VM, or --upgrade-all"
                 found.append(OBJECT_CHANGED.at(place, message, help=cure))
             else:

@@ -99,7 +99,7 @@ EXPLANATIONS = {
         "An instancetype or preference was edited, and VMs are pinned to what it was before. They do not change: that"
         " is what KubeVirt does with VMs that exist, and what a pin is for.",
         _LOCK + _REVISIONS + _PIN + _VM + _LARGER,
-        "is not what web is pinned to",
+        "differs from what web is pinned to",
         "Run 'virt-render pin --upgrade VM' for the VMs that should have the new content, or '--upgrade-all'.",
     ),
     "VR609": Explanation(
