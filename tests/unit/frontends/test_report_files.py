@@ -1,0 +1,70 @@
+"""Reports into files, beside the one that is printed."""
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from render.frontends import dispatch
+from render.frontends.exits import Exit
+
+VM = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  runStrategy: Always
+  instancetype: {name: u1.nano}
+  template: {spec: {domain: {devices: {}}}}
+"""
+CONFLICT = VM.replace("devices: {}", "devices: {}, memory: {guest: 4Gi}")
+FILES = {"sarif": "out.sarif", "junit": "out.xml", "github": "out.txt", "json": "out.json"}
+FLAGS = [word for name, file in FILES.items() for word in (f"--{name}-file", file)]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", ["build", "check"])
+def test_several_at_once(command: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    Path("vm.yaml").write_text(CONFLICT)
+    assert dispatch.invoke([command, "vm.yaml", *FLAGS]) is Exit.FINDINGS
+    printed = capfdbinary.readouterr()
+    text = (printed.err if command == "build" else printed.out).decode()
+    assert "vm.yaml:7:52: error VR301 " in text
+    results = json.loads(Path("out.sarif").read_text())["runs"][0]["results"]
+    assert "VR301" in {result["ruleId"] for result in results}
+    assert ET.parse("out.xml").getroot().find(".//failure") is not None  # noqa: S314 - ours
+    assert "::error file=vm.yaml,line=7,col=52," in Path("out.txt").read_text()
+    codes = {one["code"] for one in json.loads(Path("out.json").read_text())["diagnostics"]}
+    assert codes == {"VR301", "VR209"}
+
+
+@pytest.mark.parametrize("command", ["build", "check"])
+def test_without_findings_they_are_valid_and_empty(command: str) -> None:
+    Path("vm.yaml").write_text(VM.replace("  instancetype: {name: u1.nano}\n", ""))
+    assert dispatch.invoke([command, "vm.yaml", *FLAGS]) is Exit.OK
+    assert json.loads(Path("out.sarif").read_text())["runs"][0]["results"] == []
+    assert json.loads(Path("out.json").read_text())["diagnostics"] == []
+    assert not Path("out.txt").read_text()
+    assert ET.parse("out.xml").getroot().get("failures", "0") == "0"  # noqa: S314 - ours
+
+
+def test_a_wrong_setting_is_reported_there_too() -> None:
+    assert dispatch.invoke(["check", "--emit", "vmx", "--json-file", "out.json"]) is Exit.USAGE
+    (found,) = json.loads(Path("out.json").read_text())["diagnostics"]
+    assert found["code"] == "VR801"
+
+
+def test_what_cannot_be_written_is_an_error(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    Path("vm.yaml").write_text(VM)
+    flags = ["--json-file", "no/such/out.json", "--sarif-file", "out.sarif"]
+    assert dispatch.invoke(["build", "vm.yaml", *flags]) is Exit.UNREADABLE
+    printed = capfdbinary.readouterr()
+    assert printed.out == b""
+    assert b"error VR121 unwritable: cannot write no/such/out.json: " in printed.err
+    assert Path("out.sarif").exists()

@@ -1,0 +1,84 @@
+"""SARIF is what the standard allows: our own schema of the parts that we write, and the rules that no schema states."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.frontends.options import Call
+from render.frontends.run import execute
+from render.report import sarif
+from render.report.findings import find
+from render.report.places import Sources
+from tests.support.cases import CASES, ROOT
+
+SCHEMA = json.loads((ROOT / "tests" / "support" / "sarif.schema.json").read_text(encoding="utf-8"))
+FOLDERS = sorted(path.parent for path in CASES.glob("*/*/case.yaml"))
+
+
+def checked(text: str) -> Any:
+    """The parsed log, once it is known to keep the rules."""
+    log = json.loads(text)
+    jsonschema.validate(log, SCHEMA)
+    (run,) = log["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert len(set(rules)) == len(rules)
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]] == result["ruleId"]
+    return run
+
+
+def report(*diagnostics: Diagnostic) -> Any:
+    return checked(sarif.report(find(diagnostics, Sources())))
+
+
+def test_the_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_without_findings() -> None:
+    run = report()
+    assert run["results"] == []
+    assert run["invocations"] == [{"executionSuccessful": True, "toolExecutionNotifications": []}]
+
+
+def test_what_has_no_file_is_a_notification() -> None:
+    run = report(codes.NO_OBJECTS.at(Location(), "nothing there"))
+    assert run["results"] == []
+    (invocation,) = run["invocations"]
+    assert invocation["executionSuccessful"] is False
+    assert [one["descriptor"]["id"] for one in invocation["toolExecutionNotifications"]] == [
+        "VR112"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "uri"),
+    [
+        ("a b.yaml", "a%20b.yaml"),
+        ("../base/vm.yaml", "../base/vm.yaml"),
+        ("50%/ü#?.yaml", "50%25/%C3%BC%23%3F.yaml"),
+        ("a:b.yaml", "a%3Ab.yaml"),
+    ],
+)
+def test_files_are_relative_references(file: str, uri: str) -> None:
+    run = report(codes.YAML_SYNTAX.at(Location(file=file, line=1, column=1), "odd"))
+    (result,) = run["results"]
+    physical = result["locations"][0]["physicalLocation"]
+    assert physical == {
+        "artifactLocation": {"uri": uri},
+        "region": {"startLine": 1, "startColumn": 1},
+    }
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(CASES)))
+def test_every_case(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(folder)
+    execute(Call("check", ("input",), {"--format": "sarif"}), {})
+    assert checked(capfdbinary.readouterr().out.decode())["results"] is not None
