@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from render.model import tree
 from render.model.fieldpath import FieldPath
-from render.model.resource import KUBEVIRT, Resource
+from render.model.resource import KUBEVIRT, Resource, text_at
 from render.model.tree import Tree
 
 VERSION = "v1alpha1"
@@ -66,7 +66,7 @@ def store_faults(body: Tree) -> list[Fault]:
     """What of a stored VM cannot be kept."""
     found = []
     policy = tree.get(body, *RESTART_POLICY)
-    if policy is not None and policy not in _RUN_STRATEGIES:
+    if policy is not None and str(policy) not in _RUN_STRATEGIES:
         known = " and ".join(_RUN_STRATEGIES)
         message = f"restartPolicy {policy} has no run strategy: {known} have"
         found.append(Fault(RESTART_POLICY, message, "write always (Always) or never (Once)"))
@@ -81,17 +81,18 @@ def store_faults(body: Tree) -> list[Fault]:
 
 
 def _type_faults(type_: Tree) -> list[Fault]:
-    found = [
-        Fault((*OS, "type", key), f"domain.os.type.{key} has no counterpart in kubevirt.io/v1", "")
-        for key in type_
-        if key not in _OS_KEYS
-    ]
-    if type_.get("os", "hvm") != "hvm":
-        message = f"domain.os.type.os is {type_['os']}, and KubeVirt runs hvm guests only"
-        found.append(Fault((*OS, "type", "os"), message, "write hvm"))
-    if type_.get("arch", "x86_64") not in _ARCHITECTURES:
-        message = f"domain.os.type.arch is {type_['arch']}, which KubeVirt does not run"
-        found.append(Fault((*OS, "type", "arch"), message, f"one of {', '.join(_ARCHITECTURES)}"))
+    found = []
+    for key, value in type_.items():
+        place: FieldPath = (*OS, "type", key)
+        if key not in _OS_KEYS or not isinstance(value, str):
+            message = f"domain.os.type.{key} has no counterpart in kubevirt.io/v1"
+            found.append(Fault(place, message, f"keep {', '.join(sorted(_OS_KEYS))}, each a text"))
+        elif key == "os" and value != "hvm":
+            message = f"domain.os.type.os is {value}, and KubeVirt runs hvm guests only"
+            found.append(Fault(place, message, "write hvm"))
+        elif key == "arch" and value not in _ARCHITECTURES:
+            message = f"domain.os.type.arch is {value}, which KubeVirt does not run"
+            found.append(Fault(place, message, f"one of {', '.join(_ARCHITECTURES)}"))
     return found
 
 
@@ -109,12 +110,12 @@ def from_store(body: Tree, instance: Tree) -> Tree:
     }
     carried = {"labels": metadata.get("labels"), "annotations": annotations}
     spec: Tree = tree.copy(instance.get("spec") or {})
-    type_ = tree.get(body, *OS, "type") or {}
-    if "arch" in type_ and not spec.get("architecture"):
-        spec["architecture"] = _ARCHITECTURES.get(type_["arch"], "")
-    if "machine" in type_ and not tree.get(spec, "domain", "machine", "type"):
-        tree.put(spec, ("domain", "machine", "type"), type_["machine"])
-    policy = tree.get(body, *RESTART_POLICY)
+    arch, machine = (text_at(tree.get(body, *OS, "type"), key) for key in ("arch", "machine"))
+    if arch and not spec.get("architecture"):
+        spec["architecture"] = _ARCHITECTURES.get(arch, "")
+    if machine and not tree.get(spec, "domain", "machine", "type"):
+        tree.put(spec, ("domain", "machine", "type"), machine)
+    policy = text_at(body.get("spec"), "restartPolicy")
     return {
         "apiVersion": f"{KUBEVIRT}/v1",
         "kind": "VirtualMachine",

@@ -1,7 +1,7 @@
 """What a migration writes into one object, in place of what is deprecated: edits that keep comments and order."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from render.convert import flavors, instancetypes, presets
 from render.model import topology, tree
@@ -48,10 +48,14 @@ def _flavor_preference(resource: Resource) -> Step:
     idle = [
         Remove(("spec", group, key))
         for group in ("devices", "firmware")
-        for key, value in (tree.get(resource.spec, group) or {}).items()
+        for key, value in _mapping(resource.spec.get(group)).items()
         if value is False
     ]
     return Step(f"apiVersion {BETA}", (Put(("apiVersion",), BETA), *idle), safe=False)
+
+
+def _mapping(value: Any) -> Tree:
+    return value if isinstance(value, dict) else {}
 
 
 def _running(resource: Resource) -> Iterator[Step]:
@@ -116,13 +120,13 @@ def preset(resource: Resource) -> tuple[Edit, ...] | str:
     """The edits that make a preference of a preset, or why there is none that says exactly the same."""
     domain: FieldPath = ("spec", "domain")
     given = tree.get(resource.body, *domain)
-    parts = {key for key, value in given.items() if value} if isinstance(given, dict) else set()
+    parts = {key for key, value in _mapping(given).items() if value}
     if not parts:
         return "it says nothing"
     if parts - {"features", "clock"}:
         kept = ", ".join(sorted(parts - {"features", "clock"}))
         return f"no preference says the same about {kept}"
-    features, clock = given.get("features") or {}, given.get("clock") or {}
+    features, clock = (_mapping(given.get(key)) for key in ("features", "clock"))
     if not features.keys() <= presets.FEATURES.keys():
         return "no preference knows all of its features"
     moves = [

@@ -166,6 +166,9 @@ def _profiles(resource: Resource, diagnostics: list[Diagnostic]) -> Iterator[Tre
         if isinstance(cpu, dict):
             cpu, problems = schemas.decode(cpu, _CPU)
             diagnostics += _located(resource, (*place, "cpu"), problems)
+        elif cpu is not None:
+            diagnostics.append(WRONG_TYPE.at(at(resource, (*place, "cpu")), "expected a mapping"))
+            cpu = None
         yield {**profile, "cpu": cpu}
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 
 from render import schemas
 from render.convert import instancetypes
-from render.diagnostics.codes import DEPRECATED_VERSION, MISSING_FIELD
+from render.diagnostics.codes import DEPRECATED_VERSION, MISSING_FIELD, UNKNOWN_FIELD
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.model import tree
 from render.model.catalogue import Definition, Unfit
-from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource
+from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, text_at
 from render.model.tree import Tree
 from render.pipeline.load import INSTANCETYPES, PREFERENCES
 from render.settings import Settings
@@ -36,7 +36,7 @@ def read(resource: Resource, settings: Settings) -> tuple[Definition | Unfit, li
         return _current(resource), []
     outdated = DEPRECATED_VERSION.at(
         at(resource, ("data",)),
-        f"the revision holds a {older.kind} of an API version that KubeVirt >= 1.7 neither serves nor decodes",
+        "the revision holds an object of an API version that KubeVirt >= 1.7 neither serves nor decodes",
         help=f"store it again as {INSTANCETYPE}/v1beta1, or drop revisionName",
     )
     return older, [outdated]
@@ -46,7 +46,7 @@ def _current(resource: Resource) -> Definition | Unfit:
     data = resource.body.get("data")
     if not isinstance(data, dict) or not data:
         return Unfit("unexpected type in ControllerRevision: <nil>")
-    kind, version = data.get("kind"), data.get("apiVersion", "")
+    kind, version = text_at(data, "kind"), text_at(data, "apiVersion")
     if not kind:
         return Unfit(
             "failed to decode object in ControllerRevision: Object 'Kind' is missing in the data"
@@ -61,16 +61,22 @@ def _current(resource: Resource) -> Definition | Unfit:
     )
 
 
-def _whole(resource: Resource, data: Tree) -> Definition:
+def _whole(resource: Resource, data: Tree) -> Definition | Unfit:
     kind = data["kind"]
-    given = data.get("spec")
-    type_name = _INSTANCETYPE if kind in INSTANCETYPES else _PREFERENCE
-    spec, _ = schemas.decode(given if isinstance(given, dict) else {}, type_name)
-    name = tree.get(data, "metadata", "name") or resource.name
-    return Definition(kind, str(name), spec, resource)
+    word = "Instancetype" if kind in INSTANCETYPES else "Preference"
+    # The decoder ignores what it does not know and reads what is missing as zero; it refuses other types.
+    decoded, problems = schemas.decode(
+        {key: data[key] for key in ("metadata", "spec") if key in data},
+        f"instancetype.VirtualMachine{word}",
+    )
+    for problem in problems:
+        if problem.code not in (MISSING_FIELD, UNKNOWN_FIELD):
+            return Unfit(f"failed to decode object in ControllerRevision: {problem.message}")
+    name = tree.get(decoded, "metadata", "name") or resource.name
+    return Definition(kind, name, decoded.get("spec") or {}, resource)
 
 
-def _older(resource: Resource) -> Definition | None:
+def _older(resource: Resource) -> Definition | Unfit | None:
     """The content of a revision from before v1beta1, None if it is none."""
     data = resource.body.get("data")
     if not isinstance(data, dict):
@@ -78,12 +84,14 @@ def _older(resource: Resource) -> Definition | None:
     wrapped = instancetypes.unwrap(data)
     if isinstance(wrapped, dict):
         return _wrapped(resource, wrapped)
-    group, _, version = str(data.get("apiVersion", "")).rpartition("/")
+    group, _, version = text_at(data, "apiVersion").rpartition("/")
     if group != INSTANCETYPE or version not in instancetypes.OLDER:
         return None
-    if data.get("kind") not in INSTANCETYPES | PREFERENCES:
+    if text_at(data, "kind") not in INSTANCETYPES | PREFERENCES:
         return None
     found = _whole(resource, data)
+    if isinstance(found, Unfit):
+        return found
     # Go knows the fields of the older type, and ignores others.
     newer = instancetypes.newer_fields(found.kind, version, found.spec)
     return _converted(found._replace(spec=instancetypes.without(found.spec, newer)))

@@ -107,8 +107,8 @@ def with_revisions(vm: Json, objects: list[Json]) -> Json:
     spec = dict(vm["spec"])
     for kind in KINDS:
         matcher = spec.get(kind.lower())
-        found = matcher and definition_of(matcher, kind, vm, objects)
-        if found:
+        found = definition_of(matcher, kind, vm, objects) if matcher else None
+        if matcher and found:
             spec[kind.lower()] = {**matcher, "revisionName": stored_name(found)}
     return {**vm, "spec": spec}
 
