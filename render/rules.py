@@ -9,7 +9,6 @@ at the spec of the VMI.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from render.model import tree
@@ -47,15 +46,18 @@ Result = Edit | Conflict
 Evaluate = Callable[[Tree, Draft], Iterable[Result]]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """*reads* and *writes* are paths in the source and in the VMI spec; *since* and *until* a window of releases."""
+class Rule(NamedTuple):
+    """*reads* and *writes* are paths in the source and in the VMI spec; *since* and *until* a window of releases.
+
+    About a source that has nothing of what it reads a rule has nothing to say, unless *always*.
+    """
 
     evaluate: Evaluate
     reads: tuple[FieldPath, ...]
     writes: tuple[FieldPath, ...]
     since: tuple[int, int] | None = None
     until: tuple[int, int] | None = None
+    always: bool = False
 
     def holds_in(self, release: tuple[int, int]) -> bool:
         """Whether the rule exists in the KubeVirt *release* (major, minor)."""
@@ -164,19 +166,44 @@ def custom(
     reads: Sequence[str],
     writes: Sequence[str],
     since: tuple[int, int] | None = None,
+    always: bool = False,
 ) -> Rule:
     """A rule with a mind of its own: a named function."""
-    return Rule(evaluate, tuple(map(path, reads)), tuple(map(path, writes)), since)
+    return Rule(evaluate, tuple(map(path, reads)), tuple(map(path, writes)), since, always=always)
 
 
-def run(rules: Iterable[Rule], source: Tree, template: Tree, release: tuple[int, int]) -> Outcome:
+_Relevant = tuple[Tree, tuple[Rule, ...], tuple[Rule, ...]]
+_relevant: dict[tuple[int, int, tuple[int, int]], _Relevant] = {}
+_ROOM = 1000
+
+
+def relevant(rules: tuple[Rule, ...], source: Tree, release: tuple[int, int]) -> tuple[Rule, ...]:
+    """Those of *rules* that exist in *release* and have something to say about *source*.
+
+    Many VMs share an instancetype, so the answer is kept. *source* must not be changed later.
+    """
+    key = id(rules), id(source), release
+    known = _relevant.get(key)
+    if known is None:
+        found = tuple(
+            rule
+            for rule in rules
+            if rule.holds_in(release)
+            and (rule.always or any(tree.get(source, *read) is not None for read in rule.reads))
+        )
+        if len(_relevant) >= _ROOM:
+            _relevant.clear()
+        # What is identified is kept too: an id is unique only while its object lives.
+        known = _relevant[key] = source, rules, found
+    return known[2]
+
+
+def run(rules: tuple[Rule, ...], source: Tree, template: Tree, release: tuple[int, int]) -> Outcome:
     """Apply *rules* in order to a draft of *template*, a mapping with ``spec`` and perhaps ``metadata``."""
     draft = Draft(template)
     edits: list[Edit] = []
     conflicts: list[Conflict] = []
-    for rule in rules:
-        if not rule.holds_in(release):
-            continue
+    for rule in relevant(rules, source, release):
         for result in tuple(rule.evaluate(source, draft)):
             if isinstance(result, Conflict):
                 conflicts.append(result)

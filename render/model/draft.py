@@ -46,16 +46,12 @@ class Draft:
 
     def _parent(self, path: FieldPath) -> Any:
         node: Any = self.tree
+        owned = self._owned
         for step in path[:-1]:
-            child = node.get(step) if isinstance(step, str) else node[step]
-            if child is None:
-                child = {}
-            elif id(child) not in self._owned:
-                child = child.copy()
-            else:
-                node = child
-                continue
-            node[step] = child
-            self._owned[id(child)] = child
+            child = node.get(step) if step.__class__ is str else node[step]
+            if id(child) not in owned:
+                child = {} if child is None else child.copy()
+                node[step] = child
+                owned[id(child)] = child
             node = child
         return node

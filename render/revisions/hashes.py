@@ -13,6 +13,7 @@ from render.model.tree import Tree
 PREFIX = "sha256:"
 #: Decides which content a hash is of, so that an empty instancetype is no empty preference.
 KIND_CLASSES = ("instancetype", "preference", "preset")
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False).encode
 _IS_HASH = re.compile(r"sha256:[0-9a-f]{64}\Z").match
 _IS_REF = re.compile(r"([A-Za-z]+)/([^@/\s]+)@(sha256:[0-9a-f]{64})\Z").match
 _SUFFIX = 10
@@ -36,7 +37,7 @@ class Ref(NamedTuple):
 
 def canonical(value: Any) -> str:
     """*value* as JSON with sorted keys, without blanks, in ASCII."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return _encode(value)
 
 
 def digest(value: Any) -> str:

@@ -77,5 +77,6 @@ RULES: tuple[Rule, ...] = (
             "domain.cpu.realtime",
             "domain.cpu.maxSockets",
         ),
+        always=True,
     ),
 )

@@ -70,5 +70,6 @@ RULES: tuple[Rule, ...] = (
             "domain.memory.hugepages",
             "domain.memory.maxGuest",
         ),
+        always=True,
     ),
 )

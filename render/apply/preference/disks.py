@@ -58,6 +58,7 @@ RULES: tuple[Rule, ...] = (
     custom(
         _disks,
         reads=(
+            "devices",
             "devices.preferredDiskBus",
             "devices.preferredDiskBlockSize",
             "devices.preferredDiskCache",
