@@ -39,9 +39,8 @@ _SERVED = {KUBEVIRT: ("v1", "v1alpha3"), INSTANCETYPE: ("v1beta1",)}
 
 @dataclass(slots=True)
 class Loaded:
-    """The decoded objects of an input, by what they are for."""
+    """What the machines of an input may refer to, decoded, by what it is for."""
 
-    decoded: dict[int, Tree] = field(default_factory=dict)
     definitions: dict[Key, Definition] = field(default_factory=dict)
     presets: dict[str, list[Preset]] = field(default_factory=dict)
     clusters: list[Resource] = field(default_factory=list)
@@ -64,22 +63,18 @@ def _withholds(diagnostic: Diagnostic) -> bool:
 
 
 def load(resources: Sequence[Resource], settings: Settings) -> Loaded:
-    """Decode every object of ours once, and check what its own webhook checks."""
+    """Decode every object of ours but the machines, and check what its own webhook checks."""
     loaded = Loaded()
     _check_identity(resources, loaded, settings)
     for resource in resources:
         if resource.index in loaded.refused:
             continue
-        if is_machine(resource):
-            _decode(resource, loaded)
-        elif is_preset(resource):
-            _decode(resource, loaded)
-            _load_preset(resource, loaded, settings)
+        if is_preset(resource):
+            _load_preset(resource, decode(resource, loaded), loaded, settings)
         elif resource.group == KUBEVIRT and resource.kind == "KubeVirt":
             loaded.clusters.append(resource)
         elif is_definition(resource):
-            _decode(resource, loaded)
-            _load_definition(resource, loaded, settings)
+            _load_definition(resource, decode(resource, loaded), loaded, settings)
     return loaded
 
 
@@ -138,9 +133,13 @@ def _generates_name(resource: Resource) -> bool:
     return bool(tree.get(resource.body, "metadata", "generateName"))
 
 
-def _decode(resource: Resource, loaded: Loaded) -> None:
+def decode(resource: Resource, loaded: Loaded) -> Tree:
+    """*resource* in today's types; findings about it go to *loaded*.
+
+    A machine is decoded when its turn comes: many trees at once cost more memory, and so time, than one after the
+    other.
+    """
     decoded, diagnostics = legacy.decode(resource)
-    loaded.decoded[resource.index] = decoded
     unfilled = tuple(placeholders.find(resource))
     if unfilled:
         # What a placeholder is instead of says nothing about the value that it stands for.
@@ -160,10 +159,11 @@ def _decode(resource: Resource, loaded: Loaded) -> None:
                 )
             ],
         )
+    return decoded
 
 
-def _load_preset(resource: Resource, loaded: Loaded, settings: Settings) -> None:
-    spec = loaded.decoded[resource.index].get("spec") or {}
+def _load_preset(resource: Resource, decoded: Tree, loaded: Loaded, settings: Settings) -> None:
+    spec = decoded.get("spec") or {}
     if spec.get("domain") is None:
         loaded.report(
             resource,
@@ -192,8 +192,8 @@ def _load_preset(resource: Resource, loaded: Loaded, settings: Settings) -> None
     loaded.presets.setdefault(namespace, []).append(Preset(resource, spec, written))
 
 
-def _load_definition(resource: Resource, loaded: Loaded, settings: Settings) -> None:
-    spec = loaded.decoded[resource.index].get("spec") or {}
+def _load_definition(resource: Resource, decoded: Tree, loaded: Loaded, settings: Settings) -> None:
+    spec = decoded.get("spec") or {}
     selector = resource.spec.get("nodeSelector")
     if resource.kind in INSTANCETYPES and selector == {}:
         # QUIRK(pkg/instancetype/apply/nodeselector.go): an empty selector, read from the live object, conflicts too.

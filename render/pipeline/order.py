@@ -133,7 +133,9 @@ def run(
             continue
         body, machine = resource.body, None
         if load.is_machine(resource):
-            machine = Machine(context, resource, loaded.decoded[resource.index])
+            machine = Machine(context, resource, load.decode(resource, loaded))
+            if resource.index in loaded.refused:
+                continue
             body = _render(machine)
             diagnostics += machine.diagnostics
             kept.note(machine)
