@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
-from render.manifests import libyaml, stream
-from render.manifests.builder import Builder, RefusedError, build
+from render.manifests import libyaml, plain, stream
+from render.manifests.builder import RefusedError, build
 from render.manifests.stream import Chunk
 from render.model.resource import Origin
 from render.model.tree import Tree
@@ -106,6 +106,11 @@ def _read_yaml(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> Non
             )
         )
         return
+    known = plain.read(chunk.text, limits.depth)
+    if known is not None:
+        body, line = known
+        _take(found, chunk, origin._replace(line=chunk.line + line), body, chunk.text)
+        return
     try:
         built = build(chunk.text, limits.depth, limits.alias_nodes)
     except RefusedError as refusal:
@@ -124,7 +129,10 @@ def _read_yaml(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> Non
             )
         )
     if built.body.__class__ is dict:
-        _take(found, chunk, origin, built)
+        if built.mark is not None:
+            origin = origin._replace(line=chunk.line + built.mark.line)
+        text = None if built.ambiguous or built.altered else chunk.text[: built.end]
+        _take(found, chunk, origin, built.body, text, ambiguous=built.ambiguous)
     elif built.body is not None:
         from render.manifests import positions
 
@@ -133,19 +141,21 @@ def _read_yaml(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> Non
         found.diagnostics.append(_no_object(built.body, location))
 
 
-def _take(found: Read, chunk: Chunk, origin: Origin, built: Builder) -> None:
-    body = built.body
-    if built.mark is not None:
-        origin = origin._replace(line=chunk.line + built.mark.line)
+def _take(  # noqa: PLR0913 - the parts of a document
+    found: Read,
+    chunk: Chunk,
+    origin: Origin,
+    body: Tree,
+    text: str | None,
+    *,
+    ambiguous: bool = False,
+) -> None:
     if "items" in body and _is_list(body):
-        _unwrap(found, chunk, body, origin, ambiguous=built.ambiguous)
+        _unwrap(found, chunk, body, origin, ambiguous=ambiguous)
         return
-    text = None
-    if not (built.ambiguous or built.altered):
-        text = chunk.text if built.end is None else chunk.text[: built.end]
-        if "\r" in text:
-            text = text.replace("\r\n", "\n")
-    found.documents.append(Document(body, origin, text, built.ambiguous))
+    if text is not None and "\r" in text:
+        text = text.replace("\r\n", "\n")
+    found.documents.append(Document(body, origin, text, ambiguous))
 
 
 def _read_json(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> None:

@@ -1,0 +1,66 @@
+"""The quick reader answers what libyaml answers, or nothing."""
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from render.manifests import libyaml, plain, writer
+from render.manifests.builder import RefusedError, build
+from tests.property.test_yaml_round_trip import TREES
+
+DEPTH = 6
+PIECES = st.sampled_from(
+    ["a: ", "b:\n", "c: 1\n", "d: x y\n", "  ", "    ", "- ", "- e: f\n", "\n", "...\n", "x", "yes", "1.5", "&x ", "*x", "<<: ", "{}",
+     "[]", "{}\n", "[a]\n", ":", "? ", "'", '"', '"q"\n', "|\n", "|-\n", "|+\n", ">\n", "# c\n", " # c\n", " ", "\t", "!!str ", "0x1F\n",
+     "2024-01-01\n", "null\n", "~\n", "é\n", "g: |\n    text\n\n     more\n", "h: |-\n  a\n   \n\n", "-\n", "-1\n", "k:l: m\n",
+     "n: o: p\n"]
+)  # fmt: skip
+
+
+def agree(text: str) -> bool:
+    """Whether both readers say the same of *text*; True also where the quick one says nothing."""
+    found = plain.read(text, DEPTH)
+    if found is None:
+        return True
+    try:
+        built = build(text, DEPTH, 10)
+    except RefusedError:
+        return False
+    except libyaml.ERRORS:
+        return False
+    body, line = found
+    clean = not (built.ambiguous or built.altered or built.end or built.dropped)
+    same = repr(body) == repr(built.body)  # the order of keys and the types of values too
+    return clean and same and built.mark is not None and built.mark.line == line
+
+
+@given(st.lists(PIECES, max_size=25).map(lambda parts: "".join(parts) + "\n"))
+@example("a: |\n  b\n \n   \nc: d\n")
+@example("a:\n- b\n-  c: d\n   e: f\ng:\n  - h\n")
+@example("a: 'b'\nc: ''\nd: \"\"\ne: '\n")
+@example("a: |\n  b\n# c\n  d\n")
+@example("- a: b\n")
+@example("a:\n  b: c\n d: e\n")
+@example("a: b\n  c\n")
+@example("a: b\na: c\n")
+@example("a:\n  b:\n    c:\n      d:\n        e:\n          f: {}\n")
+def test_any_text(text: str) -> None:
+    assert agree(text)
+
+
+@given(TREES, st.data())
+def test_what_is_written_and_then_spoilt(body: dict[str, object], data: st.DataObject) -> None:
+    text = writer.dump(body)
+    assert agree(text)
+    at = data.draw(st.integers(0, len(text) - 1))
+    piece = data.draw(PIECES)
+    assert agree(text[:at] + piece + text[at + data.draw(st.integers(0, 3)) :] + "\n")
+
+
+def test_the_quick_reader_reads_ordinary_manifests() -> None:
+    text = (
+        "# a comment\na:\n- b: c\n  d:\n    e: |\n      text\n- {}\n- 'x'\nf: 1\ng:\nh: 10.0.0.1\n"
+    )
+    assert plain.read(text, DEPTH) == (
+        {"a": [{"b": "c", "d": {"e": "text\n"}}, {}, "x"], "f": 1, "g": None, "h": "10.0.0.1"},
+        1,
+    )
