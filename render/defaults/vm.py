@@ -10,6 +10,7 @@ from render.defaults import identity
 from render.model import tree
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
+from render.model.resource import text_at
 from render.model.tree import Tree
 
 
@@ -88,13 +89,13 @@ def architecture_of_sources(templates: list[Tree], namespace: str, find: FindDat
     """The architecture that the first DataSource behind *templates* is labelled with, else ``""``."""
     for template in templates:
         reference = tree.get(template, "spec", "sourceRef")
-        if reference is None or reference.get("kind", "").lower() != "datasource":
+        if text_at(reference, "kind").lower() != "datasource":
             continue
-        source = find(reference.get("namespace") or namespace, reference.get("name", ""))
+        source = find(text_at(reference, "namespace") or namespace, text_at(reference, "name"))
         onward = tree.get(source, "spec", "source", "dataSource")
         if onward is not None:
             # One hop only.
-            source = find(onward.get("namespace", ""), onward.get("name", ""))
+            source = find(text_at(onward, "namespace"), text_at(onward, "name"))
         architecture = tree.get(source, "metadata", "labels", ARCHITECTURE_LABEL)
         if architecture in _ARCHITECTURES:
             return str(architecture)

@@ -8,8 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from render.model import tree
+from render.model.resource import text_at
 from render.model.tree import Tree
 
+#: (key of the developer configuration, least and greatest value, name in KubeVirt's text); 0 is unset.
+_BOUNDS = (
+    ("memoryOvercommit", 1, 2**63 - 1, "memoryOvercommit"),
+    ("cpuAllocationRatio", 1, 2**63 - 1, "cpu allocation ratio"),
+    ("pvcTolerateLessSpaceUpToPercent", 0, 100, "lessPVCSpaceToleration"),
+)
 _MACHINE_TYPES = {"amd64": "q35", "arm64": "virt", "s390x": "s390-ccw-virtio"}
 
 
@@ -39,6 +46,27 @@ class ClusterConfig:
         return self.machine_type or dict(self.machine_types).get(known) or _MACHINE_TYPES[known]
 
 
+def invalid(body: Tree) -> tuple[tuple[str, ...], str] | None:
+    """Why KubeVirt would not use a configuration: a field below ``spec.configuration`` and its text.
+
+    None if it would. Upstream: validateConfig in pkg/virt-config/configuration.go; the built-in
+    defaults stay in force otherwise.
+    """
+    config: Tree = tree.get(body, "spec", "configuration") or {}
+    network = tree.get(config, "network", "defaultNetworkInterface")
+    if network and network not in ("bridge", "slirp", "masquerade"):
+        path = ("network", "defaultNetworkInterface")
+        return path, f"invalid default-network-interface in config: {network}"
+    policy = config.get("imagePullPolicy")
+    if policy and policy not in ("Always", "Never", "IfNotPresent"):
+        return ("imagePullPolicy",), f"invalid dev.imagePullPolicy in config: {policy}"
+    for key, least, most, text in _BOUNDS:
+        value = tree.get(config, "developerConfiguration", key) or least
+        if not least <= value <= most:
+            return ("developerConfiguration", key), f"invalid {text} in ConfigMap: {value}"
+    return None
+
+
 #: The key that asks for an even number of emulator threads.
 EMULATOR_THREAD = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
 
@@ -57,7 +85,7 @@ def from_kubevirt(body: Tree) -> ClusterConfig:
     architectures: Tree = config.get("architectureConfiguration") or {}
     bridge = tree.get(config, "network", "permitBridgeInterfaceOnPodNetwork")
     return ClusterConfig(
-        default_architecture=tree.get(body, "status", "defaultArchitecture")
+        default_architecture=text_at(body.get("status"), "defaultArchitecture")
         or architectures.get("defaultArchitecture")
         or builtin.default_architecture,
         machine_type=setting("", "machineType"),

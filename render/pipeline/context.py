@@ -90,7 +90,7 @@ def _cluster_config(loaded: Loaded, settings: Settings) -> ClusterConfig:
         loaded.diagnostics.append(
             CLUSTER_SETTINGS.at(Location(), f"{text.rstrip()} of the configuration")
         )
-        return cluster_config.from_kubevirt(body)
+        return cluster_config.from_kubevirt(_valid(loaded, body, None))
     first, *others = sorted(
         loaded.clusters, key=lambda resource: (resource.namespace, resource.name)
     )
@@ -108,5 +108,21 @@ def _cluster_config(loaded: Loaded, settings: Settings) -> ClusterConfig:
     )
     decoded, diagnostics = schemas.decode_resource(first)
     loaded.report(first, diagnostics)
+    decoded = _valid(loaded, decoded, first)
     # What the operator reports is not part of the typed tree.
     return cluster_config.from_kubevirt({**decoded, "status": first.body.get("status")})
+
+
+def _valid(loaded: Loaded, body: Tree, resource: Resource | None) -> Tree:
+    """*body*, or nothing where KubeVirt would keep its own defaults instead of this configuration."""
+    fault = cluster_config.invalid(body)
+    if fault is None:
+        return body
+    path, text = fault
+    place = at(resource, ("spec", "configuration", *path)) if resource else Location()
+    loaded.diagnostics.append(
+        INVALID_CLUSTER_CONFIG.at(
+            place, f"{text}: KubeVirt keeps its own defaults instead of this configuration"
+        )
+    )
+    return {}

@@ -34,9 +34,11 @@ def read(resource: Resource, settings: Settings) -> tuple[Definition | Unfit, li
     older = None if settings.emit == "expand" else _older(resource)
     if older is None:
         return _current(resource), []
+    if isinstance(older, Unfit):
+        return older, []
     outdated = DEPRECATED_VERSION.at(
         at(resource, ("data",)),
-        "the revision holds an object of an API version that KubeVirt >= 1.7 neither serves nor decodes",
+        f"the revision holds a {older.kind} of an API version that KubeVirt >= 1.7 neither serves nor decodes",
         help=f"store it again as {INSTANCETYPE}/v1beta1, or drop revisionName",
     )
     return older, [outdated]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from render.model import tree
 from render.model.catalogue import Catalogue
-from render.model.resource import CDI, SNAPSHOT, Resource
+from render.model.resource import CDI, SNAPSHOT, Resource, text_at
 from render.model.tree import Tree
 from render.resolve.kinds import KindClass
 
@@ -83,16 +83,17 @@ class _Search(NamedTuple):
                 "unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported",
                 ignorable=True,
             )
-        kind = reference.get("kind", "")
+        kind = text_at(reference, "kind")
         if kind != "DataSource":
             return Failed(
                 f"unable to infer defaults from DataVolumeSourceRef as Kind {kind} is not "
                 "supported",
                 ignorable=True,
             )
-        namespace = reference.get("namespace")
+        given = tree.get(reference, "namespace")
         return self.from_data_source(
-            self.namespace if namespace is None else namespace, reference.get("name", "")
+            self.namespace if given is None else text_at(reference, "namespace"),
+            text_at(reference, "name"),
         )
 
     def from_data_source(self, namespace: str, name: str) -> Result:
@@ -113,7 +114,7 @@ class _Search(NamedTuple):
         for key, target in (("pvc", _PVC), ("snapshot", _SNAPSHOT)):
             given = tree.get(source, key)
             if isinstance(given, dict):
-                return self.from_object(target, given.get("namespace", ""), given.get("name", ""))
+                return self.from_object(target, text_at(given, "namespace"), text_at(given, "name"))
         return None
 
     def from_object(self, target: tuple[str, str, str], namespace: str, name: str) -> Result:
@@ -134,7 +135,8 @@ class _Search(NamedTuple):
         return found
 
     def from_labels(self, resource: Resource) -> Result:
-        labels = tree.get(resource.body, "metadata", "labels") or {}
+        labels = tree.get(resource.body, "metadata", "labels")
+        labels = labels if isinstance(labels, dict) else {}
         label = self.kind_class.name_label
         # An empty label exists too: it yields a matcher without a name.
         if label not in labels:
