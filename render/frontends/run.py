@@ -23,6 +23,7 @@ from render.report.findings import Finding, find, merge, worth_saying
 from render.report.places import Sources
 
 STDOUT, STDERR = 1, 2
+_FOR_PEOPLE = frozenset({"text", "github"})
 _FOLLOW_UPS = frozenset(
     {
         codes.INSTANCETYPE_NOT_FOUND.number,
@@ -167,8 +168,8 @@ def _ambiguities(loaded: Loaded, resources: Sequence[Resource]) -> Iterator[Diag
 
 
 def findings_of(loaded: Loaded, diagnostics: Iterable[Diagnostic], asked: Request) -> list[Finding]:
-    """*diagnostics* with their places in *loaded*, of those that only the text format leaves out none."""
-    if asked.format == "text" and not asked.verbose and not asked.reports:
+    """*diagnostics* with their places in *loaded*; without those that `tell` would leave out, if nobody wants them."""
+    if asked.format in _FOR_PEOPLE and not asked.verbose and not asked.reports:
         diagnostics = worth_saying(diagnostics)
     return find(diagnostics, Sources([d.origin for d in loaded.documents], loaded.data))
 
@@ -186,7 +187,7 @@ def publish(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) ->
     faults: list[Diagnostic] = []
     for name, file in asked.reports:
         try:
-            write_atomic(file, formats.report(name, findings))
+            write_atomic(file, formats.report(name, _told(findings, name, asked)))
         except OSError as error:
             message = f"cannot write {file}: {reason(error)}"
             faults.append(codes.UNWRITABLE.at(Location(file=file), message))
@@ -195,11 +196,17 @@ def publish(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) ->
     return faults
 
 
+def _told(findings: Sequence[Finding], name: str, asked: Request) -> Sequence[Finding]:
+    """What the format *name* shows of *findings*: people are not told of every skipped file without ``-v``."""
+    if name not in _FOR_PEOPLE or asked.verbose:
+        return findings
+    said = set(worth_saying(found.diagnostic for found in findings))
+    return [found for found in findings if found.diagnostic in said]
+
+
 def tell(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) -> None:
     """Report *findings* in the format that was asked for; in colours on a terminal that wants them."""
-    if asked.format == "text" and not asked.verbose:
-        said = set(worth_saying(found.diagnostic for found in findings))
-        findings = [found for found in findings if found.diagnostic in said]
+    findings = _told(findings, asked.format, asked)
     colour = asked.format == "text" and os.isatty(to) and not os.environ.get("NO_COLOR")
     emit(formats.report(asked.format, findings, colour=colour), to)
 

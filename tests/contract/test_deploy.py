@@ -1,0 +1,261 @@
+"""What we give people to install us with: rendered, checked, and where possible run."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import render
+from render.frontends.options import DEADLINE
+from render.manifests.reader import read
+from render.settings import OPTIONS, Layer, Source, settle
+from tests.support.cases import ROOT
+from tests.support.plugin_server import PluginServer
+
+DEPLOY = ROOT / "deploy"
+SCHEMA = json.loads((ROOT / "tests" / "support" / "deploy.schema.json").read_text(encoding="utf-8"))
+SIDECAR = "argocd/kustomize-component/sidecar.yaml"
+REPO_SERVER = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: argocd-repo-server
+  namespace: argocd
+spec:
+  template:
+    spec:
+      containers:
+      - name: argocd-repo-server
+        image: argocd
+        volumeMounts:
+        - {name: plugins, mountPath: /home/argocd/cmp-server/plugins}
+      initContainers:
+      - name: copyutil
+        image: argocd
+        volumeMounts:
+        - {name: var-files, mountPath: /var/run/argocd}
+      volumes:
+      - {name: var-files, emptyDir: {}}
+      - {name: plugins, emptyDir: {}}
+      - {name: tmp, emptyDir: {}}
+"""
+VM = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  runStrategy: Always
+  instancetype: {name: small}
+  template: {spec: {domain: {devices: {}}}}
+"""
+SMALL = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineClusterInstancetype
+metadata: {name: small}
+spec: {cpu: {guest: 1}, memory: {guest: 1Gi}}
+"""
+
+
+def body(name: str) -> Any:
+    """The one document of a file below deploy/."""
+    found = read((DEPLOY / name).read_bytes(), name)
+    assert not found.diagnostics
+    (document,) = found.documents
+    return document.body
+
+
+def check(value: Any, definition: str) -> None:
+    jsonschema.validate(
+        value,
+        {**SCHEMA, "$ref": f"#/$defs/{definition}"},
+        format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER,
+    )
+
+
+def pod() -> Any:
+    return body(SIDECAR)["spec"]["template"]["spec"]
+
+
+def test_the_component_adds_the_sidecar_to_the_repository_server(
+    kustomize: str, tmp_path: Path
+) -> None:
+    (tmp_path / "argocd.yaml").write_text(REPO_SERVER)
+    component = os.path.relpath(DEPLOY / "argocd" / "kustomize-component", tmp_path)
+    text = f"resources: [argocd.yaml]\ncomponents: [{component}]\n"
+    (tmp_path / "kustomization.yaml").write_text(text)
+    done = subprocess.run([kustomize, "build", str(tmp_path)], capture_output=True, check=True)
+    ((deployment,), _) = read(done.stdout, "stdout")
+    spec = deployment.body["spec"]["template"]["spec"]
+    containers = {one["name"]: one for one in spec["containers"]}
+    assert set(containers) == {"argocd-repo-server", "virt-render"}
+    check(containers["virt-render"], "container")
+    mounted = {one["name"] for one in containers["virt-render"]["volumeMounts"]}
+    volumes = [one["name"] for one in spec["volumes"]]
+    assert mounted <= set(volumes)
+    assert sorted(volumes) == ["plugins", "tmp", "var-files", "virt-render-tmp"]
+
+
+def test_helm_values_have_the_same_sidecar() -> None:
+    text = (DEPLOY / "argocd" / "helm-values.yaml").read_bytes()
+    ((document,), _) = read(text, "helm-values.yaml")
+    server = document.body["repoServer"]
+    assert server == {"extraContainers": pod()["containers"], "volumes": pod()["volumes"]}
+    check(server["extraContainers"][0], "container")
+
+
+def test_the_operator_has_the_same_sidecar_and_picks_the_user() -> None:
+    (container,) = pod()["containers"]
+    security = {k: v for k, v in container["securityContext"].items() if k != "runAsUser"}
+    found = body("argocd/operator.yaml")
+    assert found["spec"]["repo"] == {
+        "sidecarContainers": [{**container, "securityContext": security}],
+        "volumes": pod()["volumes"],
+    }
+    check(found["spec"]["repo"]["sidecarContainers"][0], "container")
+
+
+def test_variables_of_the_sidecar_are_ours() -> None:
+    known = {one.spelled(Source.ENVIRONMENT) for one in (*OPTIONS, DEADLINE)}
+    (container,) = pod()["containers"]
+    assert {one["name"] for one in container["env"]} <= known
+
+
+def source_of(name: str) -> Any:
+    found = body(f"argocd/{name}.yaml")
+    check(found, found["kind"])
+    spec = found["spec"]["template"]["spec"] if name == "applicationset" else found["spec"]
+    return spec["source"]
+
+
+@pytest.mark.parametrize("name", ["application", "applicationset"])
+def test_applications_name_the_plugin_and_parameters_that_exist(name: str) -> None:
+    plugin = source_of(name)["plugin"]
+    ((configured,), _) = read((ROOT / "plugin.yaml").read_bytes(), "plugin.yaml")
+    assert plugin["name"] == configured.body["metadata"]["name"]
+    values = {one["name"]: one["string"] for one in plugin["parameters"]}
+    assert not settle([Layer(Source.PARAMETER, values)]).diagnostics
+
+
+def test_the_set_makes_applications_that_share_what_they_refer_to(tmp_path: Path) -> None:
+    repository = tmp_path / "repository"
+    for name in ("platform", "vms/a", "vms/b"):
+        (repository / name).mkdir(parents=True)
+    (repository / "platform" / "small.yaml").write_text(SMALL)
+    (repository / "vms" / "a" / "vm.yaml").write_text(VM)
+    (repository / "vms" / "b" / "vm.yaml").write_text(VM)
+    (tmp_path / "server").mkdir()
+    ((configured,), _) = read((ROOT / "plugin.yaml").read_bytes(), "plugin.yaml")
+    environ = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    server = PluginServer(configured.body, environ, tmp_path / "server")
+    parameters = json.dumps(source_of("applicationset")["plugin"]["parameters"])
+    for folder in ("vms/a", "vms/b"):
+        (vm,), _ = server.generate(repository, folder, {"ARGOCD_APP_PARAMETERS": parameters})
+        assert vm["kind"] == "VirtualMachine"
+        assert vm["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "1Gi"}
+
+
+def test_images_are_of_this_version() -> None:
+    for path in (*DEPLOY.rglob("*.y*ml"), ROOT / "Dockerfile"):
+        named = re.findall(r"registry\.example\.com/virt-render:(\S+)", path.read_text())
+        assert set(named) <= {render.__version__}, path
+    label = f'image.version="{render.__version__}"'
+    assert label in (ROOT / "Dockerfile").read_text(encoding="utf-8")
+
+
+def dockerfile() -> list[list[str]]:
+    """The instructions, as words."""
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def test_the_image_runs_as_argo_cd_and_openshift_want_it() -> None:
+    said = dockerfile()
+    assert ["USER", "999:0"] in said
+    assert ["COPY", "plugin.yaml", "/home/argocd/cmp-server/config/plugin.yaml"] in said
+    (variables,) = (words for words in said if words[0] == "ENV")
+    assert {"HOME=/tmp", "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1"} < set(variables)
+    assert any("compileall" in words for words in said)
+    assert any(words[-1] == "/usr/local/bin/kustomize" for words in said)
+    bases = [words[1] for words in said if words[0] == "FROM"]
+    assert bases == ["${KUSTOMIZE_IMAGE}", "python:3.11-slim", "python:3.11-slim"]
+
+
+def test_the_context_of_the_image_is_enough_to_build_from(tmp_path: Path) -> None:
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "*"
+    wanted = [line[1:].rstrip("/") for line in lines if line.startswith("!")]
+    copied = subprocess.run(
+        ["tar", "c", "--exclude=__pycache__", *wanted], cwd=ROOT, capture_output=True, check=True
+    )
+    (tmp_path / "source").mkdir()
+    subprocess.run(["tar", "x"], cwd=tmp_path / "source", input=copied.stdout, check=True)
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=tmp_path / "source", capture_output=True, check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert "render/frontends/argocd.py" in names
+    assert any(name.startswith("render/_schemas/") for name in names)
+
+
+def steps() -> list[Any]:
+    ((document,), diagnostics) = read((ROOT / "action.yml").read_bytes(), "action.yml")
+    assert not diagnostics
+    action = document.body
+    assert action["runs"]["using"] == "composite"
+    used = set(re.findall(r"inputs\.([a-z-]+)", json.dumps(action["runs"])))
+    assert used == set(action["inputs"])
+    found: list[Any] = action["runs"]["steps"]
+    return found
+
+
+def test_the_action_checks_and_writes_its_reports(tmp_path: Path) -> None:
+    (tmp_path / "good.yaml").write_text(VM + "---\n" + SMALL)
+    conflict = VM.replace("devices: {}", "devices: {}, memory: {guest: 4Gi}")
+    (tmp_path / "bad.yaml").write_text(conflict.replace("name: web", "name: bad"))
+    (tmp_path / "temporary").mkdir()
+    given = {"PATHS": ".", "ARGUMENTS": "--no-verbose", "SARIF": "out.sarif", "JUNIT": "out.xml"}
+    environ = {
+        **os.environ,
+        "RUNNER_TEMP": str(tmp_path / "temporary"),
+        "GITHUB_ACTION_PATH": str(ROOT),
+        **given,
+    }
+    assert [step["name"] for step in steps()] == ["Set up Python", "Install virt-render", "Check"]
+    *_, install, checking = steps()
+    assert set(checking["env"]) == set(given)
+    done = None
+    for step in (install, checking):
+        done = subprocess.run(
+            ["bash", "-e", "-c", step["run"]],
+            cwd=tmp_path,
+            env=environ,
+            capture_output=True,
+            encoding="utf-8",
+            check=step is install,
+        )
+    assert done is not None
+    assert done.returncode == 1, done.stderr
+    assert "::error file=bad.yaml,line=7,col=52,title=VR301 instancetype-conflict::" in done.stdout
+    assert "::notice" not in done.stdout
+    assert json.loads((tmp_path / "out.sarif").read_text())["runs"][0]["results"]
+    assert "<failure" in (tmp_path / "out.xml").read_text()
+
+
+def test_the_gitlab_job_checks_and_keeps_its_reports(tmp_path: Path) -> None:
+    job = body("gitlab/virt-render.yml")
+    (tmp_path / "vm.yaml").write_text(VM + "---\n" + SMALL)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    (line,) = job["virt-render"]["script"]
+    environ = {**os.environ, **job["variables"], "PATH": path}
+    subprocess.run(["sh", "-e", "-c", line], cwd=tmp_path, env=environ, check=True)
+    artefacts = job["virt-render"]["artifacts"]
+    for name in (*artefacts["paths"], artefacts["reports"]["junit"]):
+        assert (tmp_path / name).stat().st_size
