@@ -1,8 +1,8 @@
 """The YAML that people write most, read line by line: much faster than libyaml, and it never guesses.
 
 It knows block mappings and sequences, scalars on one line, literal blocks, ``{}``, ``[]`` and comments on lines of
-their own. Of anything else, mistakes too, it makes nothing, and libyaml decides. Lines repeat a lot in manifests, so what
-a line says is remembered.
+their own. Of anything else, mistakes too, it makes nothing, and libyaml decides. Lines repeat a lot in manifests, so
+what a line says is remembered.
 """
 
 from typing import Any, Final
