@@ -17,7 +17,7 @@ PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3
 
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test lint types layers pytest update tools package clean
+.PHONY: help demo test lint types layers pytest update fuzz tools package clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,7 +49,7 @@ package: $(READY) ## Build the wheel and the sdist into dist/
 	hatchling build
 
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) .tools dist .*_cache .hypothesis
+	rm -rf $(VENV) .tools .fuzz dist .*_cache .hypothesis
 
 $(READY): pyproject.toml requirements/dev.txt
 	@test -n "$(PYTHON)" || { echo "no Python >= 3.11 with venv and pip; name one: make PYTHON=..." >&2; exit 1; }

@@ -1,0 +1,93 @@
+"""What a fuzzer throws bytes at: nothing may be raised, and what is claimed must hold.
+
+`scripts/fuzz.py` drives them with atheris; what it found is kept in fixtures/fuzz and tried in every test run.
+"""
+
+import io
+from collections.abc import Callable
+
+from render.diagnostics.diagnostic import Location
+from render.frontends import krm_message
+from render.manifests import libyaml, plain, positions, writer
+from render.manifests.builder import RefusedError, build
+from render.manifests.reader import Limits, read
+from render.model import quantity
+from render.model.quantity import QuantityError
+from render.pipeline import order
+from render.revisions import lock
+from render.settings import Settings
+
+_LIMITS = Limits(file_bytes=1 << 16, documents=20, depth=30, alias_nodes=200)
+
+
+def yaml(data: bytes) -> None:
+    """The reader: every finding has a place, what is read is written and read back, and both readers agree."""
+    found = read(data, "f", _LIMITS)
+    for one in found.diagnostics:
+        assert one.location.line > 0
+        assert one.location.column > 0
+    for document in found.documents:
+        line, column = positions.locate(data, document.origin, (*document.body, 0))
+        assert min(line, column) > 0
+        for text in (writer.write([document.body]), document.text):
+            if text is not None:
+                again = read(writer.write([text]).encode(), "f")
+                assert [one.body for one in again.documents] == [document.body]
+    try:
+        text = data.decode() + "\n"
+    except UnicodeDecodeError:
+        return
+    quick = plain.read(text, _LIMITS.depth)
+    if quick is not None:
+        assert repr(quick[0]) == repr(_built(text))
+
+
+def _built(text: str) -> object:
+    try:
+        return build(text, _LIMITS.depth, _LIMITS.alias_nodes).body
+    except RefusedError as error:
+        return error
+    except libyaml.ERRORS as error:
+        return error
+
+
+def quantities(data: bytes) -> None:
+    """The quantity parser: canonical text is a fixed point, and means the same."""
+    text = data.decode("utf-8", "replace")
+    try:
+        canonical = quantity.canonical(text)
+    except QuantityError:
+        return
+    assert quantity.canonical(canonical) == canonical
+    # QUIRK(pkg/api/resource/suffix.go): there is no suffix above E, and Go prints 1000E as 1.
+    if quantity.compare(text, "1000E") < 0 < quantity.compare(text, "-1000E"):
+        assert quantity.compare(text, canonical) == 0
+    assert quantity.is_zero(text) == quantity.is_zero(canonical)
+    quantity.value(text)
+
+
+def locks(data: bytes) -> None:
+    """The revision lock: what is read without a finding is written and read back."""
+    for document in read(data, "f", _LIMITS).documents:
+        found, faults = lock.read(document.body, Location())
+        order.render([document.body])
+        if not faults:
+            again, later = lock.read(lock.document(found), Location())
+            assert later == []
+            assert again == found
+
+
+def resource_list(data: bytes) -> None:
+    """The function's message: received, rendered and answered."""
+    message, _ = krm_message.receive(io.BytesIO(data), "", _LIMITS)
+    rendered = order.render([one.body for one in message.documents], Settings(emit="vm"))
+    answer = read(krm_message.reply(message, rendered.resources).encode(), "f")
+    assert answer.diagnostics == []
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "yaml": yaml,
+    "quantity": quantities,
+    "lock": locks,
+    "resourcelist": resource_list,
+}
