@@ -286,7 +286,9 @@ def test_what_is_built_so_can_be_rendered_without_a_function(kustomize: str) -> 
     done = subprocess.run(command, env=environ, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 1
     assert "error VR201" in done.stderr
-    assert "did you mean p-small? if kustomize renamed it: 'virt-render kustomize init'" in done.stderr
+    assert (
+        "did you mean p-small? if kustomize renamed it: 'virt-render kustomize init'" in done.stderr
+    )
     put(f"resources: [vm.yaml]\nnamePrefix: p-\n{generator}{init().stdout}")
     done = subprocess.run(command, env=environ, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
