@@ -263,3 +263,35 @@ def _pointless(
             continue
         message = f"{key} only means something with {other} {wanted}, here {other} is {have}"
         yield INVALID_SETTING.at(layer.at(key), message)
+
+
+#: Options that name files; `Settings` holds what is in them.
+_PARSED = ("cluster-config", "lock")
+
+
+def faults(settings: Settings) -> tuple[Diagnostic, ...]:
+    """What the command line would refuse of *settings* that were made in Python."""
+    found = []
+    for option in OPTIONS:
+        if option.name in _PARSED:
+            continue
+        value = getattr(settings, option.field)
+        fault = _fault_of(option, value)
+        if not fault and option.needs and value != option.default:
+            name, needed = option.needs
+            if getattr(settings, name) != needed:
+                fault = f"{option.field} means something with {name}={needed} only"
+        if fault:
+            found.append(INVALID_SETTING.at(Location(), f"{option.field}: {fault}"))
+    cluster: Any = settings.cluster_config
+    if cluster is not None and not isinstance(cluster, dict):
+        found.append(INVALID_SETTING.at(Location(), "cluster_config: not a KubeVirt resource"))
+    return tuple(found)
+
+
+def _fault_of(option: Option, value: Any) -> str:
+    if option.kind == "flag":
+        return "" if isinstance(value, bool) else f"{value!r} is neither True nor False"
+    if option.kind == "choice" and value not in option.choices:
+        return f"{value!r} is none of {', '.join(option.choices)}"
+    return "" if isinstance(value, str) else f"{value!r} is not a text"

@@ -73,7 +73,9 @@ def at(resource: Resource, path: FieldPath = ()) -> Location:
     return Location(resource=resource.ref, path=path, index=resource.index)
 
 
-def _key(diagnostic: Diagnostic) -> tuple[bool, int, str, int, int, tuple[tuple[bool, str], ...], str, str]:
+def _key(
+    diagnostic: Diagnostic,
+) -> tuple[bool, int, str, int, int, tuple[tuple[bool, str], ...], str, str]:
     place = diagnostic.location
     route = tuple((isinstance(s, int), f"{s:09}" if isinstance(s, int) else s) for s in place.path)
     index = -1 if place.index is None else place.index

@@ -57,9 +57,6 @@ def invalid(body: Tree) -> tuple[tuple[str, ...], str] | None:
     if network and network not in ("bridge", "slirp", "masquerade"):
         path = ("network", "defaultNetworkInterface")
         return path, f"invalid default-network-interface in config: {network}"
-    policy = config.get("imagePullPolicy")
-    if policy and policy not in ("Always", "Never", "IfNotPresent"):
-        return ("imagePullPolicy",), f"invalid dev.imagePullPolicy in config: {policy}"
     for key, least, most, text in _BOUNDS:
         value = tree.get(config, "developerConfiguration", key) or least
         if not least <= value <= most:

@@ -64,8 +64,9 @@ class Resource:
 
     @property
     def ref(self) -> ResourceRef:
-        """The name for messages."""
-        return ResourceRef(self.kind, self.namespace, self.name)
+        """The name for messages; an object that gets its name from the cluster shows the beginning."""
+        name = self.name or text_at(self.body.get("metadata"), "generateName")
+        return ResourceRef(self.kind, self.namespace, name)
 
     @property
     def spec(self) -> Tree:

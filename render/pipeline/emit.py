@@ -123,7 +123,8 @@ def vmi(machine: Machine) -> Tree:
         for key, value in (template.get("metadata") or {}).items()
         if key in ("labels", "annotations")
     }
-    identity = {"name": machine.resource.name}
+    name = machine.resource.name
+    identity = {"name": name} if name else {"generateName": machine.resource.ref.name}
     if machine.resource.namespace:
         identity["namespace"] = machine.resource.namespace
     body = {

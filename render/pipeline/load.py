@@ -23,7 +23,7 @@ from render.model import topology, tree
 from render.model.catalogue import Definition, Key
 from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, OWN, Resource
 from render.model.tree import Tree
-from render.pipeline import legacy, placeholders
+from render.pipeline import kinds, legacy, placeholders
 from render.presets import HISTORIC, Preset
 from render.settings import Settings
 
@@ -69,7 +69,10 @@ def load(resources: Sequence[Resource], settings: Settings) -> Loaded:
     for resource in resources:
         if resource.index in loaded.refused:
             continue
-        if is_preset(resource):
+        unknown = kinds.check(resource, settings.kubevirt)
+        if unknown is not None:
+            loaded.report(resource, [unknown])
+        elif is_preset(resource):
             _load_preset(resource, decode(resource, loaded), loaded, settings)
         elif resource.group == KUBEVIRT and resource.kind == "KubeVirt":
             loaded.clusters.append(resource)
@@ -80,8 +83,8 @@ def load(resources: Sequence[Resource], settings: Settings) -> Loaded:
 
 def is_machine(resource: Resource) -> bool:
     """Whether *resource* is a VM or a VMI, of any time."""
-    known = resource.group == KUBEVIRT and resource.kind in (VM, VMI)
-    return known or machines.era(resource) != ""
+    served = resource.group == KUBEVIRT and resource.version in _SERVED[KUBEVIRT]
+    return (served and resource.kind in (VM, VMI)) or machines.era(resource) != ""
 
 
 def is_preset(resource: Resource) -> bool:
@@ -207,6 +210,9 @@ def _load_definition(resource: Resource, decoded: Tree, loaded: Loaded, settings
         loaded.definitions.setdefault(key, definition)
         return
     loaded.definitions[key] = definition
+    if settings.emit == "expand":
+        # Expand applies what it finds; what the webhooks refused never comes there.
+        return
     if resource.kind in INSTANCETYPES:
         findings = requirements.validate_instancetype(spec)
         loaded.report(resource, _invalid(resource, INVALID_INSTANCETYPE, findings))

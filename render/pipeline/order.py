@@ -25,6 +25,7 @@ from render.pipeline.machine import Beside, Machine
 from render.pipeline.result import Provenance, Rendered
 from render.resolve import renames
 from render.settings import Settings
+from render.settings import faults as settings_faults
 
 Stage = Callable[[Machine], None]
 Emit = Callable[[Machine], Tree]
@@ -118,6 +119,9 @@ def run(
 
     *note* is told each machine that did not fail, and what became of it.
     """
+    refused = settings_faults(settings)
+    if refused:
+        return Rendered([], refused, (), ())
     given = resources
     resources = renames.follow(resources, settings.namespace)
     loaded = load.load(resources, settings)

@@ -9,6 +9,7 @@ from render.diagnostics.codes import (
     INFERENCE_FAILED,
     INFERENCE_IGNORED,
     INVALID_MATCHER,
+    NO_STABLE_IDENTITY,
     RUN_STRATEGY,
 )
 from render.diagnostics.diagnostic import Related, at
@@ -148,7 +149,19 @@ def set_defaults(machine: Machine) -> None:
         )
     template = Draft(machine.spec.get("template") or {})
     if machine.context.settings.firmware_uuid == "stable":
-        vm_defaults.stable_identity(template, machine.namespace, machine.resource.name)
+        _identify(machine, template)
     vm_defaults.fill_template(template, wanted, machine.context.config, architecture)
     draft.put(TEMPLATE, template.tree)
     machine.vm = draft.tree
+
+
+def _identify(machine: Machine, template: Draft) -> None:
+    if machine.resource.name:
+        vm_defaults.stable_identity(template, machine.namespace, machine.resource.name)
+        return
+    machine.report(
+        NO_STABLE_IDENTITY,
+        ("metadata", "generateName"),
+        "the cluster makes up the name, so no firmware uuid and serial follow from it",
+        help="name the VM, or leave out --firmware-uuid stable",
+    )

@@ -187,8 +187,8 @@ spec:
         "Set spreadOptions.ratio to at least 1, or leave it out (2).",
     ),
     "VR501": Explanation(
-        "The object is written in an API version that current KubeVirt releases no longer serve. It is read with the"
-        " meaning it had.",
+        "The object, or what a ControllerRevision holds, is written in an API version that current KubeVirt releases no"
+        " longer serve, or will not. It is read with the meaning it had (docs/legacy.md).",
         """\
 apiVersion: kubevirt.io/v1alpha3
 kind: VirtualMachine
@@ -201,7 +201,7 @@ spec:
         devices: {}
 """,
         "kubevirt.io/v1alpha3 is now deprecated and will be removed in a future release.",
-        "Change apiVersion to the one that the message names.",
+        "Change apiVersion to the one that the message names, or let 'virt-render migrate' do it.",
     ),
     "VR502": Explanation(
         "The field still works, but KubeVirt has announced that it will go.",
@@ -217,7 +217,8 @@ spec:
         " 'runStrategy: Halted'.",
     ),
     "VR503": Explanation(
-        "The object of an older API version says something that has no counterpart today.",
+        "The object of an older API version says something that has no counterpart today. As a warning of"
+        " 'virt-render migrate': it stays as it is, since no VM may become another one.",
         """\
 apiVersion: flavor.kubevirt.io/v1alpha1
 kind: VirtualMachineFlavor
@@ -227,7 +228,7 @@ profiles:
 - {name: two, default: true, cpu: {cores: 2}}
 """,
         "Flavor contains more than one default profile. Found: 2",
-        "Rewrite the object as an instancetype or preference of instancetype.kubevirt.io/v1beta1.",
+        "Rewrite the object by hand as an instancetype or preference of instancetype.kubevirt.io/v1beta1.",
     ),
     "VR701": Explanation(
         "The VM names no network, and the cluster settings do not allow the default one.",
@@ -420,5 +421,12 @@ spec:
 """,
         "KubeVirt takes no memory from a preset: it reaches no VM",
         "Write the part into the VMs, or use an instancetype or a preference, which know more parts.",
+    ),
+    "VR710": Explanation(
+        "A VM with generateName gets its name from the cluster, each time another one. No firmware uuid can be derived"
+        " from a name that nobody knows.",
+        "$ virt-render build --firmware-uuid stable vm.yaml",
+        "the cluster makes up the name, so no firmware uuid and serial follow from it",
+        "Name the VM, or leave out --firmware-uuid stable.",
     ),
 }

@@ -263,4 +263,19 @@ spec:
         "refers to https://example.org/base, which kustomize would fetch from elsewhere",
         "Keep a copy in the repository, or allow the network with --allow-remote.",
     ),
+    "VR123": Explanation(
+        "KubeVirt does not serve this kind or version in its API groups. The API server would refuse the object, and"
+        " whatever names it would not find it.",
+        """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineInstanceType
+metadata: {name: small, namespace: prod}
+spec:
+  cpu: {guest: 1}
+  memory: {guest: 1Gi}
+""",
+        "KubeVirt v1.9.0 serves no kind VirtualMachineInstanceType in instancetype.kubevirt.io/v1beta1",
+        "Write the kind as the help says. An object of a later release can be let through with"
+        " `virt-render.dev/ignore.VR123: reason`.",
+    ),
 }

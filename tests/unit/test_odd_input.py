@@ -1,0 +1,227 @@
+"""Odd input through the library: each a clear finding, never a traceback, never a quiet wrong answer."""
+
+from typing import Any
+
+import pytest
+
+from render import Settings, render
+from render.model import tree
+
+Json = dict[str, Any]
+
+
+def vm(metadata: Json | None = None, template: Json | None = None, **spec: Any) -> Json:
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": metadata or {"name": "web", "namespace": "prod"},
+        "spec": {
+            "runStrategy": "Always",
+            "template": {"spec": {"domain": {"devices": {}}, **(template or {})}},
+            **spec,
+        },
+    }
+
+
+def obj(
+    kind: str, spec: Any, api_version: str = "instancetype.kubevirt.io/v1beta1", **more: Any
+) -> Json:
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"name": "it", "namespace": "prod", **more},
+        "spec": spec,
+    }
+
+
+def revision(data: Any) -> Json:
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ControllerRevision",
+        "metadata": {"name": "r", "namespace": "prod"},
+        "revision": 1,
+        "data": data,
+    }
+
+
+def codes(*objects: Json, **settings: Any) -> list[str]:
+    found = render(objects, Settings(**settings)).diagnostics
+    return [diagnostic.code for diagnostic in found if diagnostic.severity != "info"]
+
+
+PINNED = {"name": "it", "kind": "VirtualMachineInstancetype", "revisionName": "r"}
+STORED = {
+    "apiVersion": "instancetype.kubevirt.io/v1beta1",
+    "kind": "VirtualMachineInstancetype",
+    "metadata": {"name": "it"},
+}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {**STORED, "spec": {"cpu": {"guest": "seven"}, "memory": {"guest": "1Gi"}}},
+        {**STORED, "spec": {"cpu": {"guest": 7}, "memory": {"guest": "7GB"}}},
+        {**STORED, "spec": "text"},
+        {**STORED, "kind": ["x"]},
+        {**STORED, "apiVersion": 5},
+        "text",
+        None,
+    ],
+)
+def test_a_revision_that_go_cannot_decode_is_unfit(data: Any) -> None:
+    assert codes(vm(instancetype=PINNED), revision(data)) == ["VR208"]
+
+
+def test_unknown_fields_of_a_revision_are_ignored_as_go_does() -> None:
+    spec = {"cpu": {"guest": 1, "later": 1}, "memory": {"guest": "1Gi"}}
+    assert codes(vm(instancetype=PINNED), revision({**STORED, "spec": spec})) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "meant"),
+    [
+        (vm() | {"kind": "virtualmachine"}, "did you mean VirtualMachine?"),
+        (vm() | {"apiVersion": "kubevirt.io"}, "write apiVersion: kubevirt.io/v1"),
+        (vm() | {"apiVersion": "kubevirt.io/v2"}, "write apiVersion: kubevirt.io/v1"),
+        (obj("VirtualMachineInstanceType", {}), "did you mean VirtualMachineInstancetype?"),
+        (
+            obj("VirtualMachineInstancetype", {}, "instancetype.kubevirt.io/v1"),
+            "write apiVersion: instancetype.kubevirt.io/v1beta1",
+        ),
+    ],
+)
+def test_a_kind_that_kubevirt_does_not_serve_is_an_error(body: Json, meant: str) -> None:
+    (found,) = render([body]).diagnostics
+    assert (found.code, found.severity, found.help) == ("VR123", "error", meant)
+
+
+@pytest.mark.parametrize(
+    ("kind", "api_version"),
+    [
+        ("VirtualMachineInstanceMigration", "kubevirt.io/v1"),
+        ("VirtualMachineInstanceReplicaSet", "kubevirt.io/v1"),
+        ("VirtualMachinePool", "pool.kubevirt.io/v1beta1"),
+        ("VirtualMachine", "virtualization.deckhouse.io/v1alpha2"),
+    ],
+)
+def test_other_kinds_pass(kind: str, api_version: str) -> None:
+    body = obj(kind, {}, api_version)
+    rendered = render([body])
+    assert (rendered.resources, rendered.diagnostics) == ([body], ())
+
+
+def test_an_empty_node_selector_conflicts_but_writes_nothing() -> None:
+    empty = obj(
+        "VirtualMachineInstancetype",
+        {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}, "nodeSelector": {}},
+    )
+    matcher = {"name": "it", "kind": "VirtualMachineInstancetype"}
+    rendered = render([empty, vm(instancetype=matcher)])
+    assert rendered.diagnostics == ()
+    assert "nodeSelector" not in rendered.resources[1]["spec"]["template"]["spec"]
+    assert codes(empty, vm(template={"nodeSelector": {"a": "b"}}, instancetype=matcher)) == [
+        "VR301"
+    ]
+
+
+@pytest.mark.parametrize("guest", [1, 2])
+def test_a_spread_ratio_of_zero_crashes_expand_only_where_it_divides(guest: int) -> None:
+    objects = (
+        obj("VirtualMachineInstancetype", {"cpu": {"guest": guest}, "memory": {"guest": "1Gi"}}),
+        obj(
+            "VirtualMachinePreference",
+            {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}},
+        ),
+        vm(
+            instancetype={"name": "it", "kind": "VirtualMachineInstancetype"},
+            preference={"name": "it", "kind": "VirtualMachinePreference"},
+        ),
+    )
+    assert codes(*objects, emit="expand") == ([] if guest == 1 else ["VR407"])
+    assert codes(*objects) == ["VR407"]
+
+
+def test_expand_does_not_ask_what_the_webhook_of_a_preference_would_say() -> None:
+    preference = obj("VirtualMachinePreference", {"cpu": {"preferredCPUTopology": "foo"}})
+    objects = (preference, vm(preference={"name": "it", "kind": "VirtualMachinePreference"}))
+    assert codes(*objects, emit="expand") == []
+    assert codes(*objects) == ["VR404"]
+
+
+def test_a_generated_name_gives_no_stable_identity() -> None:
+    body = vm(metadata={"generateName": "web-", "namespace": "prod"})
+    rendered = render([body, body], Settings(firmware_uuid="stable"))
+    assert [d.code for d in rendered.diagnostics] == ["VR710", "VR710"]
+    assert tree.get(rendered.resources[0], "spec", "template", "spec", "domain", "firmware") is None
+    (vmi,) = render([body], Settings(emit="vmi")).resources
+    assert vmi["metadata"]["generateName"] == "web-"
+    assert "name" not in vmi["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("configuration", "code"),
+    [
+        ({"network": {"defaultNetworkInterface": "foo"}}, "VR707"),
+        ({"developerConfiguration": {"cpuAllocationRatio": -1}}, "VR707"),
+        ({"developerConfiguration": {"pvcTolerateLessSpaceUpToPercent": 101}}, "VR707"),
+    ],
+)
+def test_a_configuration_that_kubevirt_refuses_leaves_its_defaults(
+    configuration: Json, code: str
+) -> None:
+    configuration = {**configuration, "cpuModel": "Haswell"}
+    cluster = obj("KubeVirt", {"configuration": configuration}, "kubevirt.io/v1")
+    rendered = render([cluster, vm()], Settings(emit="vmi"))
+    assert [d.code for d in rendered.diagnostics if d.severity != "info"] == [code]
+    assert rendered.resources[1]["spec"]["domain"]["cpu"]["model"] == "host-model"
+
+
+@pytest.mark.parametrize("architecture", [{"a": "b"}, 5, None, ["arm64"]])
+def test_a_strange_status_of_the_cluster_is_not_used(architecture: Any) -> None:
+    cluster = obj("KubeVirt", {}, "kubevirt.io/v1") | {
+        "status": {"defaultArchitecture": architecture}
+    }
+    rendered = render([cluster, vm()], Settings(emit="vmi"))
+    assert rendered.resources[1]["spec"]["architecture"] == "amd64"
+
+
+VOLUME = {"volumes": [{"name": "root", "dataVolume": {"name": "it"}}]}
+INFERRED = {"inferFromVolume": "root"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        obj("PersistentVolumeClaim", {}, "v1", labels=5),
+        obj(
+            "DataVolume",
+            {"source": {"pvc": {"name": "p", "namespace": []}}},
+            "cdi.kubevirt.io/v1beta1",
+        ),
+        obj("DataVolume", {"source": 5, "sourceRef": "x"}, "cdi.kubevirt.io/v1beta1"),
+        obj("DataVolume", {"sourceRef": {"kind": ["DataSource"]}}, "cdi.kubevirt.io/v1beta1"),
+        obj("DataVolume", "x", "cdi.kubevirt.io/v1beta1"),
+    ],
+)
+def test_odd_objects_on_the_way_of_an_inference_are_read_as_lacking(source: Json) -> None:
+    assert codes(vm(template=VOLUME, instancetype=INFERRED), source) == ["VR205"]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"emit": "foo"},
+        {"kubevirt": "v1.8"},
+        {"firmware_uuid": "x"},
+        {"namespace": 5},
+        {"annotations": "yes"},
+        {"stored": True},
+        {"defaults": "cluster", "emit": "vmi"},
+        {"cluster_config": "x"},
+    ],
+)
+def test_settings_that_the_command_line_refuses_are_refused(settings: Json) -> None:
+    rendered = render([vm()], Settings(**settings))
+    assert [d.code for d in rendered.diagnostics] == ["VR801"]
+    assert rendered.resources == []
