@@ -1,13 +1,14 @@
 """Which documents of a file are Kubernetes objects, and whether the file is meant to hold any."""
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import positions
 from render.manifests.discover import skipped
 from render.manifests.reader import Document, Read
+from render.model.fieldpath import FieldPath
 from render.model.resource import OWN, text_at
 from render.model.tree import Tree, get
 
@@ -22,33 +23,40 @@ def sift(
 ) -> tuple[list[Document], list[Diagnostic]]:
     """The objects of *file*, and what to say about the rest.
 
-    A *named* file (or stdin) must hold objects only. A file found in a folder may be anything: without an object in
-    it, it is left out with a note; with one, every document has to be one.
+    A *named* file (or stdin) must hold objects only. A file found in a folder may be anything: what is clearly no
+    manifest is left out with a note; with an object in it, or what may be one, every document has to be one.
     """
-    if not named:
-        refused = [one for one in found.diagnostics if one.is_error and one.code != _NOT_AN_OBJECT]
-        if refused:
-            if not re.search(_LOOKS_KUBERNETES, data):
-                return [], [skipped(file, "no Kubernetes manifest, and not readable as YAML")]
-            if all(_is_template(data, one) for one in refused):
-                return [], [skipped(file, "a template, not yet YAML")]
-        elif not any(_is_object(one.body) for one in found.documents):
-            return [], [skipped(file, "no document with apiVersion, kind and metadata")]
+    if not named and (why := _dispensable(found, data)):
+        return [], [skipped(file, why)]
     documents: list[Document] = []
     diagnostics = list(found.diagnostics)
     for document in found.documents:
-        lacking = _lacking(document.body)
-        if lacking:
-            line, column = positions.locate(data, document.origin, ())
+        fault = _lacking(document.body)
+        if fault:
+            line, column = positions.locate(data, document.origin, fault.path)
             diagnostics.append(
                 codes.NOT_AN_OBJECT.at(
                     Location(file=file, line=line, column=column),
-                    f"not a Kubernetes object: {lacking}",
+                    f"not a Kubernetes object: {fault.message}",
                 )
             )
         else:
             documents.append(document)
     return documents, diagnostics
+
+
+def _dispensable(found: Read, data: bytes) -> str:
+    """Why nothing of a file can be a manifest, ``""`` where something may: who applies the rest would remove it."""
+    refused = [one for one in found.diagnostics if one.is_error and one.code != _NOT_AN_OBJECT]
+    if any(_is_object(one.body) for one in found.documents):
+        return ""
+    if not refused:
+        return "no document with apiVersion, kind and metadata"
+    if re.search(_LOOKS_KUBERNETES, data):
+        return ""
+    if all(one.code == codes.DUPLICATE_KEY.number for one in refused):
+        return "no document with apiVersion and kind"  # well-formed, so every key can be seen
+    return "a template, not yet YAML" if all(_is_template(data, one) for one in refused) else ""
 
 
 def _is_object(body: Tree) -> bool:
@@ -59,19 +67,27 @@ def _is_object(body: Tree) -> bool:
     return named and bool(text_at(body, "kind") or text_at(body, "apiVersion"))
 
 
-def _lacking(body: Tree) -> str:
-    """What keeps *body* from being an object, ``""`` where nothing does."""
+class _Fault(NamedTuple):
+    """What keeps a mapping from being an object, and where."""
+
+    path: FieldPath
+    message: str
+
+
+def _lacking(body: Tree) -> _Fault | None:
+    """What keeps *body* from being an object, None where nothing does."""
     for key in ("apiVersion", "kind"):
         if not text_at(body, key):
-            return f"{key} is {_wrong(body.get(key))}"
+            return _Fault((key,), f"{key} is {_wrong(body.get(key))}")
     if _group(body) in _NAMELESS_GROUPS:
-        return ""
+        return None
     metadata, kind = body.get("metadata"), body["kind"]
     if metadata is not None and not isinstance(metadata, dict):
-        return f"metadata of {kind} is not a mapping"
+        return _Fault(("metadata",), f"metadata of {kind} is not a mapping")
     if not (text_at(metadata, "name") or text_at(metadata, "generateName")):
-        return f"metadata.name of {kind} is {_wrong(get(metadata, 'name'))}"
-    return ""
+        wrong = _wrong(get(metadata, "name"))
+        return _Fault(("metadata", "name"), f"metadata.name of {kind} is {wrong}")
+    return None
 
 
 def _wrong(value: Any) -> str:

@@ -245,9 +245,12 @@ def _syntax(problem: libyaml.Problem, chunk: Chunk, file: str) -> Diagnostic:
     words, at, column = problem.words, problem.line, problem.column
     if problem.since is not None and problem.since != at:
         words += f" that begins on line {chunk.line + problem.since}"
-    first = next((n for n, line in enumerate(lines) if line.strip() and line[0] != "#"), at)
+    written = [n for n, line in enumerate(lines) if line.strip()]
+    first = next((n for n in written if lines[n][0] != "#"), at)
     if lines[first].startswith("%"):
         words, at, column = "YAML directives are not accepted", first, 0
+    elif written and at > written[-1]:  # it ends too early: there is no such line
+        at, column = written[-1], len(lines[written[-1]])
     line, column = chunk.position(at, column)
     return codes.YAML_SYNTAX.at(
         Location(file=file, line=line, column=column), words, help=_advice(lines[at])

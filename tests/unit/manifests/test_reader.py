@@ -151,7 +151,9 @@ def test_colons_are_not_looked_for_without_end() -> None:
         ("a:\n  <<: [1]\n", (2, 3)),
         ("o: &o [{a: 1}]\nx:\n  <<: *o\n", (3, 3)),
         ('a: "\\ud83d\\ude00"\n', (1, 7)),
-        ('a: "x\n', (2, 1)),
+        ('a: "x\n', (1, 6)),
+        ("a: 1\nb: [2,", (2, 7)),
+        ("a: 1\nb: [2,\n\n\n", (2, 7)),
         ("a: [1\nb: 2\n", (2, 2)),
         ("a: b: c\n", (1, 5)),
         ("- a\nb: c\n", (2, 1)),
@@ -190,7 +192,7 @@ def test_an_unfinished_thing_is_named_with_its_beginning() -> None:
 def test_a_mistake_hides_no_other_document() -> None:
     found = read(b"a: 1\n---\nb: [\n---\nc: 3\n---\nd: }\n", "f.yaml")
     assert [document.body for document in found.documents] == [{"a": 1}, {"c": 3}]
-    assert [one.location.line for one in found.diagnostics] == [4, 7]
+    assert [one.location.line for one in found.diagnostics] == [3, 7]
 
 
 def test_no_value_is_quoted_in_a_message() -> None:

@@ -79,9 +79,10 @@ def test_a_file_that_has_gone_since_has_no_bytes() -> None:
         pytest.param("apiVersion: v2\nname: chart\n", "no document with", id="a-chart"),
         pytest.param("kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\n", "no document with", id="a-tool"),
         pytest.param("- hosts: all\n  kind: play\n", "no document with", id="a-list"),
-        pytest.param("key: !vault |\n  a\n b: [\n", "not readable as YAML", id="not-readable"),
-        pytest.param(VM.format("{{ .Values.name }}"), "a template", id="a-template"),
-        pytest.param("{{- if .Values.vm }}\n" + VM.format("a") + "{{- end }}\n", "a template", id="a-condition"),
+        pytest.param("key: !vault |\n  a\n", "no document with", id="a-tag-of-a-tool"),
+        pytest.param("replicas: 1\nreplicas: 2\n", "no document with", id="a-key-twice"),
+        pytest.param('{{- range .vms }}\n{{ include "vm" . }}\n{{- end }}\n', "a template", id="a-template"),
+        pytest.param("replicas: {{ .Values.n }}\n", "a template", id="values-to-fill-in"),
         pytest.param("", "no document with", id="empty"),
     ],
 )  # fmt: skip
@@ -97,9 +98,33 @@ def test_what_is_no_manifest_is_left_out_of_a_folder_with_a_note(text: str, why:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        pytest.param(
+            VM.format("a") + "spec:\n  userData: |\n    {{ ds }}\n\t- a\n", "VR101 a.yaml:8", id="template-within"
+        ),
+        pytest.param(VM.format("a") + '---\n{{ include "x" . }}\n', "VR101 a.yaml:6", id="template-beside"),
+        pytest.param(VM.format("{{ .Values.name }}"), "VR101 a.yaml:4", id="name-to-fill-in"),
+        pytest.param("{{- if .vm }}\n" + VM.format("a") + "{{- end }}\n", "VR101 a.yaml:1", id="condition"),
+        pytest.param("broken: [", "VR101 a.yaml:1", id="list-without-end"),
+        pytest.param("metadata:\n\tname: web\n", "VR101 a.yaml:2", id="tab"),
+        pytest.param("metadata: {name: a}\nkind: Pod\nkind: Pod\n", "VR102 a.yaml:3", id="kind-twice"),
+        pytest.param(VM.format("a").encode("utf-16"), "VR101 a.yaml:1", id="utf-16"),
+        pytest.param(VM.format("a").encode("utf-16-le"), "VR101 a.yaml:1", id="utf-16-without-a-mark"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("path", [".", "a.yaml"])
+def test_what_may_hold_an_object_is_never_left_out(
+    text: str | bytes, expected: str, path: str
+) -> None:
+    Path("a.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert said(read(path)) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         pytest.param("a: 1\n", "VR104 a.yaml:1", id="other-yaml"),
-        pytest.param(VM.format("{{ .Values.name }}"), "VR101 a.yaml:4", id="a-template"),
-        pytest.param("key: [\n", "VR101 a.yaml:2", id="not-readable"),
+        pytest.param("{{ .Values.vm }}\n", "VR101 a.yaml:1", id="a-template"),
+        pytest.param("key: [\n", "VR101 a.yaml:1", id="not-readable"),
     ],
 )
 @pytest.mark.parametrize("path", ["a.yaml", "-"])
@@ -110,21 +135,24 @@ def test_the_same_in_a_file_that_was_named_is_an_error(text: str, expected: str,
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "place", "message"),
     [
-        ("kind: VirtualMachine\nmetadata: {name: b}\n", "apiVersion is missing"),
-        ("apiVersion: kubevirt.io/v1\nspec: {}\n", "kind is missing"),
-        ("apiVersion: v1\nkind: [Pod]\n", "kind is not a string"),
-        ("apiVersion: kubevirt.io/v1\nkind: VirtualMachine\n", "metadata.name of VirtualMachine is missing"),
-        ("apiVersion: v1\nkind: Pod\nmetadata: {name: 1}\n", "metadata.name of Pod is not a string"),
-        ("apiVersion: v1\nkind: Pod\nmetadata: []\n", "metadata of Pod is not a mapping"),
-        ("a: 1\n", "apiVersion is missing"),
+        ("kind: VirtualMachine\nmetadata: {name: b}\n", (6, 1), "apiVersion is missing"),
+        ("apiVersion: kubevirt.io/v1\nspec: {}\n", (6, 1), "kind is missing"),
+        ("apiVersion: v1\nkind: [Pod]\n", (7, 1), "kind is not a string"),
+        ("apiVersion: kubevirt.io/v1\nkind: VirtualMachine\n", (6, 1), "metadata.name of VirtualMachine is missing"),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: 1}\n", (8, 12), "metadata.name of Pod is not a string"),
+        ("apiVersion: v1\nkind: Pod\nmetadata:\n  name: null\n", (9, 3), "metadata.name of Pod is missing"),
+        ("apiVersion: v1\nkind: Pod\nmetadata: []\n", (8, 1), "metadata of Pod is not a mapping"),
+        ("a: 1\n", (6, 1), "apiVersion is missing"),
     ],
 )  # fmt: skip
-def test_every_document_beside_an_object_must_be_one(text: str, message: str) -> None:
+def test_every_document_beside_an_object_must_be_one(
+    text: str, place: tuple[int, int], message: str
+) -> None:
     put("a.yaml", VM.format("a") + "---\n" + text)
     found = read(".")
-    assert said(found) == ["VR104 a.yaml:6"]
+    assert [(d.location.line, d.location.column) for d in found.diagnostics] == [place]
     assert found.diagnostics[0].message == f"not a Kubernetes object: {message}"
     assert names(found) == ["a"]
 
