@@ -166,8 +166,13 @@ def _unfit(message: str) -> Diagnostic:
 
 
 def report(findings: Sequence[Finding]) -> str:
-    """*findings* as text, the worst first, whole ones only as long as there is room for them."""
+    """*findings* as text, the worst first, whole ones only as long as there is room for them.
+
+    Beside errors there is no room for notes.
+    """
     ranked = sorted(findings, key=lambda found: _WORST_FIRST.index(found.diagnostic.severity))
+    if ranked and ranked[0].diagnostic.is_error:
+        ranked = [found for found in ranked if found.diagnostic.severity is not Severity.INFO]
     shown = ""
     for count, found in enumerate(ranked):
         block = text.report([found])

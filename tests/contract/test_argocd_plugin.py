@@ -96,7 +96,8 @@ def test_every_case_comes_out_as_from_the_library(
     if not case.expected:
         with pytest.raises(GenerateError) as caught:
             server.generate(repository, "input", environ)
-        assert codes(str(caught.value)) == codes(case.diagnostics)
+        said = codes(str(caught.value))
+        assert said == codes(re.sub(r".*: info VR.*", "", case.diagnostics)), "notes are left out"
         return
     objects, log = server.generate(repository, "input", environ)
     expected = read(case.expected.encode(), "expected.yaml").documents
@@ -159,7 +160,7 @@ def test_an_error_is_never_longer_than_4_kib(server: PluginServer, repository: P
     assert len(report.encode()) <= 4096
     shown = report.count("error VR301")
     assert shown
-    assert f"and {101 - shown} more; 'virt-render check' shows all" in report, "with one note"
+    assert f"and {100 - shown} more; 'virt-render check' shows all" in report
     assert json.loads(report.splitlines()[-1])["errors"] == 100
 
 
