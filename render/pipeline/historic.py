@@ -8,8 +8,10 @@ from render.defaults import objects
 from render.diagnostics.codes import (
     INSTANCETYPE_NOT_FOUND,
     INVALID_MATCHER,
+    NOT_CONVERTIBLE,
     REVISION_UNFIT,
     UNEXPECTED_KIND,
+    UNKNOWN_FIELD,
 )
 from render.diagnostics.diagnostic import Related
 from render.model import tree
@@ -43,6 +45,14 @@ def find_flavor(machine: Machine) -> None:
             help="remove spec.flavor: instancetypes are its successors",
         )
         return
+    if machine.context.settings.emit in ("hashed", "revisions"):
+        machine.report(
+            NOT_CONVERTIBLE,
+            _FLAVOR,
+            "spec.flavor cannot stay in the VM: no KubeVirt since v0.56 knows it",
+            help="let `virt-render migrate` write instancetypes first, or render with --emit vm",
+        )
+        return
     definition = _flavor(machine, given)
     if definition is None:
         return
@@ -63,6 +73,20 @@ def find_flavor(machine: Machine) -> None:
     matcher = {"name": definition.name, "kind": flavors.SUCCESSORS[definition.kind]}
     draft.put(("spec", INSTANCETYPE.word), matcher)
     machine.vm = draft.tree
+
+
+def refuse_flavor(machine: Machine) -> None:
+    """What KubeVirt itself says of ``spec.flavor`` today; the field is gone from its answer."""
+    if "flavor" in machine.spec:
+        machine.report(
+            UNKNOWN_FIELD,
+            _FLAVOR,
+            'unknown field "flavor": spec.flavor in body is a forbidden property',
+            help="no KubeVirt since v0.56 knows it; the other emit modes render it",
+        )
+        draft = Draft(machine.vm)
+        draft.remove(_FLAVOR)
+        machine.vm = draft.tree
 
 
 def _flavor(machine: Machine, given: Tree) -> Definition | None:

@@ -48,7 +48,11 @@ _START: tuple[Stage, ...] = (
     start.create_vmi,
     merging.merge_presets,
 )
-_EXPAND: tuple[Stage, ...] = (admission.resolve, admission.check_crashes)
+_EXPAND: tuple[Stage, ...] = (
+    historic.refuse_flavor,
+    admission.resolve,
+    admission.check_crashes,
+)
 _EXPAND_STORED: tuple[Stage, ...] = (
     webhook.check_matchers,
     pins.use,
