@@ -5,9 +5,6 @@ pkg/instancetype/compatibility/compatibility.go. The JSON of the three versions 
 the older ones lack: the API server rewrote the version of an object and kept the rest.
 """
 
-import base64
-import binascii
-import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -87,9 +84,12 @@ def unwrap(data: Tree) -> Any:
     wrapped = data.get("spec")
     if not data.keys() <= {"apiVersion", "spec"} or not isinstance(wrapped, str):
         return None
+    import base64
+    import json
+
     try:
         return json.loads(base64.b64decode(wrapped, validate=True), object_pairs_hook=_strict)
-    except (binascii.Error, ValueError):
+    except ValueError:  # also that of base64
         return None
 
 

@@ -5,7 +5,6 @@ VMs, under the kind ``VM`` too, with a restart policy, the guest's OS type and t
 revision.
 """
 
-import uuid
 from typing import Literal, NamedTuple
 
 from render.model import tree
@@ -23,7 +22,7 @@ _RUN_STRATEGIES = {"always": "Always", "never": "Once"}
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "s390x": "s390x"}
 _OS_KEYS = frozenset({"os", "arch", "machine"})
 #: pkg/virt-controller/watch/vm/firmware.go: the namespace of firmware uuids that follow from a VM's name.
-_FIRMWARE = uuid.UUID("6a1a24a1-4061-4607-8bf4-a3963d0c5895")
+_FIRMWARE = "6a1a24a1-4061-4607-8bf4-a3963d0c5895"
 
 Era = Literal["", "runtime", "store"]
 
@@ -132,4 +131,6 @@ def from_store(body: Tree, instance: Tree) -> Tree:
 
 def firmware_uuid(name: str) -> str:
     """The firmware uuid that KubeVirt derives for a VM *name* without one (it was random in v1alpha1)."""
-    return str(uuid.uuid5(_FIRMWARE, name))
+    import uuid
+
+    return str(uuid.uuid5(uuid.UUID(_FIRMWARE), name))
