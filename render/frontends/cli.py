@@ -21,6 +21,7 @@ from render.report.findings import find
 from render.report.places import Sources
 from render.settings import Option
 
+_PROGRAM = "virt-render"
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -29,7 +30,7 @@ _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
     epilog="Exit status: 0 fine, 1 findings, 2 usage or settings, 3 unreadable input, 4 our own fault, 5 deadline."
     " Settings may also stand in .virt-render.yaml and in VIRT_RENDER_ variables.",
 )
-@click.version_option(render.__version__, prog_name="virt-render", message="%(prog)s %(version)s")
+@click.version_option(render.__version__, prog_name=_PROGRAM, message="%(prog)s %(version)s")
 def main() -> None:
     """Render KubeVirt virtual machines from the YAML in a repository, as KubeVirt would run them."""
 
@@ -153,9 +154,13 @@ def _explained(code: codes.Code, meaning: str, example: str, message: str, cure:
 
 
 def invoke(argv: Sequence[str]) -> Exit:
-    """Run *argv* through click; its usage errors are diagnostics like all others."""
+    """Run *argv* through click; its usage errors are diagnostics like all others.
+
+    Not through click's own `main`, which makes a closed pipe an exit status of its own.
+    """
     try:
-        outcome = main.main(list(argv), prog_name="virt-render", standalone_mode=False)
+        with main.make_context(_PROGRAM, list(argv)) as context:
+            outcome = main.invoke(context)
     except click.exceptions.NoArgsIsHelpError as usage:
         click.echo(usage.format_message(), err=True)
         return Exit.USAGE
@@ -177,7 +182,7 @@ def _message(error: click.ClickException) -> str:
 
 def _help(error: click.ClickException) -> str:
     context = error.ctx if isinstance(error, click.UsageError) else None
-    command = context.command_path if context else "virt-render"
+    command = context.command_path if context else _PROGRAM
     return f"'{command} --help' lists the options"
 
 

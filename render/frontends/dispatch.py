@@ -1,11 +1,14 @@
 """The door: which front end an invocation is for, and the only place that catches everything."""
 
+import contextlib
 import gc
 import os
 import sys
 from collections.abc import Sequence
 
 from render.frontends.exits import Exit
+
+_UNWRITABLE = "error VR121 unwritable: cannot write to standard output"
 
 
 def main() -> None:
@@ -27,15 +30,30 @@ def invoke(argv: Sequence[str]) -> Exit:
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except BrokenPipeError:  # who reads our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+        _abandon_output()
         return Exit.BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 - the one catch-all: no traceback for users
         if os.environ.get("VIRT_RENDER_DEBUG") == "1":
             import traceback
 
             traceback.print_exc()
-        sys.stderr.write(_apology(error))
+        if isinstance(error, OSError) and error.filename is None:  # no file, so one of our streams
+            _abandon_output()
+            _say(f"virt-render: {_UNWRITABLE}: {error.strerror}\n")
+            return Exit.UNREADABLE
+        _say(_apology(error))
         return Exit.INTERNAL
+
+
+def _abandon_output() -> None:
+    """Let what is still buffered for standard output go nowhere, or Python fails once more when it exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+
+
+def _say(text: str) -> None:
+    """Write *text* to standard error; where that fails too, the exit status has to do."""
+    with contextlib.suppress(OSError):
+        os.write(2, text.encode("utf-8", "backslashreplace"))
 
 
 def _run(argv: Sequence[str]) -> Exit:

@@ -283,22 +283,40 @@ def start(folder: Path, *argv: str) -> list[str]:
     return [sys.executable, "-m", "render", *argv]
 
 
-def test_reader_that_stops_reading_is_no_failure_to_talk_about(tmp_path: Path) -> None:
+PRINTING = [
+    ["build"],
+    ["check"],
+    ["rule", "VR301"],
+    ["rule", "--list"],
+    ["catalog", "list"],
+    ["--help"],
+]
+
+
+@pytest.mark.parametrize("argv", PRINTING, ids=" ".join)
+def test_reader_that_stops_reading_is_no_failure_to_talk_about(
+    tmp_path: Path, argv: list[str]
+) -> None:
+    command = start(tmp_path, *argv)
+    (tmp_path / "vm.yaml").write_text(CONFLICT if argv == ["check"] else NOTE.replace("note", "web"))
     reading, writing = os.pipe()
     os.close(reading)
-    command = start(tmp_path, "build")
     done = subprocess.run(command, cwd=tmp_path, stdout=writing, stderr=-1, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (Exit.BROKEN_PIPE, b"")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
-def test_full_disk_is_said(tmp_path: Path) -> None:
-    command = start(tmp_path, "build")
+@pytest.mark.parametrize("argv", PRINTING, ids=" ".join)
+def test_full_disk_is_said(tmp_path: Path, argv: list[str]) -> None:
+    command = start(tmp_path, *argv)
+    (tmp_path / "vm.yaml").write_text(CONFLICT if argv == ["check"] else NOTE.replace("note", "web"))
     with open("/dev/full", "wb") as full:
         done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=-1, check=False)
-    assert done.returncode == Exit.UNREADABLE
-    assert b"VR121 unwritable: cannot write to standard output: No space left" in done.stderr
+        assert done.returncode == Exit.UNREADABLE
+        assert b"VR121 unwritable: cannot write to standard output: No space left" in done.stderr
+        both = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=full, check=False)
+        assert both.returncode == Exit.UNREADABLE
 
 
 def test_machine_forms_load_nothing_heavy(tmp_path: Path) -> None:
