@@ -210,9 +210,6 @@ def _load_definition(resource: Resource, decoded: Tree, loaded: Loaded, settings
         loaded.definitions.setdefault(key, definition)
         return
     loaded.definitions[key] = definition
-    if settings.emit == "expand":
-        # Expand applies what it finds; what the webhooks refused never comes there.
-        return
     if resource.kind in INSTANCETYPES:
         findings = requirements.validate_instancetype(spec)
         loaded.report(resource, _invalid(resource, INVALID_INSTANCETYPE, findings))

@@ -142,13 +142,6 @@ def test_a_spread_ratio_of_zero_crashes_expand_only_where_it_divides(guest: int)
     assert codes(*objects) == ["VR407"]
 
 
-def test_expand_does_not_ask_what_the_webhook_of_a_preference_would_say() -> None:
-    preference = obj("VirtualMachinePreference", {"cpu": {"preferredCPUTopology": "foo"}})
-    objects = (preference, vm(preference={"name": "it", "kind": "VirtualMachinePreference"}))
-    assert codes(*objects, emit="expand") == []
-    assert codes(*objects) == ["VR404"]
-
-
 def test_a_generated_name_gives_no_stable_identity() -> None:
     body = vm(metadata={"generateName": "web-", "namespace": "prod"})
     rendered = render([body, body], Settings(firmware_uuid="stable"))
