@@ -15,29 +15,38 @@ from render.revisions import lock as locks
 _MARKER = re.compile(rb"^(<<<<<<< |>>>>>>> )", re.MULTILINE)
 
 
-def settle(loaded: Loaded, asked: Request) -> None:
-    """Let ``--lock FILE`` take the place of other locks on disk, and say where a merge is unfinished."""
-    if asked.settings.pins == "ignore":
-        loaded.diagnostics[:] = [d for d in loaded.diagnostics if not _is_lock(d.location.file)]
-        return
-    if asked.lock:
-        loaded.documents[:] = [
-            document
-            for document in loaded.documents
-            if not (_is_lock(document.origin.file) and _is_own(document.body))
-        ]
-        loaded.diagnostics[:] = [d for d in loaded.diagnostics if not _is_lock(d.location.file)]
+def settle(loaded: Loaded, asked: Request, *, new: bool = False) -> None:
+    """Let ``--lock FILE`` take the place of other locks on disk, and say where a merge is unfinished.
+
+    *new*: the file may still have to be written.
+    """
+    if asked.lock or asked.settings.pins == "ignore":
+        _pass_over(loaded)
+    else:
+        loaded.diagnostics.extend(_strangers(loaded))
+    if (
+        asked.lock
+        and asked.settings.pins != "ignore"
+        and not (new and not os.path.exists(asked.lock))
+    ):
         _take(loaded, asked)
-    loaded.diagnostics.extend(_strangers(loaded))
     half_merged = {
         file: fault
         for file in dict.fromkeys(d.location.file for d in loaded.diagnostics if d.is_error)
-        if (_is_lock(file) or file == asked.lock) and (fault := marked(loaded.data[file], file))
+        if (_is_lock(file) or file == asked.lock)
+        and file in loaded.data
+        and (fault := marked(loaded.data[file], file))
     }
     loaded.diagnostics[:] = [
         *(found for found in loaded.diagnostics if found.location.file not in half_merged),
         *half_merged.values(),
     ]
+
+
+def _pass_over(loaded: Loaded) -> None:
+    """Forget what files called like a lock hold, and what is wrong with it."""
+    loaded.documents[:] = [d for d in loaded.documents if not _is_lock(d.origin.file)]
+    loaded.diagnostics[:] = [d for d in loaded.diagnostics if not _is_lock(d.location.file)]
 
 
 def _take(loaded: Loaded, asked: Request) -> None:
@@ -57,12 +66,10 @@ def _take(loaded: Loaded, asked: Request) -> None:
 
 def _strangers(loaded: Loaded) -> list[Diagnostic]:
     """That a file called like a lock holds something else: who edited it would miss what it pinned."""
-    found = {file: 0 for file in loaded.files if _is_lock(file)}
-    if not found:
+    called = {file for file in loaded.files if _is_lock(file)}
+    if not called:
         return []
-    for document in loaded.documents:
-        if document.origin.file in found:
-            found[document.origin.file] += 1 if _is_own(document.body) else 2
+    inside = {(d.origin.file, _is_own(d.body)) for d in loaded.documents if d.origin.file in called}
     unread = {fault.location.file for fault in loaded.diagnostics if fault.is_error}
     return [
         codes.LOCK_INVALID.at(
@@ -70,8 +77,8 @@ def _strangers(loaded: Loaded) -> list[Diagnostic]:
             f"{file} is not one {locks.KIND}",
             help="take the lock from git again, or remove it and pin anew",
         )
-        for file, count in found.items()
-        if count != 1 and file not in unread
+        for file in sorted(called - unread)
+        if (file, True) not in inside or (file, False) in inside
     ]
 
 

@@ -44,7 +44,7 @@ def pin(asked: Request, wanted: Wanted) -> Exit:
     if wanted.resolve:
         return _resolve(target, asked)
     loaded = _load(asked.paths, asked)
-    locks.settle(loaded, asked)
+    locks.settle(loaded, asked, new=True)
     resources = _resources(loaded)
     upgrade, faults = _upgrades(resources, wanted)
     adopted = None
@@ -124,7 +124,7 @@ def _no_such(name: str, found: Sequence[str], known: Iterable[str]) -> Diagnosti
     if found:
         message, cure = f"{name} may be {' or '.join(found)}", "name the VM with its namespace"
     else:
-        near = nearest(name, sorted(known))
+        near = nearest(name, sorted({*known, *(vm.rpartition("/")[2] for vm in known)}))
         message = f"no VirtualMachine {name} in the input"
         cure = f"did you mean {near}?" if near else "a VM is named NAME or NAMESPACE/NAME"
     return codes.USAGE.at(Location(), message, help=cure)

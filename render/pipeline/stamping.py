@@ -5,9 +5,12 @@ They sit on the VM itself and never in its template, where they would change the
 
 from dataclasses import replace
 
+from render.defaults.vm import FIRMWARE
+from render.model import tree
+from render.model.draft import Draft
 from render.model.tree import Tree
 from render.pipeline import emit, pins
-from render.pipeline.machine import Machine
+from render.pipeline.machine import TEMPLATE, Machine
 from render.resolve.kinds import INSTANCETYPE, PREFERENCE
 from render.revisions import stamps
 from render.revisions.hashes import Ref, content_hash, rendered_hash
@@ -71,7 +74,21 @@ def manifest_hash(machine: Machine, body: Tree) -> str:
     if (settings.defaults, settings.firmware_uuid) != ("manifest", "none"):
         plain = replace(settings, defaults="manifest", firmware_uuid="none")
         body = emit.vm(replace(machine, context=replace(machine.context, settings=plain)))
+    if settings.firmware_uuid != "none":
+        body = _unidentified(machine, body)
     return rendered_hash(body["spec"])
+
+
+def _unidentified(machine: Machine, body: Tree) -> Tree:
+    """*body* without the firmware uuid and serial that were derived for it."""
+    draft = Draft(body)
+    path = (*TEMPLATE, *FIRMWARE)
+    for key in ("uuid", "serial"):
+        if not tree.get(machine.resource.body, *path, key):
+            draft.remove((*path, key))
+    if draft.get(*path) == {}:
+        draft.remove(path)
+    return draft.tree
 
 
 def refs(machine: Machine) -> dict[str, Ref]:

@@ -104,9 +104,7 @@ FLAWS: list[tuple[tuple[str, ...], Any, str, bool]] = [
 
 
 @pytest.mark.parametrize(("path", "value", "code", "in_schema"), FLAWS)
-def test_flaw_is_refused(
-    path: tuple[str, ...], value: Any, code: str, *, in_schema: bool
-) -> None:
+def test_flaw_is_refused(path: tuple[str, ...], value: Any, code: str, *, in_schema: bool) -> None:
     body = tree.copy(locks.document(sample()))
     tree.put(body, path, value)
     lock, found = read(body)

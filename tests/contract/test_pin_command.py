@@ -1,0 +1,315 @@
+"""``pin`` and ``verify`` as processes: where the lock is, what it takes from a cluster, what is refused."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from render import Settings, render
+from render.manifests import writer
+from tests.support.repository import LOCK, Repository, documents, vm_in
+
+KUSTOMIZATION = """\
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [{resources}]
+"""
+#: A VM of a cluster, which KubeVirt pinned when small had two vCPUs.
+RUNNING = """\
+apiVersion: v1
+kind: List
+items:
+- apiVersion: kubevirt.io/v1
+  kind: VirtualMachine
+  metadata: {name: web, namespace: prod}
+  spec:
+    runStrategy: Always
+    instancetype: {name: small, kind: VirtualMachineInstancetype}
+    template: {spec: {domain: {devices: {}}}}
+  status:
+    instancetypeRef:
+      name: small
+      kind: VirtualMachineInstancetype
+      controllerRevisionRef: {name: web-small-v1beta1-1-1}
+- apiVersion: kubevirt.io/v1
+  kind: VirtualMachine
+  metadata: {name: db, namespace: prod}
+  spec:
+    runStrategy: Always
+    instancetype: {name: small, kind: VirtualMachineInstancetype, revisionName: db-small-v1beta1-1-1}
+    template: {spec: {domain: {devices: {}}}}
+- apiVersion: apps/v1
+  kind: ControllerRevision
+  metadata:
+    name: web-small-v1beta1-1-1
+    namespace: prod
+    labels: {instancetype.kubevirt.io/object-name: small}
+  data:
+    apiVersion: instancetype.kubevirt.io/v1beta1
+    kind: VirtualMachineInstancetype
+    metadata: {name: small}
+    spec: {cpu: {guest: 2}, memory: {guest: 2Gi}}
+  revision: 0
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    found = Repository(tmp_path / "repository")
+    found.instancetype("small")
+    found.vm("web")
+    return found
+
+
+def sockets(text: str, name: str = "web") -> object:
+    return vm_in(text, name)["spec"]["template"]["spec"]["domain"]["cpu"]["sockets"]
+
+
+def test_lock_is_the_same_whatever_the_machine(repository: Repository, tmp_path: Path) -> None:
+    repository.fine("pin")
+    copy = tmp_path / "elsewhere"
+    shutil.copytree(repository.folder, copy)
+    (copy / LOCK).unlink()
+    repository.fine("pin", str(copy), "--namespace", "other")
+    assert (copy / LOCK).read_bytes() == repository.lock.read_bytes()
+
+
+def test_pinning_again_writes_nothing(repository: Repository) -> None:
+    repository.fine("pin")
+    before = repository.lock.stat()
+    assert repository.fine("pin") == "nothing moved\n"
+    after = repository.lock.stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+
+
+def test_errors_leave_the_lock_alone(repository: Repository) -> None:
+    repository.fine("pin")
+    before = repository.lock.read_bytes()
+    repository.vm("new", instancetype="nothing")
+    done = repository.run("pin")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "VR201" in done.stderr
+    assert repository.lock.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "flaw",
+    [
+        ("kind: RevisionLock", "kind: Lock"),
+        ("v1alpha1", "v1"),
+        ("pins:", "<<<<<<< HEAD\npins:"),
+        ("guest: 2\n", "guest: 3\n"),
+        ("    revision: 1\n", ""),
+        ("pins:", "pins: ["),
+    ],
+)
+def test_lock_that_is_not_understood_is_not_overwritten(
+    repository: Repository, flaw: tuple[str, str]
+) -> None:
+    repository.fine("pin")
+    text = repository.lock.read_text(encoding="utf-8")
+    flawed = text.replace(*flaw)
+    assert flawed != text
+    repository.lock.write_text(flawed, encoding="utf-8")
+    for words in (("pin",), ("pin", "--upgrade-all"), ("pin", "--check"), ("build",)):
+        done = repository.run(*words)
+        assert done.returncode == 1, words
+        assert done.stdout == ""
+        assert repository.lock.read_text(encoding="utf-8") == flawed
+
+
+def test_empty_lock_is_not_overwritten(repository: Repository) -> None:
+    repository.lock.write_text("", encoding="utf-8")
+    assert repository.run("pin").returncode == 1
+    assert repository.lock.read_text(encoding="utf-8") == ""
+
+
+def test_vms_that_are_gone_leave_the_lock(repository: Repository) -> None:
+    repository.vm("db")
+    repository.fine("pin")
+    (repository.folder / "vms/db.yaml").unlink()
+    assert "which is not in the input" in repository.run("pin", "--check").stderr
+    assert "prod/db  -         no longer in the input" in repository.fine("pin")
+    assert list(repository.pins) == ["prod/web"]
+
+
+def test_nothing_to_pin_is_an_error(tmp_path: Path) -> None:
+    empty = Repository(tmp_path / "empty")
+    empty.write("config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    assert empty.run("pin").returncode == 1
+    assert not empty.lock.exists()
+    empty.fine("pin", "--allow-empty")
+    assert empty.pins == {}
+
+
+def test_unknown_vm(repository: Repository) -> None:
+    done = repository.run("pin", "--upgrade", "wbe")
+    assert done.returncode == 2
+    assert "no VirtualMachine wbe" in done.stderr
+    assert "did you mean" in done.stderr
+    assert not repository.lock.exists()
+
+
+def test_upgrade_by_name_needs_one_vm(repository: Repository) -> None:
+    text = (repository.folder / "vms/web.yaml").read_text(encoding="utf-8")
+    repository.write("other.yaml", text.replace("prod", "test"))
+    kind = (repository.folder / "instancetypes/small.yaml").read_text(encoding="utf-8")
+    repository.write("small.yaml", kind.replace("prod", "test"))
+    repository.fine("pin")
+    done = repository.run("pin", "--upgrade", "web")
+    assert done.returncode == 2
+    assert "prod/web or test/web" in done.stderr
+    repository.fine("pin", "--upgrade", "test/web")
+
+
+def test_lock_of_another_name_and_standard_input(repository: Repository) -> None:
+    manifests = repository.fine("build", "--emit", "source")
+    assert repository.run("pin", "-", stdin=manifests).returncode == 2
+    assert repository.run("pin", "-", "--lock", "pins.yaml", stdin=manifests).returncode == 0
+    repository.instancetype("small", cpus=4)
+    edited = repository.fine("build", "--emit", "source", "--pins", "ignore")
+    done = repository.run("build", "-", "--lock", "pins.yaml", stdin=edited)
+    assert sockets(done.stdout) == 2
+    assert sockets(repository.run("build", "-", stdin=edited).stdout) == 4
+    assert repository.run("build", "-", "--lock", "nowhere.yaml", stdin=edited).returncode == 3
+
+
+def test_named_lock_takes_the_place_of_the_one_in_the_folder(repository: Repository) -> None:
+    repository.fine("pin")
+    shutil.copy(repository.lock, repository.folder.parent / "old.yaml")
+    repository.instancetype("small", cpus=4)
+    repository.fine("pin", "--upgrade-all")
+    assert sockets(repository.fine("build")) == 4
+    assert sockets(repository.fine("build", "--lock", "../old.yaml")) == 2
+
+
+def test_lock_in_a_stream(repository: Repository) -> None:
+    repository.fine("pin")
+    manifests = repository.fine("build", "--emit", "source")
+    assert "RevisionLock" not in manifests
+    stream = f"{manifests}---\n{repository.lock.read_text(encoding='utf-8')}"
+    stream = stream.replace("  cpu:\n    guest: 2\n  memory", "  cpu:\n    guest: 4\n  memory", 1)
+    done = repository.run("build", "-", stdin=stream)
+    assert done.returncode == 0, done.stderr
+    assert sockets(done.stdout) == 2
+    assert "RevisionLock" not in done.stdout
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_kustomize_overlay(repository: Repository, kustomize: str, *, listed: bool) -> None:
+    def fine(*words: str) -> str:
+        return repository.fine(*words, "--kustomize", kustomize)
+
+    for folder in ("instancetypes", "vms"):
+        shutil.copytree(repository.folder / folder, repository.folder / "base", dirs_exist_ok=True)
+        shutil.rmtree(repository.folder / folder)
+    resources = "small.yaml, web.yaml"
+    repository.write("base/kustomization.yaml", KUSTOMIZATION.format(resources=resources))
+    repository.write("overlay/kustomization.yaml", KUSTOMIZATION.format(resources="../base"))
+    fine("pin", "overlay")
+    assert (repository.folder / "overlay" / LOCK).exists()
+    if listed:
+        text = KUSTOMIZATION.format(resources=f"../base, {LOCK}") + "commonLabels: {a: b}\n"
+        repository.write("overlay/kustomization.yaml", text)
+    text = (repository.folder / "base/small.yaml").read_text(encoding="utf-8")
+    repository.write("base/small.yaml", text.replace("guest: 2\n", "guest: 4\n"))
+    output = fine("build", "overlay")
+    assert sockets(output) == 2
+    assert "RevisionLock" not in output
+    assert "VR608" in fine("check", "overlay")
+    # The base has no lock of its own.
+    assert sockets(fine("build", "base")) == 4
+
+
+def test_adopting_a_running_fleet(repository: Repository) -> None:
+    repository.vm("db")
+    repository.instancetype("small", cpus=4)
+    repository.write("../fleet.yaml", RUNNING)
+    done = repository.run("pin", "--from", "../fleet.yaml")
+    assert done.returncode == 1
+    assert 'controllerrevisions.apps "db-small-v1beta1-1-1" not found' in done.stderr
+    assert not repository.lock.exists()
+    (repository.folder / "vms/db.yaml").unlink()
+    assert "new, instancetype small@f79c7m9t64" in repository.fine("pin", "--from", "../fleet.yaml")
+    output = repository.fine("build", "--pins", "require")
+    assert sockets(output) == 2
+    # It is what the cluster starts from its own objects.
+    (vmi, *_) = render(documents(RUNNING), Settings(emit="vmi", catalog="none")).resources
+    (ours,) = (
+        body
+        for body in documents(repository.fine("build", "--emit", "vmi"))
+        if body["kind"] == "VirtualMachineInstance"
+    )
+    assert ours == vmi
+
+
+def test_stamped_vms_are_verified(repository: Repository) -> None:
+    output = repository.fine("build")
+    done = repository.run("verify", "-", stdin=output)
+    assert (done.returncode, done.stdout) == (0, "1 VirtualMachine verified\n")
+    later = output.replace("runStrategy: Always", "runStrategy: Halted").replace(
+        "    metadata:\n", "    metadata:\n      labels:\n        team: a\n"
+    )
+    assert later != output
+    assert repository.run("verify", "-", stdin=later).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ('guest: "2Gi"\n        cpu', 'guest: "3Gi"\n        cpu', "VR613"),
+        ("virt-render.dev/rendered: sha256:", "virt-render.dev/rendered: sha512:", "VR613"),
+        ("    virt-render.dev/rendered", "    other/rendered", "VR613"),
+        ("  template:", "  preference:\n    name: fedora\n  template:", "VR612"),
+    ],
+)
+def test_what_is_not_verified(repository: Repository, old: str, new: str, code: str) -> None:
+    output = repository.fine("build")
+    edited = output.replace(old, new)
+    assert edited != output
+    done = repository.run("verify", "-", stdin=edited)
+    assert done.returncode == 1
+    assert code in done.stdout
+
+
+def test_vms_that_were_never_rendered(repository: Repository) -> None:
+    assert repository.run("verify").returncode == 1
+    assert repository.run("verify", "--allow-matchers").returncode == 0
+    hashed = repository.fine("build", "--emit", "hashed")
+    assert repository.run("verify", "--allow-matchers", "-", stdin=hashed).returncode == 0
+    plain = repository.fine("build", "--no-annotations")
+    assert repository.run("verify", "-", stdin=plain).returncode == 0
+    assert repository.run("verify", "-", stdin="").returncode == 1
+
+
+@pytest.mark.parametrize("option", [("--defaults", "cluster"), ("--firmware-uuid", "stable")])
+def test_additions_are_verified_too(repository: Repository, option: tuple[str, str]) -> None:
+    repository.fine("pin")
+    output = repository.fine("build", *option)
+    assert repository.run("verify", "-", stdin=output).returncode == 0
+    annotations = vm_in(output, "web")["metadata"]["annotations"]
+    assert annotations["virt-render.dev/revision"] == "1"
+    assert annotations["virt-render.dev/rendered"] != repository.pins["prod/web"]["rendered"]
+
+
+def test_rendering_again_keeps_the_stamps(repository: Repository) -> None:
+    repository.fine("pin")
+    output = repository.fine("build")
+    again = repository.run("build", "-", stdin=output)
+    assert again.stdout == output
+    # An edit after the rendering is not covered up by rendering again.
+    edited = output.replace('guest: "2Gi"\n        cpu', 'guest: "3Gi"\n        cpu')
+    again = repository.run("build", "-", stdin=edited)
+    assert again.stdout == edited
+    assert repository.run("verify", "-", stdin=again.stdout).returncode == 1
+
+
+def test_written_lock_is_what_the_library_takes(repository: Repository) -> None:
+    repository.fine("pin")
+    (lock,) = documents(repository.lock.read_text(encoding="utf-8"))
+    repository.instancetype("small", cpus=4)
+    bodies = documents(repository.fine("build", "--emit", "source", "--pins", "ignore"))
+    rendered = render(bodies, Settings(lock=lock))
+    assert sockets(writer.write(rendered.resources)) == 2
+    assert sockets(writer.write(render([*bodies, lock]).resources)) == 2
+    assert sockets(writer.write(render(bodies, Settings(lock=lock, pins="ignore")).resources)) == 4
