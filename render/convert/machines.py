@@ -44,8 +44,14 @@ def era(resource: Resource) -> Era:
 
 
 def as_instance(body: Tree) -> Tree:
-    """*body* in the shape of today's VMI: without what only the store knew, with the devices that were optional."""
+    """*body* in the shape of today's VMI: without what only the store knew, with the devices that were optional.
+
+    An edit revision was written as a number, and is a text in the annotations of today.
+    """
     found: Tree = {key: tree.copy(value) for key, value in body.items() if key != "version"}
+    number = tree.get(found, "metadata", "annotations", REVISION)
+    if type(number) is int:
+        found["metadata"]["annotations"][REVISION] = str(number)
     for path in (RESTART_POLICY, OS):
         tree.remove(found, *path)
     if isinstance(tree.get(found, "spec", "domain"), dict):
