@@ -13,13 +13,19 @@ from render.model.tree import Tree
 BETA = f"{INSTANCETYPE}/v1beta1"
 _TOPOLOGY: FieldPath = ("spec", "cpu", "preferredCPUTopology")
 _FIRMWARE: FieldPath = ("spec", "firmware")
+_EFI = ("preferredUseEfi", "preferredUseSecureBoot")
 
 
 class Step(NamedTuple):
-    """One change of an object, in words and in edits. *safe*: no VM can become another by it."""
+    """One change of an object, in words and in edits.
+
+    *gone*: what a patch of a kustomization may look for, and would not find any more. *safe*: no VM can become another
+    by it.
+    """
 
     words: str
     edits: tuple[Edit, ...]
+    gone: tuple[str, ...]
     safe: bool = True
 
 
@@ -33,7 +39,8 @@ def steps(resource: Resource) -> Iterator[Step]:
         yield _flavor_preference(resource)
         yield from _preference(resource)
     elif resource.group == KUBEVIRT and resource.version == "v1alpha3":
-        yield Step(f"apiVersion {KUBEVIRT}/v1", (Put(("apiVersion",), f"{KUBEVIRT}/v1"),))
+        changes = (Put(("apiVersion",), f"{KUBEVIRT}/v1"),)
+        yield Step(f"apiVersion {KUBEVIRT}/v1", changes, ("v1alpha3",))
     if (resource.group, resource.kind) == (KUBEVIRT, "VirtualMachine"):
         yield from _running(resource)
 
@@ -41,7 +48,8 @@ def steps(resource: Resource) -> Iterator[Step]:
 def _to_beta(resource: Resource) -> Step:
     # A field that the older version does not know would come into force.
     newer = instancetypes.newer_fields(resource.kind, resource.version, resource.spec)
-    return Step(f"apiVersion {BETA}", (Put(("apiVersion",), BETA),), safe=not newer)
+    changes = (Put(("apiVersion",), BETA),)
+    return Step(f"apiVersion {BETA}", changes, (resource.version,), safe=not newer)
 
 
 def _flavor_preference(resource: Resource) -> Step:
@@ -51,7 +59,8 @@ def _flavor_preference(resource: Resource) -> Step:
         for key, value in _mapping(resource.spec.get(group)).items()
         if value is False
     ]
-    return Step(f"apiVersion {BETA}", (Put(("apiVersion",), BETA), *idle), safe=False)
+    changes: tuple[Edit, ...] = (Put(("apiVersion",), BETA), *idle)
+    return Step(f"apiVersion {BETA}", changes, (FLAVOR, resource.version), safe=False)
 
 
 def _mapping(value: Any) -> Tree:
@@ -63,16 +72,15 @@ def _running(resource: Resource) -> Iterator[Step]:
     if isinstance(running, bool) and "runStrategy" not in resource.spec:
         strategy = "Always" if running else "Halted"
         place = ("spec", "runStrategy")
-        yield Step(
-            f"runStrategy: {strategy}", (Move(("spec", "running"), place), Put(place, strategy))
-        )
+        changes = (Move(("spec", "running"), place), Put(place, strategy))
+        yield Step(f"runStrategy: {strategy}", changes, ("running",))
 
 
 def _preference(resource: Resource) -> Iterator[Step]:
     preferred = tree.get(resource.body, *_TOPOLOGY)
     if isinstance(preferred, str) and preferred in topology.SUCCESSORS:
         value = topology.SUCCESSORS[preferred]
-        yield Step(f"preferredCPUTopology: {value}", (Put(_TOPOLOGY, value),))
+        yield Step(f"preferredCPUTopology: {value}", (Put(_TOPOLOGY, value),), ())
     firmware = tree.get(resource.body, *_FIRMWARE)
     if isinstance(firmware, dict) and firmware.get("preferredUseEfi") is not None:
         yield _efi(firmware)
@@ -82,14 +90,14 @@ def _efi(firmware: Tree) -> Step:
     old, new = (*_FIRMWARE, "preferredUseEfi"), (*_FIRMWARE, "preferredEfi")
     secure = (*_FIRMWARE, "preferredUseSecureBoot")
     if firmware["preferredUseEfi"] is not True or firmware.get("preferredEfi") is not None:
-        return Step("no preferredUseEfi, which has no effect", (Remove(old),), safe=False)
+        return Step("no preferredUseEfi, which has no effect", (Remove(old),), _EFI, safe=False)
     value = {}
     edits: list[Edit] = [Move(old, new)]
     if firmware.get("preferredUseSecureBoot") is not None:
         value = {"secureBoot": firmware["preferredUseSecureBoot"]}
         edits.append(Remove(secure))
     # A VM with an EFI of its own got the secure boot of the old field, and gets none from the new one.
-    return Step("preferredEfi", (*edits, Put(new, value)), safe=False)
+    return Step("preferredEfi", (*edits, Put(new, value)), _EFI, safe=False)
 
 
 def flavor(resource: Resource) -> tuple[Edit, ...] | str:

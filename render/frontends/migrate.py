@@ -46,7 +46,7 @@ def migrate(asked: Request, *, diff: bool, check: bool) -> Exit:
         if not rewrite.is_yaml(loaded.data[file].decode())
     }
     fixed = frozenset(i for i, d in enumerate(loaded.documents) if d.origin.file in json)
-    plan = migrating.migrate(resources, asked.settings, fixed)
+    plan = migrating.migrate(resources, asked.settings, fixed, _patches(asked))
     changes = list(_changes(loaded, resources, plan, asked))
     refused = [change for change in changes if isinstance(change, Diagnostic)]
     outcome = _tell(loaded, [*loaded.diagnostics, *plan.diagnostics, *refused], asked)
@@ -60,6 +60,17 @@ def migrate(asked: Request, *, diff: bool, check: bool) -> Exit:
     if check:
         return Exit.FINDINGS if ready else Exit.OK
     return Exit.OK if diff else _write(loaded, ready, asked)
+
+
+def _patches(asked: Request) -> dict[str, str]:
+    """The kustomizations below the paths, and what they use beside resources: text by file."""
+    found: dict[str, str] = {}
+    for path in asked.paths or (".",):
+        for file in sources.patches(path, asked.limits):
+            data = files.read(file, file, asked.limits.file_bytes)
+            if isinstance(data, bytes):
+                found[file] = data.decode("utf-8", "replace")
+    return found
 
 
 def _tell(loaded: Loaded, diagnostics: list[Diagnostic], asked: Request) -> Exit:

@@ -92,6 +92,13 @@ def roots(path: str, limits: Limits) -> list[str]:
     return kustomization.survey(found.kustomizations, limits).tops
 
 
+def patches(path: str, limits: Limits) -> list[str]:
+    """The kustomizations at and below *path*, and the files that they use beside their resources; sorted."""
+    folders = discover.walk(tidy(path), (os.path.realpath(path),), plain=False).kustomizations
+    used = (os.path.relpath(real) for real in kustomization.survey(folders, limits).patches)
+    return sorted({*filter(None, map(kustomization.find, folders)), *used})
+
+
 def _several(path: str, tops: list[str]) -> Diagnostic:
     folder = tidy(path)
     return codes.SEVERAL_ROOTS.at(

@@ -1,6 +1,7 @@
 """Saying the same in today's words: changes that are planned, tried out, and kept only if no VM changes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,12 +24,16 @@ _NAMES = tuple(
 
 
 class Unit(NamedTuple):
-    """A change that is made whole or not at all: *words* about *resource*, and the edits of each object by index."""
+    """A change that is made whole or not at all: *words* about *resource*, and the edits of each object by index.
+
+    *gone* and *safe*: see `successors.Step`.
+    """
 
     resource: Resource
     words: str
     edits: dict[int, tuple[Edit, ...]]
-    safe: bool
+    gone: tuple[str, ...]
+    safe: bool = False
 
 
 class Migration(NamedTuple):
@@ -39,23 +44,28 @@ class Migration(NamedTuple):
     diagnostics: list[Diagnostic]
 
 
-def migrate(resources: Sequence[Resource], settings: Settings, fixed: frozenset[int]) -> Migration:
+def migrate(
+    resources: Sequence[Resource],
+    settings: Settings,
+    fixed: frozenset[int] = frozenset(),
+    patches: Mapping[str, str] = {},
+) -> Migration:
     """Plan the migration of *resources*; those at the indexes *fixed* cannot be edited.
 
     What a VM becomes is compared before and after, apart from the annotations that name where it comes from. A change
-    by which one would differ is left out.
+    by which one would differ is left out, and one that takes away what one of *patches* (texts by file) looks for.
     """
     settings = replace(
         settings, emit="vmi", preset_conflicts="override", annotations=False, pins="ignore"
     )
     diagnostics: list[Diagnostic] = []
-    units = list(_units(resources, settings, diagnostics))
-    diagnostics += (
-        _stays(unit.resource, "it is JSON, which is not rewritten")
-        for unit in units
-        if fixed & unit.edits.keys()
-    )
-    units = [unit for unit in units if not fixed & unit.edits.keys()]
+    units: list[Unit] = []
+    for unit in _units(resources, settings, diagnostics):
+        reason = _hindrance(unit, fixed, patches)
+        if reason:
+            diagnostics.append(_stays(unit.resource, reason))
+        else:
+            units.append(unit)
     want = _started(resources, settings)
     accepted = units
     if units and _started(_edited(resources, units), settings) != want:
@@ -72,6 +82,17 @@ def migrate(resources: Sequence[Resource], settings: Settings, fixed: frozenset[
         for index, found in unit.edits.items():
             made.setdefault(index, []).extend(found)
     return Migration(made, [(unit.resource, unit.words) for unit in accepted], diagnostics)
+
+
+def _hindrance(unit: Unit, fixed: frozenset[int], patches: Mapping[str, str]) -> str:
+    """Why *unit* cannot be made, whatever the VMs become; ``""`` if it can."""
+    if fixed & unit.edits.keys():
+        return "it is JSON, which is not rewritten"
+    for file, text in patches.items():
+        for word in unit.gone:
+            if re.search(rf"\b{re.escape(word)}\b", text):
+                return f"{file} patches {word}, which it would not find any more"
+    return ""
 
 
 def _edited(resources: Sequence[Resource], units: Iterable[Unit]) -> list[Resource]:
@@ -136,7 +157,8 @@ def _units(
             )
             continue
         for step in successors.steps(resource):
-            yield Unit(resource, step.words, {resource.index: step.edits}, step.safe)
+            edits = {resource.index: step.edits}
+            yield Unit(resource, step.words, edits, step.gone, safe=step.safe)
         if (resource.group, resource.kind) == (KUBEVIRT, MODERN.kind):
             yield from _preset(resource, resources, settings, taken, left)
 
@@ -183,7 +205,7 @@ def _flavor(
         near = "Cluster" in kind or _scope(vm, settings) == _scope(resource, settings)
         if same and near and given.get("name") == resource.name:
             found[vm.index] = successors.flavor_matcher(given)
-    yield Unit(resource, f"{kind} of {successors.BETA}", found, safe=False)
+    yield Unit(resource, f"{kind} of {successors.BETA}", found, ("flavor", resource.kind))
 
 
 def _preset(
@@ -216,7 +238,7 @@ def _preset(
         resource,
         f"{PREFERENCE.namespaced} of {successors.BETA}",
         {resource.index: changes, **added},
-        safe=False,
+        (resource.kind,),
     )
 
 

@@ -56,4 +56,4 @@ def test_nothing_is_raised(emit: Any, data: st.DataObject) -> None:
         place = data.draw(st.sampled_from(places))
         tree.put(body, place, tree.copy(data.draw(st.sampled_from(JUNK))))
     render(bodies, Settings(emit=emit))
-    migrate([from_body(body, index) for index, body in enumerate(bodies)], Settings(), frozenset())
+    migrate([from_body(body, index) for index, body in enumerate(bodies)], Settings())

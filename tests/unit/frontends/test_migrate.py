@@ -217,6 +217,30 @@ def test_a_change_by_which_a_vm_would_differ_is_not_made(
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("inline", [True, False])
+def test_what_a_patch_looks_for_stays(
+    inline: bool,  # noqa: FBT001 - a case
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    """A patch with ``running`` on a base with ``runStrategy`` would make a VM that KubeVirt refuses."""
+    patch = "[{op: replace, path: /spec/running, value: false}]"
+    head = (
+        "kind: Kustomization\nresources: [vms.yaml]\npatches:\n- target: {kind: VirtualMachine}\n"
+    )
+    Path("stop.yaml").write_text(patch, encoding="utf-8")
+    Path("kustomization.yaml").write_text(
+        head + (f"  patch: '{patch}'\n" if inline else "  path: stop.yaml\n"), encoding="utf-8"
+    )
+    assert invoke(["migrate"]) is Exit.OK
+    made = texts()
+    assert "running: true" in made["vms.yaml"]
+    assert "v1alpha2" not in made["instancetypes.yaml"]
+    culprit = "kustomization.yaml" if inline else "stop.yaml"
+    said = capfdbinary.readouterr().err.decode()
+    assert f"stays as it is: {culprit} patches running, which it would not find any more" in said
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_file_that_cannot_be_read_stops_everything() -> None:
     Path("broken.yaml").write_text("apiVersion: v1\nkind: [\n", encoding="utf-8")
     assert invoke(["migrate"]) is Exit.FINDINGS
