@@ -14,7 +14,7 @@ from render.pipeline.machine import Machine
 from render.resolve.find import Missing, find
 from render.resolve.kinds import KIND_CLASSES
 from render.revisions import lock as locks
-from render.revisions.hashes import PREFIX, Ref, content, content_hash
+from render.revisions.hashes import PREFIX, Ref, content_hash
 from render.revisions.lock import CLASSES, Content, Entry, Lock, Pin
 from render.settings import Settings
 
@@ -132,7 +132,7 @@ def _pinned(machine: Machine, body: Tree, old: Pin | None, contents: dict[str, C
         ("preference", machine.preference),
     ):
         if definition is not None and refs[word].hash not in contents:
-            contents[refs[word].hash] = Content(word, content(definition.spec))
+            contents[refs[word].hash] = Content(word, pins.content_of(definition))
     rendered = stamping.manifest_hash(machine, body)
     if old is None:
         return Pin(1, entries, rendered)
@@ -182,10 +182,11 @@ def adopt(
                     )
                 )
                 continue
-            hash_ = content_hash(kind_class.word, definition.spec)
+            held = pins.content_of(definition)
+            hash_ = content_hash(kind_class.word, held)
             name = given.get("name") or definition.name
             entries[kind_class.word] = Ref(definition.kind, name, hash_)
-            adopted.contents[hash_] = Content(kind_class.word, content(definition.spec))
+            adopted.contents[hash_] = Content(kind_class.word, held)
         if entries:
             adopted.entries[vm] = entries
     return adopted

@@ -16,14 +16,16 @@ from render.diagnostics.codes import (
     PIN_MISSING,
 )
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
+from render.model import tree
 from render.model.catalogue import Definition, Key
 from render.model.draft import Draft
+from render.model.resource import INSTANCETYPE as GROUP
 from render.model.resource import OWN, Resource, ResourceRef, from_body
 from render.model.tree import Tree
 from render.pipeline.machine import TEMPLATE, Context, Machine
 from render.resolve.kinds import INSTANCETYPE, KIND_CLASSES, KindClass
 from render.revisions import lock as locks
-from render.revisions.hashes import Ref, canonical, content_hash, hashed_name
+from render.revisions.hashes import Ref, canonical, content, content_hash, hashed_name
 from render.revisions.lock import Entry, Lock
 from render.settings import Settings
 
@@ -32,6 +34,7 @@ _TYPES = {
     "preference": "instancetype.VirtualMachinePreferenceSpec",
 }
 _SHOWN = 3
+_ALWAYS_SET = ("model", "dedicatedCPUPlacement", "isolateEmulatorThread")
 
 
 class Found(NamedTuple):
@@ -230,5 +233,20 @@ def ref_to(machine: Machine, kind_class: str, definition: Definition) -> Ref:
     key = id(definition.spec)
     if key not in known:
         # The spec is kept with its hash: an id is unique only while its object lives.
-        known[key] = (definition.spec, content_hash(kind_class, definition.spec))
+        known[key] = (definition.spec, content_hash(kind_class, content_of(definition)))
     return Ref(definition.kind, definition.name, known[key][1])
+
+
+def content_of(definition: Definition) -> Tree:
+    """What *definition* holds, without what only the decoding of an older revision adds.
+
+    There three fields of an instancetype are always set, empty ones too; applied, the empty ones change nothing.
+    """
+    held = content(definition.spec)
+    resource = definition.resource
+    if resource is None or resource.kind != "ControllerRevision" or not held.get("cpu"):
+        return held
+    if tree.get(resource.body, "data", "apiVersion") == f"{GROUP}/v1beta1":
+        return held
+    cpu = {key: value for key, value in held["cpu"].items() if value or key not in _ALWAYS_SET}
+    return {**held, "cpu": cpu}

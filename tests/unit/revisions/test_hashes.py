@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from render import schemas
+from render import Settings, render, schemas
 from render.manifests.reader import read
 from render.model import types
 from render.revisions import hashes
@@ -140,3 +140,54 @@ def test_running_and_template_metadata_are_no_part_of_what_was_rendered() -> Non
     first = hashes.rendered_hash(spec)
     assert first == hashes.rendered_hash({"running": False, "template": {"spec": {"a": 1}}})
     assert first != hashes.rendered_hash({"template": {"spec": {"a": 2}}})
+
+
+VM: dict[str, Any] = {
+    "apiVersion": "kubevirt.io/v1",
+    "kind": "VirtualMachine",
+    "metadata": {"name": "web", "namespace": "prod"},
+    "spec": {
+        "runStrategy": "Always",
+        "instancetype": {"name": "small", "kind": "VirtualMachineInstancetype"},
+        "template": {"spec": {"domain": {"devices": {}}}},
+    },
+}
+
+
+def stamp(version: str, spec: Any, **matcher: str) -> str:
+    """The stamp of a VM whose instancetype is written in an older *version*, or stored in one."""
+    vm = {**VM, "spec": {**VM["spec"], "instancetype": {**VM["spec"]["instancetype"], **matcher}}}
+    body = {
+        "apiVersion": f"instancetype.kubevirt.io/{version}",
+        "kind": "VirtualMachineInstancetype",
+        "metadata": {"name": "small", "namespace": "prod"},
+        "spec": spec,
+    }
+    revision = {
+        "apiVersion": "apps/v1",
+        "kind": "ControllerRevision",
+        "metadata": {"name": "stored", "namespace": "prod"},
+        "data": body,
+        "revision": 0,
+    }
+    rendered = render([revision if matcher else body, vm], Settings())
+    assert not any(found.is_error for found in rendered.diagnostics)
+    (text,) = (
+        one["metadata"]["annotations"]["virt-render.dev/instancetype"]
+        for one in rendered.resources
+        if one["kind"] == "VirtualMachine"
+    )
+    assert isinstance(text, str)
+    return text
+
+
+def test_versions_of_one_content_have_one_hash() -> None:
+    spec = {"cpu": {"guest": 2}, "memory": {"guest": "1024Mi"}, "ioThreadsPolicy": "auto"}
+    versions = ("v1alpha1", "v1alpha2", "v1beta1")
+    found = {stamp(version, spec) for version in versions}
+    found |= {stamp(version, spec, revisionName="stored") for version in versions}
+    assert len(found) == 1
+    other = {**spec, "cpu": {"guest": 2, "model": ""}}
+    # A pointer in v1beta1, where it has a meaning; a plain value in what older releases stored.
+    assert {stamp("v1alpha2", other, revisionName="stored")} == found
+    assert {stamp("v1beta1", other)} != found
