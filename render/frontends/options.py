@@ -1,10 +1,12 @@
 """What a command was asked to do: the tables of the front ends' own options, and all sources brought together."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from render.diagnostics.diagnostic import Diagnostic
+from render.diagnostics.codes import UNREADABLE, USAGE
+from render.diagnostics.diagnostic import Diagnostic, Location
 from render.frontends import config
 from render.manifests.reader import Limits
 from render.model.tree import Tree
@@ -50,7 +52,7 @@ _CONFIG = Option(
     "config", "path", "", f"instead of {config.NAME} in PATH or in the current folder", metavar="FILE"
 )  # fmt: skip
 _ROOT = Option(
-    "root", "path", "", "where the objects are that single files refer to [default: the git root]",
+    "root", "path", "", "where the objects are that single files refer to [default: the git root of each file]",
     metavar="DIR",
 )  # fmt: skip
 _VERBOSE = Option(
@@ -194,9 +196,31 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
         lock=lock,
         reports=tuple((name, to) for name in FORMATS if (to := values.get(f"{name}_file"))),
         read=tuple(name for name in (file.path, named) if name),
-        diagnostics=(*mine.diagnostics, *file.diagnostics, *chosen.diagnostics, *faults),
+        diagnostics=(
+            *_unfit_paths(call.paths, values.get("root", "")),
+            *mine.diagnostics,
+            *file.diagnostics,
+            *chosen.diagnostics,
+            *faults,
+        ),
         sources=file.sources,
     )
+
+
+def _unfit_paths(paths: Sequence[str], root: str) -> Iterator[Diagnostic]:
+    """What is wrong with the paths on the command line, apart from what stands there."""
+    if "" in paths:
+        yield USAGE.at(Location(), "a PATH is empty", help="write . for the current folder")
+    if not root:
+        return
+    if not os.path.isdir(root):
+        fault = "not a folder" if os.path.lexists(root) else "no such folder"
+        yield UNREADABLE.at(Location(file=root), f"cannot read {root}: {fault}")
+    if "-" in paths or all(os.path.isdir(path) for path in paths):
+        message = (
+            "--root says where the objects are that single files refer to, and no file is named"
+        )
+        yield USAGE.at(Location(), message, help="leave --root out, or name files")
 
 
 def _environment(environ: Mapping[str, str], options: tuple[Option, ...]) -> dict[str, str]:

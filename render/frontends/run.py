@@ -3,11 +3,10 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import BinaryIO
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location, Severity, at
+from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.diagnostics.suppression import suppress
 from render.frontends import locks
 from render.frontends.exits import Exit, status
@@ -49,7 +48,11 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
         report = merge(find(asked.diagnostics, asked.sources))
         faults = publish(report, asked, to=STDERR if call.command == "build" else STDOUT)
         return status((*asked.diagnostics, *faults))
-    return build(asked) if call.command == "build" else check(asked)
+    if call.command == "build":
+        return build(asked)
+    from render.frontends.check import check
+
+    return check(asked)
 
 
 def build(asked: Request) -> Exit:
@@ -66,63 +69,6 @@ def build(asked: Request) -> Exit:
         diagnostics += publish(merge(findings_of(loaded, diagnostics, asked)), asked)
     outcome = status(diagnostics)
     return _write(loaded, rendered, asked) if outcome is Exit.OK else outcome
-
-
-def check(asked: Request) -> Exit:
-    """Findings only, on stdout: of everything below the paths, each kustomization by itself."""
-    findings: list[Finding] = []
-    paths = asked.paths or (".",)
-    files = {
-        os.path.realpath(path): path for path in paths if path != "-" and not os.path.isdir(path)
-    }
-    root = asked.root or _git_root()
-    around = bool(files and root and "-" not in paths)
-    for loaded in _load_around(asked, root, files) if around else _load_all(paths, asked):
-        _, diagnostics = render_loaded(loaded, asked)
-        findings += findings_of(loaded, map(_as_note, diagnostics), asked)
-    if around:
-        folders = [
-            os.path.join(os.path.realpath(path), "") for path in paths if path not in files.values()
-        ]
-        findings = list(_about(findings, files, folders))
-    faults = publish(merge(findings), asked, to=STDOUT)
-    return status((*(found.diagnostic for found in findings), *faults))
-
-
-def _about(
-    findings: Iterable[Finding], files: Mapping[str, str], folders: Sequence[str]
-) -> Iterator[Finding]:
-    """The *findings* in *files* (resolved name -> name as given), below *folders*, or without a file."""
-    for found in findings:
-        real = os.path.realpath(found.place.file)
-        if real in files:
-            yield found._replace(place=found.place._replace(file=files[real]))
-        elif not found.place.file or real.startswith(tuple(folders)):
-            yield found
-
-
-def _load_all(paths: Sequence[str], asked: Request) -> list[Loaded]:
-    return sources.load_all(
-        paths,
-        stdin=standard_input(),
-        limits=asked.limits,
-        kustomize=asked.kustomize,
-        allow_remote=asked.allow_remote,
-    )
-
-
-def _load_around(asked: Request, root: str, named: Mapping[str, str]) -> list[Loaded]:
-    """What is below *root*, where the objects stand that the *named* files refer to, and the files themselves.
-
-    A patch is read by its kustomization, and not as an object of its own; a file that nobody read (hidden, outside
-    the root, or missing) is read because it was named.
-    """
-    folders = [path for path in asked.paths if os.path.isdir(path)]
-    paths = [os.path.relpath(root), *folders]
-    inputs = _load_all(paths, asked)
-    read = {os.path.realpath(file) for loaded in inputs for file in loaded.files}
-    missed = [path for real, path in named.items() if real not in read]
-    return _load_all([*paths, *missed], asked) if missed else inputs
 
 
 def render_loaded(loaded: Loaded, asked: Request) -> tuple[Rendered, list[Diagnostic]]:
@@ -172,13 +118,6 @@ def findings_of(loaded: Loaded, diagnostics: Iterable[Diagnostic], asked: Reques
     if asked.format in _FOR_PEOPLE and not asked.verbose and not asked.reports:
         diagnostics = worth_saying(diagnostics)
     return find(diagnostics, Sources([d.origin for d in loaded.documents], loaded.data))
-
-
-def _as_note(diagnostic: Diagnostic) -> Diagnostic:
-    """A placeholder may be filled in later, so ``check`` only notes it."""
-    if diagnostic.code == codes.PLACEHOLDER.number:
-        return replace(diagnostic, severity=Severity.INFO)
-    return diagnostic
 
 
 def publish(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) -> list[Diagnostic]:
@@ -255,14 +194,3 @@ def emit(text: str, to: int) -> None:
 def standard_input() -> BinaryIO | None:
     """The stream that ``-`` means; None in a process without one."""
     return sys.stdin.buffer if sys.stdin else None
-
-
-def _git_root() -> str:
-    """The nearest folder, from the working directory upwards, that holds ``.git``; ``""`` without one."""
-    folder = os.getcwd()
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return ""
-        folder = parent
-    return folder

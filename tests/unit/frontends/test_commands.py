@@ -116,6 +116,7 @@ def test_file_that_is_not_yaml_does_not_make_its_objects_missing(ask: Ask) -> No
         (["build", "--max-file-bytes", "9"], {"a.yaml": NOTE}, Exit.UNREADABLE, "VR111"),
         (["build", "--emit", "vmx"], {"a.yaml": NOTE}, Exit.USAGE, "VR801"),
         (["build", "--emti", "vm"], {"a.yaml": NOTE}, Exit.USAGE, "VR802"),
+        (["build", ""], {"a.yaml": NOTE}, Exit.USAGE, "VR802"),
         (["build", "-o", "no/such/file"], {"a.yaml": NOTE}, Exit.UNREADABLE, "VR121"),
         (
             ["build", "--kustomize", "./none"],
@@ -179,6 +180,19 @@ def test_check_of_one_file_finds_what_it_refers_to_below_the_root(ask: Ask, tmp_
     assert "types/vm.yaml:11:18: error" in ask("check", "vms/vm.yaml", "types").out
 
 
+def test_the_root_of_a_file_is_its_own_git_repository(ask: Ask) -> None:
+    conflict = CONFLICT.replace("web", "db")
+    files = {".git/HEAD": "", "s.yaml": SMALL, "vms/vm.yaml": VM, "vms/bad.yaml": conflict}
+    both = {f"{name}/{file}": text for name in ("one", "two") for file, text in files.items()}
+    assert "VR103" in ask("check", files=both).out  # as one input they have everything twice
+    assert ask("check", "one/vms/vm.yaml", "two/vms/vm.yaml") == (Exit.OK, "", "")
+    answer = ask("check", "one/vms/vm.yaml", "two/vms/bad.yaml", "one/vms")
+    assert [line.split()[0] for line in answer.out.splitlines() if "error" in line] == [
+        "one/vms/bad.yaml:11:18:",
+        "two/vms/bad.yaml:11:18:",
+    ]
+
+
 def test_check_names_files_as_they_were_given(
     ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,6 +201,25 @@ def test_check_names_files_as_they_were_given(
     answer = ask("check", "vm.yaml")
     assert answer.out.startswith("vm.yaml:11:18: error VR301")
     assert "../types/s.yaml:6:12: " in answer.out
+
+
+@pytest.mark.parametrize(
+    ("argv", "exit_", "code"),
+    [
+        (["a.yaml", "--root", "nope"], Exit.UNREADABLE, "VR110"),
+        (["a.yaml", "--root", "a.yaml"], Exit.UNREADABLE, "VR110"),
+        (["--root", "."], Exit.USAGE, "VR802"),
+        ([".", "--root", "."], Exit.USAGE, "VR802"),
+        (["-", "--root", "."], Exit.USAGE, "VR802"),
+        (["a.yaml", ".", "--root", "."], Exit.OK, ""),
+    ],
+)
+def test_root_must_be_a_folder_and_of_use(
+    ask: Ask, argv: list[str], exit_: Exit, code: str
+) -> None:
+    answer = ask("check", *argv, files={"a.yaml": NOTE})
+    assert answer.exit == exit_
+    assert code in answer.out.partition("\n")[0]
 
 
 def test_check_reads_a_named_file_that_the_walk_leaves_out(ask: Ask) -> None:
@@ -298,7 +331,9 @@ def test_reader_that_stops_reading_is_no_failure_to_talk_about(
     tmp_path: Path, argv: list[str]
 ) -> None:
     command = start(tmp_path, *argv)
-    (tmp_path / "vm.yaml").write_text(CONFLICT if argv == ["check"] else NOTE.replace("note", "web"))
+    (tmp_path / "vm.yaml").write_text(
+        CONFLICT if argv == ["check"] else NOTE.replace("note", "web")
+    )
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(command, cwd=tmp_path, stdout=writing, stderr=-1, check=False)
@@ -310,7 +345,9 @@ def test_reader_that_stops_reading_is_no_failure_to_talk_about(
 @pytest.mark.parametrize("argv", PRINTING, ids=" ".join)
 def test_full_disk_is_said(tmp_path: Path, argv: list[str]) -> None:
     command = start(tmp_path, *argv)
-    (tmp_path / "vm.yaml").write_text(CONFLICT if argv == ["check"] else NOTE.replace("note", "web"))
+    (tmp_path / "vm.yaml").write_text(
+        CONFLICT if argv == ["check"] else NOTE.replace("note", "web")
+    )
     with open("/dev/full", "wb") as full:
         done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=-1, check=False)
         assert done.returncode == Exit.UNREADABLE

@@ -1,0 +1,108 @@
+"""``virt-render check``: what is wrong, and no manifests."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Severity
+from render.frontends.exits import Exit, status
+from render.frontends.options import Request
+from render.frontends.run import STDOUT, findings_of, publish, render_loaded, standard_input
+from render.manifests import sources
+from render.manifests.discover import inside
+from render.manifests.sources import Loaded
+from render.report.findings import Finding, merge
+
+
+def check(asked: Request) -> Exit:
+    """Findings only, on stdout: of everything below the paths, each kustomization by itself."""
+    findings: list[Finding] = []
+    for root, paths in _by_root(asked.paths or (".",), asked.root).items():
+        inputs = _load_around(asked, root, paths) if root else _load_all(paths, asked)
+        found = [one for loaded in inputs for one in _checked(loaded, asked)]
+        findings += _about(found, paths) if root else found
+    faults = publish(merge(findings), asked, to=STDOUT)
+    return status((*(found.diagnostic for found in findings), *faults))
+
+
+def _checked(loaded: Loaded, asked: Request) -> list[Finding]:
+    _, diagnostics = render_loaded(loaded, asked)
+    return findings_of(loaded, map(_as_note, diagnostics), asked)
+
+
+def _as_note(diagnostic: Diagnostic) -> Diagnostic:
+    """A placeholder may be filled in later, so ``check`` only notes it."""
+    if diagnostic.code == codes.PLACEHOLDER.number:
+        return replace(diagnostic, severity=Severity.INFO)
+    return diagnostic
+
+
+def _by_root(paths: Sequence[str], named: str) -> dict[str, list[str]]:
+    """*paths* by the root where the objects stand that its files refer to: *named*, else the git root of each file.
+
+    A folder goes with the root that holds it, if a file does; what has none (``""``) is checked by itself.
+    """
+    if "-" in paths:
+        return {"": list(paths)}
+    files = [path for path in paths if not os.path.isdir(path)]
+    root_of = {path: os.path.realpath(named) if named else _git_root(path) for path in files}
+    known = sorted({*root_of.values()} - {""}, key=len, reverse=True)
+    grouped: dict[str, list[str]] = {}
+    for path in paths:
+        real = os.path.realpath(path)
+        root = root_of.get(path, next((root for root in known if inside(real, [root])), ""))
+        grouped.setdefault(root, []).append(path)
+    return grouped
+
+
+def _about(findings: Iterable[Finding], paths: Sequence[str]) -> Iterator[Finding]:
+    """The *findings* in those of *paths* that are files (by the name given), below folders, or without a file."""
+    files = _files(paths)
+    folders = [os.path.realpath(path) for path in paths if path not in files.values()]
+    for found in findings:
+        real = os.path.realpath(found.place.file)
+        if real in files:
+            yield found._replace(place=found.place._replace(file=files[real]))
+        elif not found.place.file or inside(real, folders):
+            yield found
+
+
+def _files(paths: Sequence[str]) -> dict[str, str]:
+    """The files among *paths*, by resolved name."""
+    return {os.path.realpath(path): path for path in paths if not os.path.isdir(path)}
+
+
+def _load_all(paths: Sequence[str], asked: Request) -> list[Loaded]:
+    return sources.load_all(
+        paths,
+        stdin=standard_input(),
+        limits=asked.limits,
+        kustomize=asked.kustomize,
+        allow_remote=asked.allow_remote,
+    )
+
+
+def _load_around(asked: Request, root: str, paths: Sequence[str]) -> list[Loaded]:
+    """What is below *root*, where the objects stand that the files of *paths* refer to, and *paths* themselves.
+
+    A patch is read by its kustomization, and not as an object of its own; a file that nobody read (hidden, outside
+    the root, or missing) is read because it was named.
+    """
+    named = _files(paths)
+    wanted = [os.path.relpath(root), *(path for path in paths if os.path.isdir(path))]
+    inputs = _load_all(wanted, asked)
+    read = {os.path.realpath(file) for loaded in inputs for file in loaded.files}
+    missed = [path for real, path in named.items() if real not in read]
+    return _load_all([*wanted, *missed], asked) if missed else inputs
+
+
+def _git_root(file: str) -> str:
+    """The nearest folder above *file* that holds ``.git``; ``""`` without one."""
+    folder = os.path.dirname(os.path.realpath(file))
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return ""
+        folder = parent
+    return folder
