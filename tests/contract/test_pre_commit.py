@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from render.manifests import reader as manifest
 from tests.support.cases import ROOT
 
 GOOD = """\
@@ -123,8 +124,9 @@ def configured(repository: Path, hooks: Path, home: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "protocol.file.allow")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", "always")
-    ids = ("virt-render-check", "virt-render-check-all", "virt-render-pin-check")
-    listed = "".join(f"  - id: {name}\n" for name in ids)
+    text = "hooks:\n" + (hooks / ".pre-commit-hooks.yaml").read_text()
+    (document,) = manifest.read(text.encode(), "hooks").documents
+    listed = "".join(f"  - id: {hook['id']}\n" for hook in document.body["hooks"])
     put(
         repository,
         ".pre-commit-config.yaml",
@@ -168,3 +170,15 @@ def test_pins_are_checked(pre_commit: str, configured: Path) -> None:
     git(configured, "add", "virt-render.lock.yaml")
     done = run(configured, *words)
     assert done.returncode == 0, done.stdout
+
+
+def test_deprecated_fields_are_rewritten(pre_commit: str, configured: Path) -> None:
+    old = f"# kept\n{GOOD}".replace("runStrategy: Always", "running: true # always")
+    put(configured, "vms/good.yaml", old)
+    words = (pre_commit, "run", "--all-files", "virt-render-migrate")
+    done = run(configured, *words)
+    assert done.returncode == 1, "a hook that changes files fails"
+    text = (configured / "vms" / "good.yaml").read_text()
+    assert text == old.replace("running: true", "runStrategy: Always")
+    git(configured, "add", "vms/good.yaml")
+    assert run(configured, *words).returncode == 0
