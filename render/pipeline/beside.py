@@ -82,7 +82,7 @@ def _rewritten(machine: Machine, matchers: dict[str, Tree]) -> Tree:
 
 
 def _is_pinned_to_nothing(machine: Machine, kind_class: KindClass) -> bool:
-    pin = machine.context.lock.pins.get(pins.name_of(machine.resource))
+    pin = pins.pin_of(machine)
     entry = pin.entries.get(kind_class.word) if pin else None
     volume = tree.get(machine.given, "spec", kind_class.word, "inferFromVolume")
     return bool(entry and entry.ref is None and volume == entry.volume)
@@ -149,7 +149,7 @@ def revisions(machine: Machine) -> Tree:
     So does what the VM was pinned to before: KubeVirt needs it to see that a restart is required.
     """
     matchers = {}
-    pin = machine.context.lock.pins.get(pins.name_of(machine.resource))
+    pin = pins.pin_of(machine)
     for use in _uses(machine):
         definition = use.definition
         if _is_stored(definition):

@@ -20,13 +20,13 @@ from render.model import tree
 from render.model.catalogue import Definition, Key
 from render.model.draft import Draft
 from render.model.resource import INSTANCETYPE as GROUP
-from render.model.resource import OWN, Resource, ResourceRef, from_body
+from render.model.resource import OWN, Resource, ResourceRef, former, from_body
 from render.model.tree import Tree
 from render.pipeline.machine import TEMPLATE, Context, Machine
 from render.resolve.kinds import INSTANCETYPE, KIND_CLASSES, KindClass
 from render.revisions import lock as locks
 from render.revisions.hashes import Ref, canonical, content, content_hash, hashed_name
-from render.revisions.lock import Entry, Lock
+from render.revisions.lock import Entry, Lock, Pin
 from render.settings import Settings
 
 _TYPES = {
@@ -91,10 +91,21 @@ def name_of(resource: Resource) -> str:
     return f"{resource.namespace}/{resource.name}" if resource.namespace else resource.name
 
 
+def pin_of(machine: Machine) -> Pin | None:
+    """The pin of the VM: under its name, or under one that it had before kustomize renamed it."""
+    resource, known = machine.resource, machine.context.lock.pins
+    if not known:
+        return None
+    found = known.get(name_of(resource))
+    if found is None:
+        for _, namespace, name in former(resource):
+            found = found or known.get(f"{namespace}/{name}") or known.get(name)
+    return found
+
+
 def use(machine: Machine) -> None:
     """Let the lock decide what the VM's matchers mean, where it pins them."""
-    context = machine.context
-    pin = context.lock.pins.get(name_of(machine.resource))
+    pin = pin_of(machine)
     for kind_class in KIND_CLASSES:
         given = machine.spec.get(kind_class.word)
         if given is None or _is_revision_there(machine, given):
@@ -102,7 +113,7 @@ def use(machine: Machine) -> None:
         entry = pin.entries.get(kind_class.word) if pin else None
         if entry is None:
             _missing(machine, kind_class)
-        elif not _is_in_force(entry, given, kind_class):
+        elif not _is_in_force(machine, entry, given, kind_class):
             _ended(machine, kind_class, entry)
         else:
             _apply(machine, kind_class, entry, given)
@@ -114,15 +125,21 @@ def _is_revision_there(machine: Machine, given: Tree) -> bool:
     return bool(named) and (machine.namespace, named) in machine.context.catalogue.revisions
 
 
-def _is_in_force(entry: Entry, given: Tree, kind_class: KindClass) -> bool:
+def _is_in_force(machine: Machine, entry: Entry, given: Tree, kind_class: KindClass) -> bool:
     if given.get("inferFromVolume"):
         return bool(given["inferFromVolume"] == entry.volume)
     if entry.ref is None:
         return False
-    names = (entry.ref.name, hashed_name(entry.ref.name, entry.ref.hash))
-    kind = given.get("kind", "")
+    kind, name = given.get("kind", ""), given.get("name")
     # An empty kind is not compared, nor the notation of one.
-    return given.get("name") in names and (not kind or kind_class.kind_of(kind) == entry.ref.kind)
+    if kind and kind_class.kind_of(kind) != entry.ref.kind:
+        return False
+    if name in (entry.ref.name, hashed_name(entry.ref.name, entry.ref.hash)):
+        return True
+    scope = "" if "Cluster" in entry.ref.kind else machine.namespace
+    named = machine.context.catalogue.definitions.get(Key(entry.ref.kind, scope, name or ""))
+    before = former(named.resource) if named and named.resource else ()
+    return any(entry.ref.name == other for _, _, other in before)
 
 
 def _missing(machine: Machine, kind_class: KindClass) -> None:
@@ -181,11 +198,11 @@ class Kept:
     def note(self, machine: Machine) -> None:
         """Remember what the pins of *machine* hold."""
         for word, definition in machine.pinned.items():
-            pin = self._context.lock.pins[name_of(machine.resource)]
-            ref = pin.entries[word].ref
+            pin = pin_of(machine)
+            ref = pin.entries[word].ref if pin else None
             if ref is not None:
                 scope = "" if "Cluster" in definition.kind else machine.namespace
-                key = Key(ref.kind, scope, ref.name)
+                key = Key(ref.kind, scope, definition.name)
                 current = self._current(word, key)
                 if current != ref.hash:
                     self._vms.setdefault((key, current), []).append(name_of(machine.resource))

@@ -64,7 +64,7 @@ def _definitions(machine: Machine) -> dict[str, str]:
 
 def _revision(machine: Machine, body: Tree) -> str:
     """The number of the edit revision that the VM renders to, ``""`` where the lock does not know it."""
-    pin = machine.context.lock.pins.get(pins.name_of(machine.resource))
+    pin = pins.pin_of(machine)
     return str(pin.revision) if pin and pin.rendered == manifest_hash(machine, body) else ""
 
 

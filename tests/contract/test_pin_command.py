@@ -313,3 +313,38 @@ def test_written_lock_is_what_the_library_takes(repository: Repository) -> None:
     assert sockets(writer.write(rendered.resources)) == 2
     assert sockets(writer.write(render([*bodies, lock]).resources)) == 2
     assert sockets(writer.write(render(bodies, Settings(lock=lock, pins="ignore")).resources)) == 4
+
+
+def test_function_takes_the_lock_out(repository: Repository) -> None:
+    repository.fine("pin")
+    (lock,) = documents(repository.lock.read_text(encoding="utf-8"))
+    repository.instancetype("small", cpus=4)
+    items = [*documents(repository.fine("build", "--emit", "source", "--pins", "ignore")), lock]
+    message = {"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": items}
+    done = repository.run("krm", stdin=writer.dump(message))
+    assert done.returncode == 0, done.stderr
+    # A ResourceList is a list to the reader: its items are the documents.
+    assert "RevisionLock" not in done.stdout
+    assert "sockets: 2" in done.stdout
+
+
+@pytest.mark.parametrize("emit", ["vm", "hashed", "revisions"])
+def test_pins_follow_what_kustomize_renamed(repository: Repository, emit: str) -> None:
+    repository.fine("pin")
+    (lock,) = documents(repository.lock.read_text(encoding="utf-8"))
+    repository.instancetype("small", cpus=4)
+    bodies = documents(repository.fine("build", "--emit", "source", "--pins", "ignore"))
+    for body in bodies:
+        metadata = body["metadata"]
+        metadata["annotations"] = {
+            "internal.config.kubernetes.io/previousNames": metadata["name"],
+            "internal.config.kubernetes.io/previousNamespaces": "prod",
+            "internal.config.kubernetes.io/previousKinds": body["kind"],
+        }
+        metadata["name"] = f"dev-{metadata['name']}"
+        metadata["namespace"] = "dev"
+    rendered = render([*bodies, lock], Settings(emit=emit))  # type: ignore[arg-type] # one of them
+    assert [found.code for found in rendered.diagnostics] == ["VR608"]
+    started = render(rendered.resources, Settings(emit="vmi"))
+    (vmi,) = (one for one in started.resources if one["kind"] == "VirtualMachineInstance")
+    assert vmi["spec"]["domain"]["cpu"]["sockets"] == 2
