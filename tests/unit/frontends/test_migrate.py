@@ -241,6 +241,20 @@ def test_what_a_patch_looks_for_stays(
 
 
 @pytest.mark.usefixtures("folder")
+def test_a_vm_that_cannot_be_rendered_tells_nothing(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    """The flavor's own VM conflicts with it: whether the instancetype would do better is not for us to say."""
+    vms = OLD["vms.yaml"].replace("domain: {devices: {}}", "domain: {cpu: {}, devices: {}}")
+    Path("vms.yaml").write_text(vms, encoding="utf-8")
+    assert invoke(["migrate"]) is Exit.OK
+    assert "kind: VirtualMachineFlavor" in texts()["flavors.yaml"]
+    assert "VirtualMachine by-flavor, which it may be about, cannot be rendered" in (
+        capfdbinary.readouterr().err.decode()
+    )
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_file_that_cannot_be_read_stops_everything() -> None:
     Path("broken.yaml").write_text("apiVersion: v1\nkind: [\n", encoding="utf-8")
     assert invoke(["migrate"]) is Exit.FINDINGS

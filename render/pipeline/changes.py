@@ -1,0 +1,155 @@
+"""The changes that a migration may make: each whole, with everything that refers to the object."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from render.convert import flavors, machines, successors
+from render.diagnostics.codes import NOT_CONVERTIBLE
+from render.diagnostics.diagnostic import Diagnostic, Severity, at
+from render.model import tree
+from render.model.edits import Edit, Put
+from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, Resource
+from render.pipeline import load
+from render.presets import HISTORIC, MODERN, SelectorError, selects
+from render.resolve.kinds import PREFERENCE
+from render.settings import Settings
+
+
+class Unit(NamedTuple):
+    """A change that is made whole or not at all: *words* about *resource*, and the edits of each object by index.
+
+    *gone* and *safe*: see `successors.Step`.
+    """
+
+    resource: Resource
+    words: str
+    edits: dict[int, tuple[Edit, ...]]
+    gone: tuple[str, ...]
+    safe: bool = False
+
+
+def stays(resource: Resource, why: str) -> Diagnostic:
+    """The warning that *resource* is not migrated."""
+    return NOT_CONVERTIBLE.at(
+        at(resource), f"{resource.ref} stays as it is: {why}", severity=Severity.WARNING
+    )
+
+
+def plan(
+    resources: Sequence[Resource], settings: Settings, left: list[Diagnostic]
+) -> Iterator[Unit]:
+    """Every change that may be made; reasons against one go to *left*."""
+    taken = {
+        (one.kind, _scope(one, settings), one.name)
+        for one in resources
+        if one.group == INSTANCETYPE
+    }
+    for resource in resources:
+        if resource.group == FLAVOR and resource.kind in flavors.KINDS:
+            yield from _flavor(resource, resources, settings, taken, left)
+            continue
+        if resource.group == FLAVOR and _is_taken(resource, resource.kind, settings, taken, left):
+            continue
+        if machines.era(resource) or resource.kind == HISTORIC.kind:
+            left.append(
+                stays(resource, f"{KUBEVIRT}/{machines.VERSION} is rendered, not rewritten")
+            )
+            continue
+        for step in successors.steps(resource):
+            edits = {resource.index: step.edits}
+            yield Unit(resource, step.words, edits, step.gone, safe=step.safe)
+        if (resource.group, resource.kind) == (KUBEVIRT, MODERN.kind):
+            yield from _preset(resource, resources, settings, taken, left)
+
+
+def _scope(resource: Resource, settings: Settings) -> str:
+    return "" if "Cluster" in resource.kind else resource.namespace or settings.namespace
+
+
+def _is_taken(
+    resource: Resource,
+    kind: str,
+    settings: Settings,
+    taken: set[tuple[str, str, str]],
+    left: list[Diagnostic],
+) -> bool:
+    key = (kind, _scope(resource, settings), resource.name)
+    if key in taken:
+        left.append(stays(resource, f"there is a {kind} of this name"))
+        return True
+    taken.add(key)
+    return False
+
+
+def _flavor(
+    resource: Resource,
+    resources: Sequence[Resource],
+    settings: Settings,
+    taken: set[tuple[str, str, str]],
+    left: list[Diagnostic],
+) -> Iterator[Unit]:
+    changes = successors.flavor(resource)
+    if isinstance(changes, str):
+        left.append(stays(resource, changes))
+        return
+    kind = flavors.SUCCESSORS[resource.kind]
+    if _is_taken(resource, kind, settings, taken, left):
+        return
+    found: dict[int, tuple[Edit, ...]] = {resource.index: changes}
+    for vm in resources:
+        given = vm.spec.get("flavor")
+        if vm.kind != load.VM or vm.group != KUBEVIRT or not isinstance(given, dict):
+            continue
+        same = flavors.kind_of(str(given.get("kind") or "")) == resource.kind
+        near = "Cluster" in kind or _scope(vm, settings) == _scope(resource, settings)
+        if same and near and given.get("name") == resource.name:
+            found[vm.index] = successors.flavor_matcher(given)
+    yield Unit(resource, f"{kind} of {successors.BETA}", found, ("flavor", resource.kind))
+
+
+def _preset(
+    resource: Resource,
+    resources: Sequence[Resource],
+    settings: Settings,
+    taken: set[tuple[str, str, str]],
+    left: list[Diagnostic],
+) -> Iterator[Unit]:
+    changes = successors.preset(resource)
+    if isinstance(changes, str):
+        left.append(stays(resource, changes))
+        return
+    selected = [vm for vm in resources if _is_selected(vm, resource, settings)]
+    if not selected:
+        left.append(stays(resource, "it selects no VM here, so that nothing tells what it is for"))
+        return
+    for vm in selected:
+        if vm.kind != load.VM:
+            left.append(stays(resource, f"{vm.ref} is no VM, and can have no preference"))
+            return
+        if PREFERENCE.word in vm.spec:
+            left.append(stays(resource, f"{vm.ref} has another preference"))
+            return
+    if _is_taken(resource, PREFERENCE.namespaced, settings, taken, left):
+        return
+    matcher = {"name": resource.name, "kind": PREFERENCE.namespaced}
+    added = {vm.index: (Put(("spec", PREFERENCE.word), matcher),) for vm in selected}
+    yield Unit(
+        resource,
+        f"{PREFERENCE.namespaced} of {successors.BETA}",
+        {resource.index: changes, **added},
+        (resource.kind,),
+    )
+
+
+def _is_selected(vm: Resource, preset: Resource, settings: Settings) -> bool:
+    if not load.is_machine(vm) or machines.era(vm):
+        return False
+    metadata = vm.body if vm.kind == load.VMI else tree.get(vm.body, "spec", "template")
+    labels = tree.get(metadata, "metadata", "labels") or {}
+    excluded = tree.get(metadata, "metadata", "annotations", MODERN.exclude) == "true"
+    if excluded or _scope(vm, settings) != _scope(preset, settings):
+        return False
+    try:
+        return selects(preset.spec.get("selector") or {}, labels)
+    except SelectorError:
+        return False
