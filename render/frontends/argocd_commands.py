@@ -92,12 +92,18 @@ def inputs(path: str, *, listed: bool) -> Exit:
     faults = [*asked.diagnostics, *(one for one in loaded.diagnostics if one.is_error)]
     if faults:
         return _refuse(faults, loaded)
-    read = sorted({os.path.relpath(file, path) for file in (*loaded.files, *asked.read)})
+    named = [os.path.join(one, "") if os.path.isdir(one) else one for one in asked.read]
+    read = sorted({_seen_from(path, file) for file in (*loaded.files, *named)})
     if listed:
         click.echo("\n".join(read))
     else:
         click.echo(f"{_GENERATE_PATHS}: {';'.join(_folders(read))}")
     return Exit.OK
+
+
+def _seen_from(folder: str, file: str) -> str:
+    """*file* as a path relative to *folder*; a folder keeps the slash at its end."""
+    return os.path.relpath(file, folder) + ("/" if file.endswith("/") else "")
 
 
 def _folders(read: Sequence[str]) -> list[str]:

@@ -103,7 +103,7 @@ class Call(NamedTuple):
 class Request(NamedTuple):
     """A call with everything decided.
 
-    *reports* are pairs of a format and a file; *read* are the files that the asking itself took. *diagnostics* say
+    *reports* are pairs of a format and a file; *read* are the files and folders that settings name. *diagnostics* say
     what was wrong with the asking, *sources* where.
     """
 
@@ -195,7 +195,7 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
         deadline=values.get("deadline", 0),
         lock=lock,
         reports=tuple((name, to) for name in FORMATS if (to := values.get(f"{name}_file"))),
-        read=tuple(name for name in (file.path, named) if name),
+        read=tuple(name for name in (file.path, named, lock, _catalog(settings)) if name),
         diagnostics=(
             *_unfit_paths(call.paths, values.get("root", "")),
             *mine.diagnostics,
@@ -247,6 +247,11 @@ def _destination(environ: Mapping[str, str]) -> dict[str, str]:
     """The namespace to which Argo CD deploys, where nobody named one."""
     namespace = environ.get("ARGOCD_APP_NAMESPACE")
     return {f"{ENVIRONMENT_PREFIX}NAMESPACE": namespace} if namespace else {}
+
+
+def _catalog(settings: Settings) -> str:
+    """The file or folder that is the catalogue, ``""`` where it is ours or none."""
+    return "" if settings.catalog in ("bundled", "none") else settings.catalog
 
 
 def _cluster_config(path: str, limits: Limits) -> tuple[Tree | None, tuple[Diagnostic, ...]]:

@@ -396,6 +396,23 @@ def test_inputs_are_the_annotation_for_refreshes(
     assert above == ["../.virt-render.yaml", *listed]
 
 
+def test_inputs_hold_what_settings_name(repository: Path) -> None:
+    for name in ("shared/more", "platform"):
+        (repository / name).mkdir(parents=True)
+    (repository / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
+    (repository / "platform" / "kubevirt.yaml").write_text(
+        "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt}\n"
+    )
+    (repository / "app" / ".virt-render.yaml").write_text(
+        "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\n"
+        "spec: {catalog: ../shared, clusterConfig: ../platform/kubevirt.yaml}\n"
+    )
+    done = virt_render(repository / "app", "inputs")
+    assert done.stdout == "argocd.argoproj.io/manifest-generate-paths: .;../platform;../shared\n"
+    listed = virt_render(repository / "app", "inputs", "--files").stdout.splitlines()
+    assert listed == ["../platform/kubevirt.yaml", "../shared/", ".virt-render.yaml", "vm.yaml"]
+
+
 def test_inputs_of_what_cannot_be_read(repository: Path) -> None:
     done = virt_render(repository, "inputs", "nowhere")
     assert (done.returncode, done.stdout) == (3, "")
