@@ -1,16 +1,23 @@
 """The modes that keep matchers: what stands beside the VMs is enough to start the same VMIs."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from render import Settings, render
+from render.diagnostics.diagnostic import Location
+from render.manifests import writer
+from render.manifests.reader import read
 from render.model import tree
-from render.model.resource import INSTANCETYPE
+from render.model.resource import INSTANCETYPE, from_body
+from render.pipeline import pinning
+from render.revisions import lock as locks
 from tests.support import answers
 from tests.support.goldens import cases
 
 Json = dict[str, Any]
+FAMILIES = ("apply", "fleet", "pinned", "infer", "matcher", "catalog")
 NAMES = (
     "kubevirt.io/instancetype-name", "kubevirt.io/cluster-instancetype-name",
     "kubevirt.io/preference-name", "kubevirt.io/cluster-preference-name",
@@ -78,7 +85,7 @@ def test_pinned_cases_render_the_same_from_their_own_revisions() -> None:
     assert compared > 200
 
 
-@pytest.mark.parametrize("family", ["apply", "fleet", "infer", "matcher", "catalog"])
+@pytest.mark.parametrize("family", [one for one in FAMILIES if one != "pinned"])
 def test_revisions_replace_the_live_objects(family: str) -> None:
     compared = 0
     for case in cases(family):
@@ -104,7 +111,7 @@ def nameless(body: Json | None) -> Json | None:
     return body
 
 
-@pytest.mark.parametrize("family", ["apply", "fleet", "infer", "matcher", "catalog"])
+@pytest.mark.parametrize("family", [one for one in FAMILIES if one != "pinned"])
 def test_hashed_objects_replace_the_originals(family: str) -> None:
     compared = 0
     for case in cases(family):
@@ -126,11 +133,41 @@ def test_hashed_objects_replace_the_originals(family: str) -> None:
     assert compared > 10
 
 
-@pytest.mark.parametrize("emit", ["hashed", "revisions"])
-@pytest.mark.parametrize("family", ["apply", "fleet", "pinned", "infer", "matcher"])
-def test_again_changes_nothing(family: str, emit: Any) -> None:
+@pytest.mark.parametrize("emit", ["vm", "hashed", "revisions"])
+@pytest.mark.parametrize("family", ["apply", "fleet", "pinned", "infer", "matcher", "preset"])
+def test_again_changes_no_byte(family: str, emit: Any) -> None:
+    """Stamps included, which hold hashes of what was there before."""
+    compared = 0
     for case in cases(family):
-        first = render(case["objects"], Settings(emit=emit))
+        first = render(case["objects"], Settings(emit=emit, preset_conflicts="override"))
         if not has_errors(first):
-            again = render(first.resources, Settings(emit=emit))
-            assert again.resources == first.resources, case["id"]
+            compared += 1
+            again = render(first.resources, Settings(emit=emit, preset_conflicts="override"))
+            assert writer.write(again.resources) == writer.write(first.resources), case["id"]
+    assert compared > 10
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_pinned_vm_renders_as_it_did(family: str) -> None:
+    """A lock that was just written changes nothing but the stamps, and pinning again changes no lock."""
+    compared = 0
+    for case in cases(family):
+        resources = [from_body(body, index) for index, body in enumerate(case["objects"])]
+        settings = Settings(preset_conflicts="override")
+        pinned = pinning.pin(resources, settings)
+        if any(found.is_error for found in pinned.diagnostics) or not pinned.lock.pins:
+            continue
+        compared += 1
+        lock = locks.document(pinned.lock)
+        (document,) = read(writer.dump(lock).encode(), "lock").documents
+        assert document.body == lock
+        again = pinning.pin(resources, replace(settings, lock=lock))
+        assert (again.lock, again.moves) == (locks.read(lock, Location())[0], []), case["id"]
+        for pins in ("auto", "require"):
+            with_lock = render(case["objects"], replace(settings, lock=lock, pins=pins))
+            without = render(case["objects"], settings)
+            assert not has_errors(with_lock), case["id"]
+            for machine in answers.machines(case):
+                want = answers.result_for(without, machine)
+                assert answers.result_for(with_lock, machine) == want, case["id"]
+    assert compared > 10
