@@ -11,6 +11,9 @@ from collections.abc import Callable
 import pytest
 
 from render import Settings, render
+from render.model.edits import apply
+from render.model.resource import Resource, from_body
+from render.pipeline.migrating import migrate
 from tests.support import answers
 from tests.support.answers import Json
 from tests.support.goldens import cases
@@ -187,3 +190,25 @@ def test_same_content_gives_the_same_vmi(version: str) -> None:
                 assert answers.result_for(older, vm) == want, case["id"]
                 compared += 1
     assert compared > 400
+
+
+@pytest.mark.parametrize("version", ["v1alpha1", "v1alpha2", "flavor"])
+def test_a_migration_changes_no_vm_and_leaves_nothing_to_do(version: str) -> None:
+    migrated = 0
+    for case in cases("apply")[:120]:
+        objects = [plain(body) if kind_of(body) else body for body in case["objects"]]
+        older = VERSIONS[version](objects)
+        first = migrate(as_resources(older), Settings(catalog="none"))
+        made = [apply(body, first.edits.get(index, ())) for index, body in enumerate(older)]
+        migrated += len(first.edits)
+        settings = Settings(emit="vmi", catalog="none")
+        before, after = render(older, settings), render(made, settings)
+        for vm in answers.machines(case):
+            want = answers.result_for(before, vm)
+            assert want is None or answers.result_for(after, vm) == want, case["id"]
+        assert not migrate(as_resources(made), Settings(catalog="none")).edits, case["id"]
+    assert migrated > 100
+
+
+def as_resources(bodies: list[Json]) -> list[Resource]:
+    return [from_body(body, index) for index, body in enumerate(bodies)]

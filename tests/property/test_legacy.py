@@ -47,7 +47,7 @@ BODIES = {folder: inputs(folder) for folder in FOLDERS}
 
 @pytest.mark.parametrize("emit", ["vm", "vmi", "expand", "source"])
 @given(data=st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_nothing_is_raised(emit: Any, data: st.DataObject) -> None:
     bodies = tree.copy(BODIES[data.draw(st.sampled_from(FOLDERS))])
     for _ in range(data.draw(st.integers(1, 3))):
