@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
-from render.manifests import libyaml, plain, stream
+from render.manifests import libyaml, lists, plain, stream
 from render.manifests.builder import RefusedError, build
 from render.manifests.stream import Chunk
 from render.model.resource import Origin
@@ -150,7 +150,7 @@ def _take(  # noqa: PLR0913 - the parts of a document
     *,
     ambiguous: bool = False,
 ) -> None:
-    if "items" in body and _is_list(body):
+    if "items" in body and lists.is_list(body):
         _unwrap(found, chunk, body, origin, ambiguous=ambiguous)
         return
     if text is not None and "\r" in text:
@@ -166,42 +166,24 @@ def _read_json(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> Non
                 f"nested deeper than {limits.depth} levels",
             )
         )
-    elif _is_list(chunk.value):
+    elif lists.is_list(chunk.value):
         _unwrap(found, chunk, chunk.value, origin, ambiguous=False)
     else:
         found.documents.append(Document(chunk.value, origin, None))
 
 
-def _is_list(body: Tree) -> bool:
-    """Whether *body* is a List of any kind. The message of a KRM function is none: it is taken apart elsewhere."""
-    kind = body.get("kind")
-    if not isinstance(kind, str) or not kind.endswith("List"):
-        return False
-    if kind == "ResourceList" and str(body.get("apiVersion")).startswith("config.kubernetes.io/"):
-        return False
-    items = body.get("items", False)
-    return isinstance(items, list) or (items is None and not {"spec", "status"} & body.keys())
-
-
 def _unwrap(found: Read, chunk: Chunk, body: Tree, origin: Origin, *, ambiguous: bool) -> None:
-    for index, item in enumerate(body["items"] or ()):
-        here = origin._replace(item=(*origin.item, index))
-        if not isinstance(item, dict):
-            from render.manifests import positions
-
-            path = tuple(step for at in here.item for step in ("items", at))
-            line, column = positions.place(chunk, path)
-            location = Location(file=origin.file, line=line, column=column)
-            found.diagnostics.append(_no_object(item, location, f"items[{index}]"))
-            continue
-        # As the API server's list types do: their items may leave out what the list says.
-        kind = body["kind"].removesuffix("List")
-        if kind and "kind" not in item and "apiVersion" not in item:
-            item = {"apiVersion": body.get("apiVersion"), "kind": kind, **item}  # noqa: PLW2901
-        if _is_list(item):
-            _unwrap(found, chunk, item, here, ambiguous=ambiguous)
-        else:
+    for route, item in lists.items(body):
+        if isinstance(item, dict):
+            here = origin._replace(item=route)
             found.documents.append(Document(item, here, None, ambiguous))
+            continue
+        from render.manifests import positions
+
+        path = tuple(step for index in route for step in ("items", index))
+        line, column = positions.place(chunk, path)
+        location = Location(file=origin.file, line=line, column=column)
+        found.diagnostics.append(_no_object(item, location, f"items[{route[-1]}]"))
 
 
 def _no_object(value: Any, location: Location, what: str = "the document") -> Diagnostic:

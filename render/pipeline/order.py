@@ -6,13 +6,14 @@ from render.convert import machines
 from render.diagnostics import suppression
 from render.diagnostics.diagnostic import Diagnostic, ordered
 from render.model import tree
-from render.model.resource import Resource, from_body
+from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline import (
     admission,
     beside,
     emit,
     historic,
+    intake,
     load,
     merging,
     pins,
@@ -102,10 +103,13 @@ def stages(resource: Resource, settings: Settings) -> tuple[tuple[Stage, ...], E
 def render(resources: Iterable[Tree], settings: Settings = Settings()) -> Rendered:  # noqa: B008 - frozen
     """Render plain Kubernetes objects; none of them is changed, nor shared with the result.
 
-    Never raises for what the objects hold: that is in the diagnostics. Reads no environment and no file but the
-    package's own data.
+    Lists are taken apart, as the command line does; positions (`Location.index`, `Provenance.position`,
+    `Rendered.sources`) then are those of the List. Never raises for what the objects hold: that is in the
+    diagnostics, also that something is no object. TypeError where *resources* is itself one object and not a list.
+    Reads no environment and no file but the package's own data and a catalogue that *settings* names.
     """
-    rendered = run([from_body(body, index) for index, body in enumerate(resources)], settings)
+    objects = intake.take(resources)
+    rendered = intake.answered(run(objects.resources, settings), objects)
     return Rendered(
         [tree.copy(body) for body in rendered.resources],
         rendered.diagnostics,

@@ -1,0 +1,37 @@
+"""Lists of objects (``kind: List``, ``VirtualMachineList``...), taken apart."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from render.model.tree import Tree
+
+Route = tuple[int, ...]
+"""The way through ``items`` to an object, list within list."""
+
+
+def is_list(body: Tree) -> bool:
+    """Whether *body* is a List of any kind. The message of a KRM function is none: it is taken apart elsewhere."""
+    kind = body.get("kind")
+    if not isinstance(kind, str) or not kind.endswith("List"):
+        return False
+    if kind == "ResourceList" and str(body.get("apiVersion")).startswith("config.kubernetes.io/"):
+        return False
+    items = body.get("items", False)
+    return isinstance(items, list) or (items is None and not {"spec", "status"} & body.keys())
+
+
+def items(body: Tree, route: Route = ()) -> Iterator[tuple[Route, Any]]:
+    """What the list *body*, itself at *route*, holds, lists in it taken apart; not everything need be an object."""
+    for index, item in enumerate(body["items"] or ()):
+        here = (*route, index)
+        if not isinstance(item, dict):
+            yield here, item
+            continue
+        # As the API server's list types do: their items may leave out what the list says.
+        kind = body["kind"].removesuffix("List")
+        if kind and "kind" not in item and "apiVersion" not in item:
+            item = {"apiVersion": body.get("apiVersion"), "kind": kind, **item}  # noqa: PLW2901
+        if is_list(item):
+            yield from items(item, here)
+        else:
+            yield here, item

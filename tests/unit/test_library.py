@@ -1,0 +1,123 @@
+"""What a Python program may hand over, and what it gets back."""
+
+import datetime as dt
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from render import Rendered, render
+
+VM = {
+    "apiVersion": "kubevirt.io/v1",
+    "kind": "VirtualMachine",
+    "metadata": {"name": "web"},
+    "spec": {
+        "runStrategy": "Always",
+        "instancetype": {"name": "small", "kind": "VirtualMachineInstancetype"},
+        "template": {"spec": {"domain": {"devices": {}}}},
+    },
+}
+SMALL = {
+    "apiVersion": "instancetype.kubevirt.io/v1beta1",
+    "kind": "VirtualMachineInstancetype",
+    "metadata": {"name": "small"},
+    "spec": {"cpu": {"guest": 2}, "memory": {"guest": "2Gi"}},
+}
+NOTE = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "note"}}
+
+
+def listed(*items: Any, kind: str = "List") -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": kind, "items": list(items)}
+
+
+def said(rendered: Rendered) -> list[tuple[str, int | None, str]]:
+    return [(d.code, d.location.index, d.message) for d in rendered.diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (None, "None"),
+        ("x", "a value of type str"),
+        (5, "a value of type int"),
+        ([NOTE], "a value of type list"),
+    ],
+)
+def test_what_is_no_object_is_named_by_its_position(value: Any, kind: str) -> None:
+    rendered = render([NOTE, value, {**NOTE, "kind": "Secret"}])
+    message = "{} is {}, not a Kubernetes object"
+    assert said(rendered) == [("VR104", 1, message.format("resources[1]", kind))]
+    assert rendered.sources == (0, 2)
+    rendered = render([listed(NOTE, listed(value))])
+    assert said(rendered) == [("VR104", 0, message.format("resources[0].items[1].items[0]", kind))]
+    assert rendered.resources == [NOTE]
+
+
+@pytest.mark.parametrize("value", [NOTE, "x", b"y", None, 5])
+def test_one_object_in_the_place_of_a_list_is_a_mistake_in_the_program(value: Any) -> None:
+    with pytest.raises(TypeError):
+        render(value)
+
+
+def test_lists_are_taken_apart() -> None:
+    rendered = render([NOTE, listed(SMALL, listed(VM))])
+    assert [body["kind"] for body in rendered.resources] == ["ConfigMap", SMALL["kind"], VM["kind"]]
+    assert rendered.resources[2]["spec"]["template"]["spec"]["domain"]["cpu"]["sockets"] == 2
+    assert rendered.sources == (0, 1, None)
+    assert {one.position for one in rendered.provenance} == {1}
+    assert render([NOTE, SMALL, VM]).resources == rendered.resources
+    alone = {key: value for key, value in SMALL.items() if key not in ("apiVersion", "kind")}
+    typed = {**listed(alone, kind=f"{SMALL['kind']}List"), "apiVersion": SMALL["apiVersion"]}
+    assert render([typed]).resources == [SMALL]
+
+
+def test_positions_are_those_of_what_was_given() -> None:
+    given: list[Any] = [listed(NOTE, SMALL), None, NOTE]
+    rendered = render(given)
+    twice, missing = sorted(rendered.diagnostics, key=lambda found: found.code)
+    assert (missing.location.index, twice.code, twice.location.index) == (1, "VR103", 2)
+    assert twice.related[0].location.index == 0
+
+
+def changed(path: Iterable[Any], value: Any) -> dict[str, Any]:
+    """The VM with *value* at *path*."""
+    *above, last = path
+    body: dict[str, Any] = {
+        key: dict(item) if isinstance(item, dict) else item for key, item in VM.items()
+    }
+    node: Any = body
+    for step in above:
+        node = node.setdefault(step, {})
+    node[last] = value
+    return body
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "field", "message"),
+    [
+        (changed(("metadata", "annotations"), {1: "x"}), "VR106", "metadata.annotations", "the key 1 is of type int"),
+        (changed(("metadata", "labels"), {None: "x"}), "VR106", "metadata.labels", "the key None"),
+        (changed(("spec", "since"), dt.date(2020, 1, 1)), "VR106", "spec.since", "not the type date"),
+        (changed(("spec", "n"), [1, math.nan]), "VR106", "spec.n[1]", "not infinity and NaN"),
+        (changed(("spec", "n"), (1, 2)), "VR106", "spec.n", "not the type tuple"),
+        ({2: 3}, "VR106", "", "the key 2"),
+    ],
+)  # fmt: skip
+def test_what_json_does_not_have_is_an_error(
+    body: Any, code: str, field: str, message: str
+) -> None:
+    rendered = render([NOTE, body])
+    (found,) = rendered.diagnostics
+    assert (found.code, found.field, found.location.index) == (code, field, 1)
+    assert message in found.message
+    assert rendered.resources == [NOTE]
+
+
+def test_what_contains_itself_is_too_deep() -> None:
+    body = changed(("spec", "self"), {})
+    body["spec"]["self"] = body
+    rendered = render([body])
+    assert [found.code for found in rendered.diagnostics] == ["VR111"]
+    assert rendered.resources == []
