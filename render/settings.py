@@ -286,6 +286,9 @@ def faults(settings: Settings) -> tuple[Diagnostic, ...]:
     cluster: Any = settings.cluster_config
     if cluster is not None and not isinstance(cluster, dict):
         found.append(INVALID_SETTING.at(Location(), "cluster_config: not a KubeVirt resource"))
+    lock: Any = settings.lock
+    if lock is not None and not isinstance(lock, dict):
+        found.append(INVALID_SETTING.at(Location(), "lock: not a RevisionLock"))
     return tuple(found)
 
 

@@ -75,7 +75,7 @@ def pin(
     contents = dict(start.revisions)
 
     def note(machine: Machine, body: Tree) -> None:
-        if machine.resource.kind == load.VM:
+        if machine.resource.kind == load.VM and machine.resource.name:
             vm = pins.name_of(machine.resource)
             made[vm] = _pinned(machine, body, old.pins.get(vm), contents)
 
@@ -131,7 +131,7 @@ def _pinned(machine: Machine, body: Tree, old: Pin | None, contents: dict[str, C
         ("instancetype", machine.instancetype),
         ("preference", machine.preference),
     ):
-        if definition is not None and refs[word].hash not in contents:
+        if definition is not None and word in refs and refs[word].hash not in contents:
             contents[refs[word].hash] = Content(word, pins.content_of(definition))
     rendered = stamping.manifest_hash(machine, body)
     if old is None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from render import schemas
 from render.diagnostics.codes import (
+    LOCK_INVALID,
     LOCKS_DISAGREE,
     OBJECT_CHANGED,
     OBJECT_GONE,
@@ -69,10 +70,15 @@ def find(resources: Sequence[Resource], settings: Settings) -> Found:
                 diagnostics.append(_disagreement(vm, place, places[vm]))
             places.setdefault(vm, place)
         whole = Lock({**whole.revisions, **lock.revisions}, {**lock.pins, **whole.pins})
-    contents = {
-        hash_: schemas.decode(content.spec, _TYPES[content.kind_class])[0]
-        for hash_, content in whole.revisions.items()
-    }
+    contents = {}
+    for hash_, held in whole.revisions.items():
+        contents[hash_], problems = schemas.decode(held.spec, _TYPES[held.kind_class])
+        for problem in problems[:1]:
+            message = (
+                f"{settings.kubevirt} does not know the content under {hash_}: {problem.message}"
+            )
+            place = Location(documents[0][1].resource, ("revisions", hash_))
+            diagnostics.append(LOCK_INVALID.at(place, message))
     return Found(whole, contents, diagnostics)
 
 
@@ -106,6 +112,8 @@ def pin_of(machine: Machine) -> Pin | None:
 def use(machine: Machine) -> None:
     """Let the lock decide what the VM's matchers mean, where it pins them."""
     pin = pin_of(machine)
+    if not machine.resource.name:
+        return  # one that generates its name has none to be pinned under
     for kind_class in KIND_CLASSES:
         given = machine.spec.get(kind_class.word)
         if given is None or _is_revision_there(machine, given):

@@ -1,0 +1,115 @@
+"""Whatever stands in a lock, reading it ends in a lock or in findings."""
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from render import Settings, render
+from render.diagnostics.diagnostic import Location
+from render.manifests import writer
+from render.model import tree
+from render.pipeline import pinning
+from render.revisions import lock as locks
+from render.revisions.hashes import KIND_CLASSES, Ref, content_hash
+from render.revisions.lock import CLASSES, Entry, Lock, Pin
+
+HASHES = st.integers(min_value=0, max_value=2**256 - 1).map(lambda n: f"sha256:{n:064x}")
+SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=8) | HASHES
+JSON = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+KEYS = st.sampled_from(
+    [
+        *CLASSES,
+        *KIND_CLASSES,
+        "revision",
+        "rendered",
+        "instancetypeBefore",
+        "preferenceVolume",
+        "spec",
+    ]
+)
+LOCKS = st.fixed_dictionaries(
+    {},
+    optional={
+        "apiVersion": st.sampled_from(["virt-render.dev/v1alpha1", "virt-render.dev/v2"]) | JSON,
+        "kind": st.just("RevisionLock") | JSON,
+        "metadata": JSON,
+        "revisions": st.dictionaries(
+            HASHES | st.text(), st.dictionaries(KEYS, JSON, max_size=2) | JSON
+        )
+        | JSON,
+        "pins": st.dictionaries(st.text(), st.dictionaries(KEYS, JSON) | JSON) | JSON,
+    },
+)
+NAMES = st.sampled_from(["a", "b", "prod/a", "prod/b", "test/c"])
+SPECS = st.integers(min_value=1, max_value=4).map(
+    lambda cpus: {"cpu": {"guest": cpus}, "memory": {"guest": "1Gi"}}
+)
+REFS = SPECS.map(
+    lambda spec: Ref("VirtualMachineInstancetype", "it", content_hash("instancetype", spec))
+)
+PINS = st.builds(
+    lambda revision, ref, before, rendered: Pin(
+        revision, {"instancetype": Entry(ref, "", before)}, rendered
+    ),
+    st.integers(min_value=1, max_value=9), REFS, st.none() | REFS, HASHES,
+)  # fmt: skip
+CONTENTS = {
+    content_hash("instancetype", spec): locks.Content("instancetype", spec)
+    for spec in ({"cpu": {"guest": n}, "memory": {"guest": "1Gi"}} for n in range(1, 5))
+}
+WHOLE = st.dictionaries(NAMES, PINS, max_size=4).map(lambda pins: Lock(CONTENTS, pins))
+
+
+@given(LOCKS)
+def test_reading_anything_raises_nothing(body: dict[str, Any]) -> None:
+    before = tree.copy(body)
+    lock, faults = locks.read(body, Location())
+    assert body == before
+    assert not faults or lock == locks.EMPTY
+    if not faults:
+        again, _ = locks.read(locks.document(lock), Location())
+        assert again.pins == lock.pins
+
+
+@given(LOCKS)
+@settings(max_examples=50)
+def test_rendering_with_anything_raises_nothing(body: dict[str, Any]) -> None:
+    render([], Settings(lock=body))
+
+
+@given(WHOLE)
+def test_document_is_sorted_and_read_back(lock: Lock) -> None:
+    document = locks.document(lock)
+    again, faults = locks.read(document, Location())
+    assert not faults
+    assert again.pins == lock.pins
+    assert writer.dump(locks.document(again)) == writer.dump(document)
+
+
+@given(WHOLE, WHOLE, WHOLE)
+def test_merging_has_no_sides(base: Lock, ours: Lock, theirs: Lock) -> None:
+    merged, refused = pinning.merge(base, ours, theirs)
+    other, again = pinning.merge(base, theirs, ours)
+    assert refused == again
+    assert merged.pins == other.pins
+    for vm in {*base.pins, *ours.pins, *theirs.pins}:
+        sides = [side.pins.get(vm) for side in (base, ours, theirs)]
+        if vm in refused:
+            assert len({repr(side) for side in sides}) == 3
+        else:
+            assert merged.pins.get(vm) in sides[1:]
+
+
+@given(WHOLE, WHOLE)
+def test_merging_an_unchanged_side_gives_the_other(base: Lock, changed: Lock) -> None:
+    assert pinning.merge(base, base, changed) == pinning.merge(base, changed, base)
+    merged, refused = pinning.merge(base, base, changed)
+    assert not refused
+    assert merged.pins == changed.pins
