@@ -9,6 +9,7 @@ from render.diagnostics.codes import (
     INSTANCETYPE_NOT_FOUND,
     INVALID_MATCHER,
     NOT_CONVERTIBLE,
+    PIN_MISSING,
     REVISION_UNFIT,
     UNEXPECTED_KIND,
     UNKNOWN_FIELD,
@@ -53,6 +54,13 @@ def find_flavor(machine: Machine) -> None:
             help="let `virt-render migrate` write instancetypes first, or render with --emit vm",
         )
         return
+    if machine.context.settings.pins == "require":
+        machine.report(
+            PIN_MISSING,
+            _FLAVOR,
+            "a lock holds no flavors, and pins are required",
+            help="let `virt-render migrate` write instancetypes, and pin those",
+        )
     definition = _flavor(machine, given)
     if definition is None:
         return

@@ -5,6 +5,7 @@ They sit on the VM itself and never in its template, where they would change the
 
 from dataclasses import replace
 
+from render.convert import flavors
 from render.defaults.vm import FIRMWARE
 from render.model import tree
 from render.model.draft import Draft
@@ -92,12 +93,12 @@ def _unidentified(machine: Machine, body: Tree) -> Tree:
 
 
 def refs(machine: Machine) -> dict[str, Ref]:
-    """The definitions in force by kind class, with their hashes."""
+    """The definitions in force that a lock can hold by kind class, with their hashes; it holds no flavors."""
     return {
         kind_class.word: pins.ref_to(machine, kind_class.word, definition)
         for kind_class, definition in (
             (INSTANCETYPE, machine.instancetype),
             (PREFERENCE, machine.preference),
         )
-        if definition is not None
+        if definition is not None and definition.kind not in flavors.KINDS
     }
