@@ -1,0 +1,112 @@
+"""Real processes of the front ends that machines call: for any input the same answer as the library's."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from render import Rendered, Settings, render
+from render.manifests.reader import read
+from render.manifests.writer import dump, write
+from render.settings import OPTIONS, Source
+from tests.support.cases import CASES, ROOT, read_case
+from tests.support.goldens import FAMILIES, cases
+
+FOLDERS = sorted(path.parent for path in CASES.glob("*/*/case.yaml"))
+KEYS = {option.spelled(Source.FLAG): option.spelled(Source.FILE) for option in OPTIONS}
+SAMPLE = 8
+FOUND = ("error", "warning")
+
+
+def process(
+    folder: Path, *words: str, stdin: str = "", **environ: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "render", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environ},
+        input=stdin,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def codes(rendered: Rendered) -> set[str]:
+    return {one.code for one in rendered.diagnostics if one.severity in FOUND}
+
+
+def failed(rendered: Rendered) -> bool:
+    return any(one.is_error for one in rendered.diagnostics)
+
+
+def through_krm(folder: Path, bodies: list[Any], spec: dict[str, Any], expected: Rendered) -> None:
+    """Send *bodies* as kustomize does, and hold the answer against what the library says."""
+    message = {
+        "apiVersion": "config.kubernetes.io/v1",
+        "kind": "ResourceList",
+        "items": bodies,
+        "functionConfig": {
+            "apiVersion": "virt-render.dev/v1alpha1",
+            "kind": "RenderConfig",
+            "metadata": {"name": "render"},
+            "spec": spec,
+        },
+    }
+    done = process(folder, "krm", stdin=dump(message))
+    (document,) = read(done.stdout.encode(), "stdout").documents
+    found = document.body.get("results", [])
+    assert {one["tags"]["code"] for one in found if one["severity"] in FOUND} == codes(expected)
+    if failed(expected):
+        assert done.returncode == 1
+        assert document.body["items"] == bodies
+    else:
+        assert done.returncode == 0, done.stderr
+        assert document.body["items"] == expected.resources
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(CASES)))
+def test_function_of_kustomize_on_every_case(folder: Path, tmp_path: Path) -> None:
+    case = read_case(folder)
+    bodies = case.bodies()
+    expected = render(bodies, case.settings)
+    if not bodies:
+        pytest.skip("nothing in the input is an object")
+    spec = {KEYS[flag]: value for flag, value in case.flags.items()}
+    through_krm(tmp_path, bodies, spec, expected)
+
+
+def sample(family: str) -> list[Any]:
+    """Recorded cases at equal distances."""
+    known = cases(family)
+    return known[:: max(1, len(known) // SAMPLE)][:SAMPLE]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_function_of_kustomize_on_recorded_cases(family: str, tmp_path: Path) -> None:
+    for case in sample(family):
+        expected = render(case["objects"], Settings(annotations=False))
+        through_krm(tmp_path, case["objects"], {"annotations": False}, expected)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_build_and_plugin_of_argo_cd_on_recorded_cases(family: str, tmp_path: Path) -> None:
+    parameters = json.dumps([{"name": "annotations", "string": "false"}])
+    for number, case in enumerate(sample(family)):
+        expected = render(case["objects"], Settings(annotations=False))
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "objects.yaml").write_text(write(case["objects"]), encoding="utf-8")
+        built = process(folder, "build", ".", "--no-annotations", "--format", "json")
+        generated = process(folder, "argocd", "generate", ARGOCD_APP_PARAMETERS=parameters)
+        assert generated.stdout == built.stdout
+        assert generated.returncode == built.returncode == int(failed(expected))
+        report = json.loads(built.stderr)["diagnostics"]
+        assert {one["code"] for one in report if one["severity"] in FOUND} == codes(expected)
+        if not failed(expected):
+            printed = read(built.stdout.encode(), "stdout").documents
+            assert [document.body for document in printed] == expected.resources

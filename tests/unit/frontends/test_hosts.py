@@ -1,0 +1,72 @@
+"""What the front ends for Argo CD and kustomize load, and what they decide without a process of their own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from render.frontends import argocd
+from render.frontends.krm_message import is_plugin
+from render.settings import Source
+
+HEAVY = ["click", "jsonschema", "deepdiff", "ruamel.yaml", "difflib", "pathlib"]
+VM = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  runStrategy: Always
+  instancetype: {name: u1.nano}
+  template: {spec: {domain: {devices: {}}}}
+"""
+LIST = (
+    "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- "
+    + VM.replace("\n", "\n  ").rstrip()
+    + "\n"
+)
+
+
+@pytest.mark.parametrize("argv", [["argocd", "generate"], ["krm"]], ids=" ".join)
+def test_machine_forms_load_nothing_heavy(argv: list[str], tmp_path: Path) -> None:
+    (tmp_path / "vm.yaml").write_text(VM)
+    code = (
+        "import sys; from render.frontends import dispatch; "
+        f"status = dispatch.invoke({argv}); "
+        f"print(status, [name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        cwd=tmp_path,
+        env={"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        input=LIST.encode(),
+        capture_output=True,
+        check=True,
+    )
+    assert done.stderr.decode().splitlines()[-1] == "0 []"
+    assert b"kubevirt.io/cluster-instancetype-name: u1.nano" in done.stdout
+
+
+def test_a_legacy_plugin_is_told_by_its_file_or_its_environment(tmp_path: Path) -> None:
+    config = tmp_path / "kust-plugin-config-123"
+    config.write_text("")
+    other = tmp_path / "config"
+    other.write_text("")
+    assert is_plugin([str(config)], {})
+    assert is_plugin([str(other)], {"KUSTOMIZE_PLUGIN_CONFIG_ROOT": "x"})
+    assert not is_plugin([str(other)], {})
+    assert not is_plugin([str(tmp_path / "kust-plugin-config-4")], {}), "there is no such file"
+    assert not is_plugin([], {"KUSTOMIZE_PLUGIN_CONFIG_STRING": "x"})
+
+
+def test_parameters_are_a_layer() -> None:
+    environ = {argocd.PARAMETERS: '[{"name": "emit", "string": "vmi"}, {"name": "stored"}]'}
+    layer, faults = argocd.parameters(environ)
+    assert (layer.source, dict(layer.values), faults) == (Source.PARAMETER, {"emit": "vmi"}, [])
+
+
+@pytest.mark.parametrize("given", ["\ud800", "{", "[1]", '["a"]', "nonsense", '"text"', "1"])
+def test_odd_parameters_are_diagnostics(given: str) -> None:
+    _, faults = argocd.parameters({argocd.PARAMETERS: given})
+    assert [one.code for one in faults] == ["VR801"]
