@@ -140,7 +140,7 @@ def parameters(environ: Mapping[str, str]) -> tuple[Layer, list[Diagnostic]]:
         return layer, []
     try:
         announced = json.loads(given)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return layer, [_unfit(f"{PARAMETERS} is not JSON: {error}")]
     if announced is None:
         return layer, []

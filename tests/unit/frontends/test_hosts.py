@@ -66,7 +66,9 @@ def test_parameters_are_a_layer() -> None:
     assert (layer.source, dict(layer.values), faults) == (Source.PARAMETER, {"emit": "vmi"}, [])
 
 
-@pytest.mark.parametrize("given", ["\ud800", "{", "[1]", '["a"]', "nonsense", '"text"', "1"])
+@pytest.mark.parametrize(
+    "given", ["\ud800", "{", "[1]", '["a"]', "nonsense", "[" * 100_000, '"text"', "1"]
+)
 def test_odd_parameters_are_diagnostics(given: str) -> None:
     _, faults = argocd.parameters({argocd.PARAMETERS: given})
     assert [one.code for one in faults] == ["VR801"]
