@@ -196,16 +196,14 @@ def _steps(name: str, place: _Place) -> tuple[str, list[_Step]]:
         )
         cure = "a VM is named NAME or NAMESPACE/NAME; 'virt-render pin' begins its history"
         raise _refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
-    steps: list[_Step] = []
+    steps: dict[int, _Step] = {}
     for commit, lock in locks:
         pin = lock.pins.get(vms[0])
-        if pin is None:
-            continue
-        if steps and steps[-1].pin.revision == pin.revision:
-            steps[-1] = _Step([*steps[-1].commits, commit], pin)
-        else:
-            steps.append(_Step([commit], pin))
-    return vms[0], steps
+        if pin is not None:
+            # A number returns where branches alternate; what was merged in the end is meant.
+            before = steps[pin.revision].commits if pin.revision in steps else []
+            steps[pin.revision] = _Step([*before, commit], pin)
+    return vms[0], list(steps.values())
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.repository import LOCK, Repository, vm_in
+from tests.support.repository import INSTANCETYPE, LOCK, VM, Repository, vm_in
 
 SOCKETS = ("spec", "template", "spec", "domain", "cpu", "sockets")
 
@@ -134,6 +134,11 @@ def test_edits_of_neighbours_merge_in_git(repository: Repository) -> None:
     assert repository.fine("pin", "--check") == ""
     output = repository.fine("build")
     assert sockets(output, "db") == sockets(output, "web") == 4
+    repository.commit("merge")
+    for name in ("db", "web"):
+        history = repository.fine("history", name).splitlines()
+        assert [line.split()[0] for line in history if line[:4].strip().isdecimal()] == ["1", "2"]
+        assert sockets(repository.fine("show", name, "--revision", "2"), name) == 4
 
 
 def test_new_neighbours_merge_by_resolving(repository: Repository) -> None:
@@ -275,3 +280,31 @@ def test_killed_at_any_moment_the_lock_is_old_or_new(repository: Repository) -> 
     assert killed > 10
     repository.fine("pin", "--upgrade-all")
     assert repository.lock.read_bytes() == new
+
+
+def test_history_of_an_overlay(tmp_path: Path, kustomize: str) -> None:
+    """kustomize builds each commit from files of that commit, those outside the overlay included."""
+    repository = Repository(tmp_path / "repository")
+    repository.write("base/small.yaml", INSTANCETYPE.format(name="small", cpus=2, memory="2Gi"))
+    repository.write("base/web.yaml", VM.format(name="web", instancetype="small"))
+    head = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+    repository.write("base/kustomization.yaml", f"{head}resources: [small.yaml, web.yaml]\n")
+    repository.write("live/kustomization.yaml", f"{head}resources: [../base]\n")
+    words = ("live", "--kustomize", kustomize)
+    repository.fine("pin", *words)
+    repository.commit("one")
+    repository.write("base/small.yaml", INSTANCETYPE.format(name="small", cpus=4, memory="2Gi"))
+    repository.commit("the lock keeps it")
+    repository.fine("pin", "--upgrade-all", *words)
+    repository.commit("two")
+    (repository.folder / "live/kustomization.yaml").unlink()
+    (repository.folder / "base/web.yaml").unlink()
+    history = repository.fine("history", "web", *words)
+    assert "cpu.sockets: 2 -> 4 (live)" in history
+    assert sockets(repository.fine("show", "web", *words, "--revision", "1"), "web") == 2
+    # From within the folder, with PATH as seen from there.
+    inside = subprocess.run(
+        [sys.executable, "-m", "render", "history", "web", "../live", "--kustomize", kustomize],
+        cwd=repository.folder / "base", capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert inside.stdout == history
