@@ -10,7 +10,6 @@ from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline import (
     admission,
-    beside,
     emit,
     historic,
     intake,
@@ -92,10 +91,10 @@ def stages(resource: Resource, settings: Settings) -> tuple[tuple[Stage, ...], E
             return _START, emit.vmi
         case "vm":
             return _START, stamping.vm
-        case "hashed":
-            return _START, beside.hashed
-        case "revisions":
-            return _START, beside.revisions
+        case "hashed" | "revisions":
+            from render.pipeline import beside
+
+            return _START, beside.hashed if settings.emit == "hashed" else beside.revisions
         case _:
             return _START, None
 
@@ -159,9 +158,13 @@ def run(
                 note(machine, body)
         bodies.append(body)
         sources.append(resource.index if body is given[resource.index].body else None)
-    added, faults = beside.settle(contents, context)
-    bodies += added
-    sources += [None] * len(added)
+    faults: list[Diagnostic] = []
+    if contents:
+        from render.pipeline import beside
+
+        added, faults = beside.settle(contents, context)
+        bodies += added
+        sources += [None] * len(added)
     found = suppression.suppress(
         ordered((*loaded.diagnostics, *diagnostics, *kept.diagnostics(), *faults)), resources
     )

@@ -40,7 +40,7 @@ LOCK = "virt-render.lock.yaml"
 
 
 class Repository:
-    """A folder under git. Commits have fixed dates, so that their ids are the same in every run."""
+    """A folder under git, without the settings of the machine."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
