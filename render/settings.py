@@ -6,7 +6,6 @@ environment variable (``VIRT_RENDER_PRESET_CONFLICTS``), the key of RenderConfig
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal, NamedTuple
 
@@ -16,8 +15,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 Emit = Literal["vm", "vmi", "expand", "hashed", "revisions", "source"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(NamedTuple):
     """The options of a rendering; the defaults are those of the command line.
 
     emit: what a VirtualMachine becomes (see docs/emit.md).

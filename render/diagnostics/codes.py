@@ -5,15 +5,14 @@ presets, 8 settings, 9 ours. A retired number is never used again. The text that
 `render.diagnostics.explanations`, which only ``virt-render rule`` and the documentation load.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(NamedTuple):
     """One kind of finding.
 
     *withholds*: an error of this kind keeps the object out of the library's ``.resources``.

@@ -1,8 +1,8 @@
 """The diagnostic value, and the order in which findings are reported."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
@@ -17,8 +17,7 @@ class Severity(StrEnum):
     INFO = "info"
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """A symbolic place: a field of an input object, or (before objects exist) a position in a file.
 
     *index* is the object's position in the input. *file*, *line* and *column* (from 1) are set only where there is no
@@ -27,22 +26,20 @@ class Location:
 
     resource: ResourceRef | None = None
     path: FieldPath = ()
-    index: int | None = None
+    index: int | None = None  # type: ignore[assignment] # nobody searches a location as a tuple
     file: str = ""
     line: int = 0
     column: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(NamedTuple):
     """The other party of a finding: where it stands, and what it says there."""
 
     message: str
     location: Location
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One finding. *field* is the path as text; *help* says what to do."""
 
     code: str

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Severity
@@ -34,7 +33,7 @@ def _checked(loaded: Loaded, asked: Request) -> list[Finding]:
 def _as_note(diagnostic: Diagnostic) -> Diagnostic:
     """A placeholder may be filled in later, so ``check`` only notes it."""
     if diagnostic.code == codes.PLACEHOLDER.number:
-        return replace(diagnostic, severity=Severity.INFO)
+        return diagnostic._replace(severity=Severity.INFO)
     return diagnostic
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from render.diagnostics import codes
@@ -242,11 +241,11 @@ def _rendered(name: str, asked: Request, *, whole: bool = True) -> _Rendering:
     text, body = _one(name, loaded, asked)
     if not whole:
         return _Rendering(text, body, {}, live_update=True)
-    plain = replace(
-        asked.settings, emit="vm", stored=False, defaults="manifest", firmware_uuid="none"
+    plain = asked.settings._replace(
+        emit="vm", stored=False, defaults="manifest", firmware_uuid="none"
     )
     _, vm = _one(name, loaded, asked._replace(settings=plain))
-    _, vmi = _one(name, loaded, asked._replace(settings=replace(plain, emit="vmi")))
+    _, vmi = _one(name, loaded, asked._replace(settings=plain._replace(emit="vmi")))
     return _Rendering(text, vm, vmi, live_update=_is_live_updated(loaded, asked))
 
 

@@ -106,16 +106,16 @@ def _configured(body: Any) -> tuple[list[Layer], list[str], list[Diagnostic]]:
 
 def _load(message: Message, paths: Sequence[str], asked: Request) -> Loaded:
     """The objects of *message* and those below *paths*, in one input."""
-    loaded = Loaded(list(message.documents))
+    loaded = Loaded()
     if paths:
-        own = sources.load(
+        loaded = sources.load(
             paths,
             stdin=None,
             limits=asked.limits,
             kustomize=asked.kustomize,
             allow_remote=asked.allow_remote,
         )
-        loaded = Loaded([*message.documents, *own.documents], own.diagnostics, own.data)
+    loaded.documents[:0] = message.documents
     return loaded
 
 

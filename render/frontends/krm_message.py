@@ -7,7 +7,6 @@ kyaml/fn/runtime, api/internal/plugins/execplugin.)
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, BinaryIO, NamedTuple
 
 from render.diagnostics import codes
@@ -54,7 +53,7 @@ def receive(
 ) -> tuple[Message, list[Diagnostic]]:
     """The message on *stdin* (of a legacy plugin, if there is a *config_file*), and what is wrong with it."""
     data = b"" if stdin is None else stdin.read(limits.total_bytes + 1)
-    limits = replace(limits, file_bytes=limits.total_bytes)  # one stream carries all files
+    limits = limits._replace(file_bytes=limits.total_bytes)  # one stream carries all files
     found = read(data, STDIN, limits)
     faults = [one for one in found.diagnostics if one.is_error]
     if config_file:

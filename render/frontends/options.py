@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from render.diagnostics.codes import UNREADABLE, USAGE
@@ -155,7 +154,7 @@ def _part(layer: Layer, *, mine: bool) -> Layer:
 
 def limits_of(values: Mapping[str, Any]) -> Limits:
     """The limits among the values of host options."""
-    return Limits(**{name: values[f"max_{name}"] for name in Limits.__slots__})
+    return Limits(**{name: values[f"max_{name}"] for name in Limits._fields})
 
 
 def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
@@ -184,7 +183,7 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
     settings = Settings(**chosen.values, cluster_config=cluster_config)
     return Request(
         paths=call.paths,
-        settings=replace(settings, allow_empty=True) if call.command == "check" else settings,
+        settings=settings._replace(allow_empty=True) if call.command == "check" else settings,
         kustomize=values["kustomize"],
         allow_remote=values["allow_remote"],
         limits=limits,

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from render.diagnostics import codes
@@ -12,7 +11,6 @@ from render.manifests import files, kustomization
 _YAML = (".yaml", ".yml", ".json")
 
 
-@dataclass(frozen=True, slots=True)
 class Found:
     """What a walk found.
 
@@ -20,9 +18,12 @@ class Found:
     that have one, sorted; *diagnostics*: what was left out, and what could not be looked into.
     """
 
-    files: list[tuple[str, str]] = field(default_factory=list)
-    kustomizations: list[str] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
+    __slots__ = ("diagnostics", "files", "kustomizations")
+
+    def __init__(self) -> None:
+        self.files: list[tuple[str, str]] = []
+        self.kustomizations: list[str] = []
+        self.diagnostics: list[Diagnostic] = []
 
 
 def tidy(path: str) -> str:

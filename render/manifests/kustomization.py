@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from render.diagnostics import codes
@@ -36,7 +35,6 @@ class Reference(NamedTuple):
     is_resource: bool
 
 
-@dataclass(frozen=True, slots=True)
 class Reach:
     """All that the build of one folder reads from disk, and why it should not be started.
 
@@ -44,13 +42,18 @@ class Reach:
     of the kustomizations; *prefixes* and *suffixes* all that may be added to a name.
     """
 
-    kustomizations: list[str] = field(default_factory=list)
-    resources: list[str] = field(default_factory=list)
-    others: list[str] = field(default_factory=list)
-    folders: set[str] = field(default_factory=set)
-    prefixes: list[str] = field(default_factory=list)
-    suffixes: list[str] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
+    __slots__ = (
+        "diagnostics", "folders", "kustomizations", "others", "prefixes", "resources", "suffixes",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.kustomizations: list[str] = []
+        self.resources: list[str] = []
+        self.others: list[str] = []
+        self.folders: set[str] = set()
+        self.prefixes: list[str] = []
+        self.suffixes: list[str] = []
+        self.diagnostics: list[Diagnostic] = []
 
 
 def find(folder: str) -> str | None:

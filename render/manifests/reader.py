@@ -5,7 +5,6 @@ only one of the two would take. Nothing is raised for bad input.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from render.diagnostics import codes
@@ -17,8 +16,7 @@ from render.model.resource import Origin
 from render.model.tree import Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What input may cost. *total_bytes* is for whoever reads several files; the rest holds for each call of `read`.
 
     *depth* may be raised to some 400: beyond, Python's own limit on recursion comes first.
@@ -31,8 +29,10 @@ class Limits:
     alias_nodes: int = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+_USUAL = Limits()
+
+
+class Document(NamedTuple):
     """One object.
 
     *text* is what its author wrote, without separators, directives and byte order mark, if everyone reads the same in
@@ -53,7 +53,7 @@ class Read(NamedTuple):
     diagnostics: list[Diagnostic]
 
 
-def read(data: bytes, file: str, limits: Limits = Limits()) -> Read:
+def read(data: bytes, file: str, limits: Limits = _USUAL) -> Read:
     """Every mapping in *data* as a document, Lists taken apart; empty documents are passed over.
 
     *file* is how diagnostics name it. A document with a mistake is left out and does not hide the others.

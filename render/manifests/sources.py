@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import BinaryIO, Literal
 
 from render.diagnostics import codes
@@ -17,16 +16,18 @@ LOCK = "virt-render.lock.yaml"
 """The revision lock of a folder: kustomize knows nothing of it, and so it is read beside what kustomize builds."""
 
 
-@dataclass(frozen=True, slots=True)
 class Loaded:
     """What was read.
 
     *documents* in the order of the paths, below each by file name; *data*: what positions are looked up in.
     """
 
-    documents: list[Document] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    data: Contents = field(default_factory=Contents)
+    __slots__ = ("data", "diagnostics", "documents")
+
+    def __init__(self) -> None:
+        self.documents: list[Document] = []
+        self.diagnostics: list[Diagnostic] = []
+        self.data = Contents()
 
     @property
     def files(self) -> list[str]:

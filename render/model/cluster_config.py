@@ -4,8 +4,7 @@ Upstream: pkg/virt-config/configuration.go, virt-config.go. The resource is read
 defaults; an explicit zero value cannot be told from an absent one there, and so changes nothing.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from render.model import tree
 from render.model.resource import text_at
@@ -20,8 +19,7 @@ _BOUNDS = (
 _MACHINE_TYPES = {"amd64": "q35", "arm64": "virt", "s390x": "s390-ccw-virtio"}
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterConfig:
+class ClusterConfig(NamedTuple):
     """Cluster settings that shape a VMI. *source* says where they come from, for the output."""
 
     default_architecture: str = "amd64"

@@ -1,6 +1,5 @@
 """A Kubernetes object with its identity and the place it was read from."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from render.model.tree import Tree
@@ -49,12 +48,11 @@ class Origin(NamedTuple):
     line: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(NamedTuple):
     """One input object: *body* is never changed, *index* is its position in the input."""
 
     body: Tree
-    index: int
+    index: int  # type: ignore[assignment] # nobody searches a resource as a tuple
     group: str
     version: str
     kind: str

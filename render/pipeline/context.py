@@ -1,7 +1,6 @@
 """What all VMs of an input share: definitions, revisions, presets and cluster settings."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from render import schemas
 from render.diagnostics.codes import BUNDLED_DIFFERS, CLUSTER_SETTINGS, INVALID_CLUSTER_CONFIG
@@ -20,7 +19,9 @@ from render.resolve import bundled
 from render.settings import Settings
 
 
-def context(resources: Sequence[Resource], loaded: Loaded, settings: Settings) -> Context:
+def context(
+    resources: Sequence[Resource], loaded: Loaded, settings: Settings, *, traced: bool
+) -> Context:
     """What every VM of the input shares."""
     shipped = _shipped(loaded, settings)
     loaded.diagnostics += _differing(loaded, shipped)
@@ -46,6 +47,8 @@ def context(resources: Sequence[Resource], loaded: Loaded, settings: Settings) -
         },
         lock=pinned.lock,
         contents=pinned.contents,
+        hashes={},
+        traced=traced,
     )
 
 
@@ -65,7 +68,7 @@ def _shipped(loaded: Loaded, settings: Settings) -> dict[tuple[str, str], Tree]:
             shipped[resource.kind, resource.name] = decoded.get("spec") or {}
             place = Location(file=document.origin.file, line=document.origin.line)
             loaded.diagnostics += [
-                replace(found, location=place, message=f"{resource.ref}: {found.message}")
+                found._replace(location=place, message=f"{resource.ref}: {found.message}")
                 for found in problems
             ]
     return shipped

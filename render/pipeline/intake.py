@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from render.diagnostics.codes import LIMIT_EXCEEDED, NOT_AN_OBJECT, WRONG_TYPE, Code
@@ -17,13 +16,15 @@ _DEPTH = Limits().depth
 _SCALARS = frozenset({str, int, bool, type(None)})
 
 
-@dataclass(slots=True)
 class Intake:
     """The objects, Lists taken apart, and for each the position at which it was given; what is wrong with the rest."""
 
-    resources: list[Resource] = field(default_factory=list)
-    positions: list[int] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
+    __slots__ = ("diagnostics", "positions", "resources")
+
+    def __init__(self) -> None:
+        self.resources: list[Resource] = []
+        self.positions: list[int] = []
+        self.diagnostics: list[Diagnostic] = []
 
 
 def take(values: Iterable[Any]) -> Intake:
@@ -101,14 +102,13 @@ def answered(rendered: Rendered, taken: Intake) -> Rendered:
 
 
 def _moved(found: Diagnostic, places: list[int]) -> Diagnostic:
-    return replace(
-        found,
+    return found._replace(
         location=_at_position(found.location, places),
         related=tuple(
-            replace(one, location=_at_position(one.location, places)) for one in found.related
+            one._replace(location=_at_position(one.location, places)) for one in found.related
         ),
     )
 
 
 def _at_position(location: Location, places: list[int]) -> Location:
-    return location if location.index is None else replace(location, index=places[location.index])
+    return location if location.index is None else location._replace(index=places[location.index])

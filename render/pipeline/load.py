@@ -1,7 +1,6 @@
 """From input objects to what the stages work on: decoded, validated, indexed."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from render import presets, requirements
 from render.convert import flavors, machines
@@ -37,15 +36,17 @@ VMI = "VirtualMachineInstance"
 _SERVED = {KUBEVIRT: ("v1", "v1alpha3"), INSTANCETYPE: ("v1beta1",)}
 
 
-@dataclass(slots=True)
 class Loaded:
     """What the machines of an input may refer to, decoded, by what it is for."""
 
-    definitions: dict[Key, Definition] = field(default_factory=dict)
-    presets: dict[str, list[Preset]] = field(default_factory=dict)
-    clusters: list[Resource] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    refused: set[int] = field(default_factory=set)
+    __slots__ = ("clusters", "definitions", "diagnostics", "presets", "refused")
+
+    def __init__(self) -> None:
+        self.definitions: dict[Key, Definition] = {}
+        self.presets: dict[str, list[Preset]] = {}
+        self.clusters: list[Resource] = []
+        self.diagnostics: list[Diagnostic] = []
+        self.refused: set[int] = set()
 
     def report(self, resource: Resource, diagnostics: Iterable[Diagnostic]) -> None:
         """Keep findings about one object; some keep the object out of the result."""

@@ -1,6 +1,5 @@
 """The working state of one VirtualMachine on its way through the stages."""
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from render.convert import machines
@@ -14,18 +13,18 @@ from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline.result import Provenance
 from render.presets import Preset
-from render.revisions.lock import EMPTY, Lock
+from render.revisions.lock import Lock
 from render.rules import Edit
 from render.settings import Settings
 
 TEMPLATE: FieldPath = ("spec", "template")
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """What all machines of a rendering share.
 
-    *contents*: the decoded specs of *lock*, by hash; *hashes*: those of definitions, kept once computed.
+    *contents*: the decoded specs of *lock*, by hash; *hashes*: those of definitions, kept once computed;
+    *traced*: whether it is to be known which object decided which field.
     """
 
     settings: Settings
@@ -33,13 +32,13 @@ class Context:
     catalogue: Catalogue
     config: ClusterConfig
     presets: dict[str, tuple[Preset, ...]]
-    lock: Lock = EMPTY
-    contents: dict[str, Tree] = field(default_factory=dict)
-    hashes: dict[int, tuple[Tree, str]] = field(default_factory=dict)
+    lock: Lock
+    contents: dict[str, Tree]
+    hashes: dict[int, tuple[Tree, str]]
+    traced: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Additions:
+class Additions(NamedTuple):
     """Entries that KubeVirt adds by itself, as they were when added.
 
     One that is still the same object later was changed by no rule.
@@ -58,7 +57,6 @@ class Beside(NamedTuple):
     body: Tree
 
 
-@dataclass(slots=True)
 class Machine:
     """One VM (or bare VMI) between its manifest and what becomes of it.
 
@@ -68,23 +66,33 @@ class Machine:
     *beside*: what is emitted beside it; *given*: the decoded object as it came.
     """
 
-    context: Context
-    resource: Resource
-    vm: Tree
-    template: Tree = field(default_factory=dict)
-    instancetype: Definition | None = None
-    preference: Definition | None = None
-    pinned: dict[str, Definition] = field(default_factory=dict)
-    merged: tuple[Preset, ...] = ()
-    beside: list[Beside] = field(default_factory=list)
-    given: Tree = field(init=False)
-    additions: Additions = Additions()
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    provenance: list[Provenance] = field(default_factory=list)
-    failed: bool = False
+    __slots__ = (
+        "additions", "beside", "context", "diagnostics", "failed", "given", "instancetype", "merged", "pinned",
+        "preference", "provenance", "resource", "template", "vm",
+    )  # fmt: skip
 
-    def __post_init__(self) -> None:
-        self.given = self.vm
+    def __init__(self, context: Context, resource: Resource, vm: Tree) -> None:
+        self.context = context
+        self.resource = resource
+        self.vm = self.given = vm
+        self.template: Tree = {}
+        self.instancetype: Definition | None = None
+        self.preference: Definition | None = None
+        self.pinned: dict[str, Definition] = {}
+        self.merged: tuple[Preset, ...] = ()
+        self.beside: list[Beside] = []
+        self.additions = Additions()
+        self.diagnostics: list[Diagnostic] = []
+        self.provenance: list[Provenance] = []
+        self.failed = False
+
+    def under(self, settings: Settings) -> "Machine":
+        """The same machine, in the same state, with other *settings*."""
+        import copy
+
+        other = copy.copy(self)
+        other.context = self.context._replace(settings=settings)
+        return other
 
     @property
     def namespace(self) -> str:
@@ -129,11 +137,12 @@ class Machine:
 
     def record(self, definition: Definition, edits: tuple[Edit, ...]) -> None:
         """Remember that *definition* decided the fields of *edits*."""
-        source = ref_of(definition)
-        index = definition.resource.index if definition.resource else None
-        for edit in edits:
-            self.provenance.append(
-                Provenance(self.resource.ref, (*TEMPLATE, *edit.path), source, edit.source, index)
+        if self.context.traced:
+            source, ref = ref_of(definition), self.resource.ref
+            index = definition.resource.index if definition.resource else None
+            self.provenance += (
+                Provenance(ref, (*TEMPLATE, *edit.path), source, edit.source, index)
+                for edit in edits
             )
 
 

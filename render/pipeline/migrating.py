@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
@@ -42,8 +41,8 @@ def migrate(
     What a VM becomes is compared before and after, apart from the annotations that name where it comes from. A change
     by which one would differ is left out, and one that takes away what one of *patches* (texts by file) looks for.
     """
-    settings = replace(
-        settings, emit="vmi", preset_conflicts="override", annotations=False, pins="ignore"
+    settings = settings._replace(
+        emit="vmi", preset_conflicts="override", annotations=False, pins="ignore"
     )
     diagnostics: list[Diagnostic] = []
     units: list[Unit] = []

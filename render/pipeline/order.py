@@ -108,7 +108,7 @@ def render(resources: Iterable[Tree], settings: Settings = Settings()) -> Render
     Reads no environment and no file but the package's own data and a catalogue that *settings* names.
     """
     objects = intake.take(resources)
-    rendered = intake.answered(run(objects.resources, settings), objects)
+    rendered = intake.answered(run(objects.resources, settings, traced=True), objects)
     return Rendered(
         [tree.copy(body) for body in rendered.resources],
         rendered.diagnostics,
@@ -121,10 +121,13 @@ def run(
     resources: Sequence[Resource],
     settings: Settings,
     note: Callable[[Machine, Tree], None] | None = None,
+    *,
+    traced: bool = False,
 ) -> Rendered:
     """Render *resources*, whose indexes are their positions. The result shares trees with the input.
 
-    *note* is told each machine that did not fail, and what became of it.
+    *note* is told each machine that did not fail, and what became of it; *traced*: with provenance, which costs time
+    and much memory.
     """
     refused = settings_faults(settings)
     if refused:
@@ -132,7 +135,7 @@ def run(
     given = resources
     resources = renames.follow(resources, settings.namespace)
     loaded = load.load(resources, settings)
-    context = shared.context(resources, loaded, settings)
+    context = shared.context(resources, loaded, settings, traced=traced)
     bodies: list[Tree] = []
     sources: list[int | None] = []
     diagnostics: list[Diagnostic] = []

@@ -1,7 +1,6 @@
 """``pin``: what the lock should say, given the input, the lock as it is, and what to upgrade."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from render.diagnostics.codes import PIN_ENDED, REVISION_NOT_FOUND
@@ -65,8 +64,8 @@ def pin(
 
     Where the diagnostics have an error, the lock is not to be written.
     """
-    settings = replace(
-        settings, emit="vm", stored=False, defaults="manifest", firmware_uuid="none", pins="auto", annotations=False
+    settings = settings._replace(
+        emit="vm", stored=False, defaults="manifest", firmware_uuid="none", pins="auto", annotations=False
     )  # fmt: skip
     found = pins.find(resources, settings)
     old = found.lock
@@ -81,10 +80,10 @@ def pin(
 
     empty = locks.document(locks.EMPTY)
     unlocked = [
-        replace(one, body=empty) if (one.group, one.kind) == (OWN, locks.KIND) else one
+        one._replace(body=empty) if (one.group, one.kind) == (OWN, locks.KIND) else one
         for one in resources
     ]
-    rendered = order.run(unlocked, replace(settings, lock=locks.document(start)), note)
+    rendered = order.run(unlocked, settings._replace(lock=locks.document(start)), note)
     diagnostics = [*found.diagnostics, *(adopted.diagnostics if adopted else ())]
     # That a pin ends is what the caller does, and no news.
     diagnostics += [one for one in rendered.diagnostics if one.code != PIN_ENDED.number]
@@ -147,7 +146,7 @@ def adopt(
     Only what a ControllerRevision holds is certain; a VM whose revisions *dump* lacks is reported.
     """
     loaded = load.load(dump, settings)
-    shared = context.context(dump, loaded, settings)
+    shared = context.context(dump, loaded, settings, traced=False)
     running = {(one.namespace or settings.namespace, one.name): one for one in vms(dump).values()}
     adopted = Adopted({}, {}, [])
     for vm, resource in vms(resources).items():

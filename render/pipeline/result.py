@@ -1,6 +1,5 @@
 """What a rendering gives."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
@@ -22,8 +21,7 @@ class Provenance(NamedTuple):
     position: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
+class Rendered(NamedTuple):
     """The outcome of a rendering.
 
     resources: what could be rendered, in the order of the input; front ends print nothing if there is any error.

@@ -3,8 +3,6 @@
 They sit on the VM itself and never in its template, where they would change the VMI.
 """
 
-from dataclasses import replace
-
 from render.convert import flavors
 from render.defaults.vm import FIRMWARE
 from render.model import tree
@@ -73,8 +71,8 @@ def manifest_hash(machine: Machine, body: Tree) -> str:
     """The hash that the lock holds: of the VM without the additions that options ask for."""
     settings = machine.context.settings
     if (settings.defaults, settings.firmware_uuid) != ("manifest", "none"):
-        plain = replace(settings, defaults="manifest", firmware_uuid="none")
-        body = emit.vm(replace(machine, context=replace(machine.context, settings=plain)))
+        plain = settings._replace(defaults="manifest", firmware_uuid="none")
+        body = emit.vm(machine.under(plain))
     if settings.firmware_uuid != "none":
         body = _unidentified(machine, body)
     return rendered_hash(body["spec"])

@@ -3,13 +3,12 @@
 Upstream: pkg/instancetype/find/spec.go, pkg/instancetype/preference/find/spec.go.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from render.diagnostics.codes import INSTANCETYPE_NOT_FOUND, PREFERENCE_NOT_FOUND, Code
 
 
-@dataclass(frozen=True, slots=True)
-class KindClass:
+class KindClass(NamedTuple):
     """What differs between instancetypes and preferences.
 
     *word* is the matcher's key in a VM spec; *status* the key of what the controller recorded.

@@ -5,7 +5,6 @@ build every object carries notes of its former names, by which we put that right
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from render.model import tree
@@ -58,7 +57,7 @@ def _followed(
             found = [one for one in found if affixes(one) == affixes(vm)]
         if len(found) == 1:
             changed[kind_class.word] = _renamed(matcher, key[0], found[0])
-    return replace(vm, body={**vm.body, "spec": {**vm.spec, **changed}}) if changed else vm
+    return vm._replace(body={**vm.body, "spec": {**vm.spec, **changed}}) if changed else vm
 
 
 def _key(kind_class: KindClass, matcher: Any, namespace: str) -> _Id | None:

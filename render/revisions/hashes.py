@@ -3,12 +3,16 @@
 The algorithm is frozen by ``fixtures/revision-hashes.yaml``: stamps and locks in repositories depend on it.
 """
 
-import hashlib
 import json
 import re
 from typing import Any, NamedTuple
 
 from render.model.tree import Tree
+
+try:
+    from _sha256 import sha256  # type: ignore[import-not-found] # hashlib loads OpenSSL first: 2 ms
+except ImportError:
+    from hashlib import sha256
 
 PREFIX = "sha256:"
 #: Decides which content a hash is of, so that an empty instancetype is no empty preference.
@@ -42,7 +46,7 @@ def canonical(value: Any) -> str:
 
 def digest(value: Any) -> str:
     """``sha256:`` and 64 hexadecimal digits over the canonical JSON of *value*."""
-    return PREFIX + hashlib.sha256(canonical(value).encode()).hexdigest()
+    return f"{PREFIX}{sha256(canonical(value).encode()).hexdigest()}"
 
 
 def content_hash(kind_class: str, spec: Tree) -> str:

@@ -1,6 +1,5 @@
 """The modes that keep matchers: what stands beside the VMs is enough to start the same VMIs."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -161,10 +160,10 @@ def test_a_pinned_vm_renders_as_it_did(family: str) -> None:
         lock = locks.document(pinned.lock)
         (document,) = read(writer.dump(lock).encode(), "lock").documents
         assert document.body == lock
-        again = pinning.pin(resources, replace(settings, lock=lock))
+        again = pinning.pin(resources, settings._replace(lock=lock))
         assert (again.lock, again.moves) == (locks.read(lock, Location())[0], []), case["id"]
         for pins in ("auto", "require"):
-            with_lock = render(case["objects"], replace(settings, lock=lock, pins=pins))
+            with_lock = render(case["objects"], settings._replace(lock=lock, pins=pins))
             without = render(case["objects"], settings)
             assert not has_errors(with_lock), case["id"]
             for machine in answers.machines(case):

@@ -1,4 +1,3 @@
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ def fault(source: Source, **values: Any) -> str:
 
 
 def test_table_and_settings_say_the_same() -> None:
-    fields = {field.name: field.default for field in dataclasses.fields(Settings)}
+    fields = Settings()._asdict()
     for option in OPTIONS:
         default = "" if fields[option.field] is None else fields[option.field]
         assert option.default == default, option.name

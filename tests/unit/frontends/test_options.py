@@ -35,7 +35,7 @@ def test_defaults() -> None:
 
 
 def test_limits_can_all_be_set() -> None:
-    names = Limits.__slots__
+    names = Limits._fields
     flags = {f"max_{name}": str(7 + i) for i, name in enumerate(names)}
     found = asked(environ=None, **flags)
     assert found.limits == Limits(*range(7, 7 + len(names)))
