@@ -134,9 +134,11 @@ class Books:
         self._notes: dict[tuple[str, str, str, str], Tree] = {}
         for document in documents:
             one = from_body(document.body, 0)
-            notes = get(document.body, "metadata", "annotations") or {}
+            notes = get(document.body, "metadata", "annotations")
             self._notes[one.group, one.kind, one.namespace, one.name] = {
-                key: value for key, value in notes.items() if key.startswith(_BOOKKEEPING)
+                key: value
+                for key, value in (notes.items() if isinstance(notes, dict) else ())
+                if key.startswith(_BOOKKEEPING)
             }
 
     def kept(self, body: Tree) -> Tree:

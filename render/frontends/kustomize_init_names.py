@@ -28,6 +28,7 @@ _USES = (
     (INSTANCETYPE, "VirtualMachineClusterInstancetype", _VM_SPECS, ("instancetype/name",)),
     (INSTANCETYPE, "VirtualMachinePreference", _VM_SPECS, ("preference/name",)),
     (INSTANCETYPE, "VirtualMachineClusterPreference", _VM_SPECS, ("preference/name",)),
+    ("apps", "ControllerRevision", _VM_SPECS, ("instancetype/revisionName", "preference/revisionName")),
     (CDI, "DataVolume", _VMI_SPECS, ("volumes/dataVolume/name",)),
     (CDI, "DataSource", _DATA_VOLUME_SPECS, ("sourceRef",)),
     ("", "PersistentVolumeClaim", _VMI_SPECS, (

@@ -187,6 +187,36 @@ def test_a_vmi_in_the_place_of_its_vm(kustomize: str) -> None:
     assert ("VirtualMachine", "p-web") not in found
 
 
+@pytest.mark.parametrize("emit", ["hashed", "revisions"])
+@pytest.mark.parametrize("helped", [False, True])
+def test_matchers_that_stay_lead_to_objects_of_the_build(
+    kustomize: str, emit: str, *, helped: bool
+) -> None:
+    """Of the build with the function; an overlay that renames them needs `virt-render kustomize init`."""
+    put("base/vm.yaml", f"{VM}---\n{SMALL}")
+    put("base/render.yaml", function(f"{{emit: {emit}}}"))
+    put(
+        "base/kustomization.yaml",
+        "resources: [vm.yaml]\nnamePrefix: a-\nnamespace: prod\ntransformers: [render.yaml]\n",
+    )
+    lines = ""
+    if helped:
+        command = [sys.executable, "-m", "render", "kustomize", "init", "prod"]
+        Path("prod").mkdir()
+        environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+        lines = subprocess.run(
+            command, env=environ, capture_output=True, check=True
+        ).stdout.decode()
+    put("prod/kustomization.yaml", f"resources: [../base]\nnamePrefix: b-\n{lines}")
+    for path, prefix in (("base", "a-"), ("prod", "b-a-")):
+        found = built(kustomize, path)
+        matcher = found["VirtualMachine", f"{prefix}web"]["spec"]["instancetype"]
+        kind = "ControllerRevision" if emit == "revisions" else matcher["kind"]
+        name = matcher["revisionName" if emit == "revisions" else "name"]
+        assert ((kind, name) in found) is (helped or path == "base")
+        assert ("VirtualMachineInstancetype", f"{prefix}small") in found
+
+
 def test_references_between_other_objects_survive(kustomize: str) -> None:
     put("vm.yaml", f"{VM}---\n{SMALL}")
     put(
