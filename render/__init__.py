@@ -1,8 +1,28 @@
 """Render KubeVirt virtual machines from the YAML in a repository, as KubeVirt would run them."""
 
-from render.diagnostics.diagnostic import Diagnostic
-from render.pipeline import Rendered, render
-from render.settings import Settings
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from render.diagnostics.diagnostic import Diagnostic
+    from render.pipeline import Rendered, render
+    from render.settings import Settings
 
 __all__ = ["Diagnostic", "Rendered", "Settings", "__version__", "render"]
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Diagnostic": "render.diagnostics.diagnostic",
+    "Rendered": "render.pipeline",
+    "Settings": "render.settings",
+    "render": "render.pipeline",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what the library offers when it is asked for: the commands import what they use, and no more."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value

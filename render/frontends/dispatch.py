@@ -5,6 +5,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from render.frontends.exits import Exit
 
@@ -13,14 +14,23 @@ _UNWRITABLE = "error VR121 unwritable: cannot write to standard output"
 
 def main() -> None:
     """Entry point of the ``virt-render`` command and of ``python -m render``."""
-    gc.disable()  # a rendering makes no cycles worth collecting, and the collector walks every tree again and again
-    sys.exit(invoke(sys.argv[1:]))
+    _run_process(sys.argv[1:])
 
 
 def krm() -> None:
     """Entry point of ``virt-render-krm``: kustomize before 5.7 gives a function no arguments."""
-    gc.disable()
-    sys.exit(invoke(["krm", *sys.argv[1:]]))
+    _run_process(["krm", *sys.argv[1:]])
+
+
+def _run_process(argv: Sequence[str]) -> NoReturn:
+    """Run *argv* as all that this process does."""
+    gc.disable()  # a rendering makes no cycles worth collecting, and the collector walks every tree again and again
+    status = invoke(argv)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # closed: nobody is there to read
+            if stream:
+                stream.flush()
+    os._exit(status)  # taking the interpreter apart would cost a tenth of a small rendering
 
 
 def invoke(argv: Sequence[str]) -> Exit:

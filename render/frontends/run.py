@@ -11,7 +11,7 @@ from render.diagnostics.suppression import suppress
 from render.frontends import locks
 from render.frontends.exits import Exit, status
 from render.frontends.options import Call, Request, request
-from render.manifests import positions, sources, writer
+from render.manifests import sources, writer
 from render.manifests.files import reason, write_atomic
 from render.manifests.sources import Loaded
 from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, from_body
@@ -104,6 +104,8 @@ def _ambiguities(loaded: Loaded, resources: Sequence[Resource]) -> Iterator[Diag
     for document, resource in zip(loaded.documents, resources, strict=True):
         if not document.ambiguous or resource.group not in (KUBEVIRT, INSTANCETYPE):
             continue
+        from render.manifests import positions
+
         data = loaded.data[document.origin.file]
         for path, text, kubectl, kustomize in positions.ambiguous(data, document.origin):
             yield codes.AMBIGUOUS_SCALAR.at(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import files, positions
+from render.manifests import files
 from render.manifests.reader import Document, Limits, read
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
@@ -220,6 +220,8 @@ def _note_affixes(found: Reach, body: Tree) -> None:
 
 
 def _refusal(file: str, data: bytes, document: Document, reference: Reference) -> Diagnostic:
+    from render.manifests import positions
+
     line, column = positions.locate(data, document.origin, reference.path)
     return codes.REMOTE_BASE.at(
         Location(file=file, line=line, column=column),

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import positions
 from render.manifests.discover import skipped
 from render.manifests.reader import Document, Read
 from render.model.fieldpath import FieldPath
@@ -33,6 +32,8 @@ def sift(
     for document in found.documents:
         fault = _lacking(document.body)
         if fault:
+            from render.manifests import positions
+
             line, column = positions.locate(data, document.origin, fault.path)
             diagnostics.append(
                 codes.NOT_AN_OBJECT.at(

@@ -5,15 +5,18 @@ only one of the two would take. Nothing is raised for bad input.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
-from render.manifests import libyaml, lists, plain, stream
-from render.manifests.builder import RefusedError, build
+from render.manifests import lists, plain, stream
 from render.manifests.stream import Chunk
 from render.model.resource import Origin
 from render.model.tree import Tree
+
+if TYPE_CHECKING:
+    from render.manifests.builder import RefusedError
+    from render.manifests.libyaml import Problem
 
 
 class Limits(NamedTuple):
@@ -110,7 +113,15 @@ def _read_yaml(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> Non
     if known is not None:
         body, line = known
         _take(found, chunk, origin._replace(line=chunk.line + line), body, chunk.text)
-        return
+    else:
+        _parse(found, chunk, origin, limits)
+
+
+def _parse(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> None:
+    """Read with libyaml, which is imported only where it is needed."""
+    from render.manifests import libyaml
+    from render.manifests.builder import RefusedError, build
+
     try:
         built = build(chunk.text, limits.depth, limits.alias_nodes)
     except RefusedError as refusal:
@@ -197,7 +208,7 @@ def _no_object(value: Any, location: Location, what: str = "the document") -> Di
     )
 
 
-def _refused(refusal: RefusedError, chunk: Chunk, file: str) -> Iterator[Diagnostic]:
+def _refused(refusal: "RefusedError", chunk: Chunk, file: str) -> Iterator[Diagnostic]:
     if refusal.mark is not None:
         line, column = chunk.position(refusal.mark.line, refusal.mark.column)
         place = Location(file=file, line=line, column=column)
@@ -222,7 +233,7 @@ def _refused(refusal: RefusedError, chunk: Chunk, file: str) -> Iterator[Diagnos
             )
 
 
-def _syntax(problem: libyaml.Problem, chunk: Chunk, file: str) -> Diagnostic:
+def _syntax(problem: "Problem", chunk: Chunk, file: str) -> Diagnostic:
     lines = _lines(chunk)
     words, at, column = problem.words, problem.line, problem.column
     if problem.since is not None and problem.since != at:
