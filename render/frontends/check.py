@@ -9,7 +9,7 @@ from render.frontends.exits import Exit, status
 from render.frontends.options import Request
 from render.frontends.run import STDOUT, findings_of, publish, render_loaded, standard_input
 from render.manifests import sources
-from render.manifests.discover import inside
+from render.manifests.discover import inside, repository
 from render.manifests.sources import Loaded
 from render.report.findings import Finding, merge
 
@@ -45,7 +45,7 @@ def _by_root(paths: Sequence[str], named: str) -> dict[str, list[str]]:
     if "-" in paths:
         return {"": list(paths)}
     files = [path for path in paths if not os.path.isdir(path)]
-    root_of = {path: os.path.realpath(named) if named else _git_root(path) for path in files}
+    root_of = {path: os.path.realpath(named) if named else _root(path) for path in files}
     known = sorted({*root_of.values()} - {""}, key=len, reverse=True)
     grouped: dict[str, list[str]] = {}
     for path in paths:
@@ -53,6 +53,10 @@ def _by_root(paths: Sequence[str], named: str) -> dict[str, list[str]]:
         root = root_of.get(path, next((root for root in known if inside(real, [root])), ""))
         grouped.setdefault(root, []).append(path)
     return grouped
+
+
+def _root(file: str) -> str:
+    return repository(os.path.dirname(os.path.realpath(file)))
 
 
 def _about(findings: Iterable[Finding], paths: Sequence[str]) -> Iterator[Finding]:
@@ -94,14 +98,3 @@ def _load_around(asked: Request, root: str, paths: Sequence[str]) -> list[Loaded
     read = {os.path.realpath(file) for loaded in inputs for file in loaded.files}
     missed = [path for real, path in named.items() if real not in read]
     return _load_all([*wanted, *missed], asked) if missed else inputs
-
-
-def _git_root(file: str) -> str:
-    """The nearest folder above *file* that holds ``.git``; ``""`` without one."""
-    folder = os.path.dirname(os.path.realpath(file))
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return ""
-        folder = parent
-    return folder

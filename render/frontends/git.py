@@ -133,7 +133,7 @@ def checkout(top: str, revision: str) -> Iterator[str]:
 
     with tempfile.TemporaryDirectory(prefix="virt-render-") as folder:
         tree = os.path.join(folder, "tree")
-        os.mkdir(tree)
+        os.makedirs(os.path.join(tree, ".git"))  # by this others see where the repository begins
         # An index of its own; filters that a repository may ask for (LFS) are not run.
         environ = {"GIT_INDEX_FILE": os.path.join(folder, "index"), "GIT_LFS_SKIP_SMUDGE": "1"}
         run(top, "read-tree", revision, environ=environ)

@@ -1,18 +1,16 @@
 """What a command was asked to do: the tables of the front ends' own options, and all sources brought together."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from render.diagnostics.codes import UNREADABLE, USAGE
+from render.diagnostics.codes import INVALID_SETTING, UNREADABLE, USAGE
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.frontends import config
+from render.frontends import config, environment
 from render.manifests.reader import Limits
-from render.model.tree import Tree
 from render.report.formats import FORMATS
 from render.report.places import Sources
 from render.settings import (
-    ENVIRONMENT_PREFIX,
     OPTIONS,
     Chosen,
     Layer,
@@ -21,8 +19,6 @@ from render.settings import (
     Source,
     settle,
 )
-
-_ARGOCD_PREFIX = "ARGOCD_ENV_"
 
 HOST_OPTIONS: tuple[Option, ...] = (
     Option(
@@ -81,12 +77,15 @@ COMMANDS: dict[str, tuple[Option, ...]] = {
 
 _DECIDED = frozenset({"emit", "stored", "defaults", "pins", "firmware-uuid", "annotations"})
 _PINNING = tuple(option for option in OPTIONS if option.name not in _DECIDED)
+_MIGRATING = tuple(
+    option for option in OPTIONS if option.name in ("catalog", "namespace", "kubevirt", "cluster-config")
+)  # fmt: skip
 BY_HAND: dict[str, tuple[Option, ...]] = {
     "pin": (*_PINNING, *HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _VERBOSE),
     "history": (*_PINNING, *HOST_OPTIONS, _CONFIG, _VERBOSE),
     "show": (*OPTIONS, *HOST_OPTIONS, _CONFIG, _VERBOSE),
     "verify": (*HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _VERBOSE),
-    "migrate": (*_PINNING, *HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _VERBOSE),
+    "migrate": (*_MIGRATING, *HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _VERBOSE),
 }
 """The options of the commands that people type, and that click alone reads; they have others of their own."""
 
@@ -134,7 +133,7 @@ def host_values(call: Call, environ: Mapping[str, str], *given: Layer) -> Chosen
         (
             Layer(Source.FLAG, {k: v for k, v in call.flags.items() if k in flags}),
             *applications,
-            Layer(Source.ENVIRONMENT, _environment(environ, variables)),
+            Layer(Source.ENVIRONMENT, environment.plain(environ, variables)),
         ),
         own,
     )
@@ -143,13 +142,32 @@ def host_values(call: Call, environ: Mapping[str, str], *given: Layer) -> Chosen
 def _parameters(environ: Mapping[str, str], *given: Layer) -> list[Layer]:
     """What an Argo CD Application says: its parameters, then its variables."""
     parameters = [layer for layer in given if layer.source is Source.PARAMETER]
-    return [*parameters, Layer(Source.ENVIRONMENT, _argocd(environ))]
+    return [*parameters, Layer(Source.ENVIRONMENT, environment.application(environ))]
 
 
 def _part(layer: Layer, *, mine: bool) -> Layer:
     """Of what an Application says, the deadline (*mine*: it belongs to the run), or the settings of the rendering."""
     name = DEADLINE.spelled(layer.source)
     return layer._replace(values={k: v for k, v in layer.values.items() if (k == name) is mine})
+
+
+def _without_host_options(layer: Layer) -> Layer:
+    host = {option.spelled(layer.source) for option in HOST_OPTIONS}
+    return layer._replace(values={k: v for k, v in layer.values.items() if k not in host})
+
+
+def _presumptuous(layers: Iterable[Layer]) -> Iterator[Diagnostic]:
+    """What a repository or an Application wants to decide and may not."""
+    for layer in layers:
+        for option in HOST_OPTIONS:
+            key = option.spelled(layer.source)
+            if key in layer.values:
+                variable = option.spelled(Source.ENVIRONMENT)
+                yield INVALID_SETTING.at(
+                    layer.at(key),
+                    f"{layer.source.value} {key} is not for manifests and Applications to decide",
+                    help=f"who runs virt-render may set --{option.name}, or {variable} in its own environment",
+                )
 
 
 def limits_of(values: Mapping[str, Any]) -> Limits:
@@ -167,20 +185,21 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
     values = mine.values
     limits = limits_of(values)
     file = config.load(call.paths, values["config"], limits)
+    theirs = [_part(layer, mine=False) for layer in _parameters(environ, *given)]
+    written = [*(one for one in given if one.source is Source.FUNCTION_CONFIG), *file.layers]
     chosen = settle(
         (
             Layer(Source.FLAG, {k: v for k, v in call.flags.items() if k in names}),
-            *(_part(layer, mine=False) for layer in _parameters(environ, *given)),
-            Layer(Source.ENVIRONMENT, _environment(environ, OPTIONS)),
-            *(layer for layer in given if layer.source is Source.FUNCTION_CONFIG),
-            *file.layers,
-            Layer(Source.ENVIRONMENT, _destination(environ)),
+            *map(_without_host_options, theirs),
+            Layer(Source.ENVIRONMENT, environment.plain(environ, OPTIONS)),
+            *map(_without_host_options, written),
+            Layer(Source.ENVIRONMENT, environment.destination(environ)),
         )
     )
     named = chosen.values.pop("cluster_config")
     lock = chosen.values.pop("lock")
-    cluster_config, faults = _cluster_config(named, limits)
-    settings = Settings(**chosen.values, cluster_config=cluster_config)
+    cluster = config.cluster_config(named, limits) if named else config.ClusterConfig()
+    settings = Settings(**chosen.values, cluster_config=cluster.body)
     return Request(
         paths=call.paths,
         settings=settings._replace(allow_empty=True) if call.command == "check" else settings,
@@ -197,12 +216,14 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
         read=tuple(name for name in (file.path, named, lock, _catalog(settings)) if name),
         diagnostics=(
             *_unfit_paths(call.paths, values.get("root", "")),
+            *environment.misspelt(environ, (*OPTIONS, *HOST_OPTIONS, DEADLINE)),
+            *_presumptuous((*theirs, *written)),
             *mine.diagnostics,
             *file.diagnostics,
             *chosen.diagnostics,
-            *faults,
+            *cluster.diagnostics,
         ),
-        sources=file.sources,
+        sources=Sources([*file.origins], {**file.data, **cluster.data}),
     )
 
 
@@ -222,36 +243,6 @@ def _unfit_paths(paths: Sequence[str], root: str) -> Iterator[Diagnostic]:
         yield USAGE.at(Location(), message, help="leave --root out, or name files")
 
 
-def _environment(environ: Mapping[str, str], options: tuple[Option, ...]) -> dict[str, str]:
-    """What plain variables say of *options*.
-
-    Unknown names are no mistake here: Kubernetes itself sets ``VIRT_RENDER_PORT`` and the like beside a Service of
-    that name. An empty value says nothing: Argo CD passes those of unset variables.
-    """
-    names = (option.spelled(Source.ENVIRONMENT) for option in options)
-    return {name: environ[name] for name in names if environ.get(name)}
-
-
-def _argocd(environ: Mapping[str, str]) -> dict[str, str]:
-    """What the ``plugin.env`` of an Argo CD Application says; here every name is meant for us."""
-    prefix = f"{_ARGOCD_PREFIX}{ENVIRONMENT_PREFIX}"
-    return {
-        name.removeprefix(_ARGOCD_PREFIX): value
-        for name, value in environ.items()
-        if name.startswith(prefix) and value
-    }
-
-
-def _destination(environ: Mapping[str, str]) -> dict[str, str]:
-    """The namespace to which Argo CD deploys, where nobody named one."""
-    namespace = environ.get("ARGOCD_APP_NAMESPACE")
-    return {f"{ENVIRONMENT_PREFIX}NAMESPACE": namespace} if namespace else {}
-
-
 def _catalog(settings: Settings) -> str:
     """The file or folder that is the catalogue, ``""`` where it is ours or none."""
     return "" if settings.catalog in ("bundled", "none") else settings.catalog
-
-
-def _cluster_config(path: str, limits: Limits) -> tuple[Tree | None, tuple[Diagnostic, ...]]:
-    return config.cluster_config(path, limits) if path else (None, ())

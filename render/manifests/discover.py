@@ -53,6 +53,16 @@ def inside(real: str, allowed: Collection[str]) -> bool:
     return any(real == root or real.startswith(root.rstrip("/") + "/") for root in allowed)
 
 
+def repository(folder: str) -> str:
+    """The nearest folder, from the resolved *folder* upwards, that holds ``.git``; ``""`` without one."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return ""
+        folder = parent
+    return folder
+
+
 def walk(top: str, allowed: Collection[str], *, plain: bool) -> Found:
     """Look through the folder *top*, in an order that does not depend on the file system.
 

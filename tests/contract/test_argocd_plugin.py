@@ -206,7 +206,7 @@ def test_no_parameters(value: str | None, server: PluginServer, repository: Path
         ('[{"name": "emit", "string": "vm"}, {"name": "emit", "string": "vmi"}]', "given twice"),
         ('[{"string": "vm"}]', "holds a parameter without a name"),
         ('[{"name": "annotations", "string": "yes"}]', "'yes' is neither true nor false"),
-        ('[{"name": "kustomize", "string": "./evil"}]', "unknown parameter kustomize"),
+        ('[{"name": "kustomize", "string": "./evil"}]', "parameter kustomize is not for manifests and Applications to decide"),
         ('{"emit": "vm"}', "ARGOCD_APP_PARAMETERS is not a list of parameters"),
         ("[", "ARGOCD_APP_PARAMETERS is not JSON"),
     ],
@@ -397,7 +397,7 @@ def test_inputs_are_the_annotation_for_refreshes(
 
 
 def test_inputs_hold_what_settings_name(repository: Path) -> None:
-    for name in ("shared/more", "platform"):
+    for name in (".git", "shared/more", "platform"):
         (repository / name).mkdir(parents=True)
     (repository / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
     (repository / "platform" / "kubevirt.yaml").write_text(

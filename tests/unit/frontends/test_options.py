@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from render.frontends.exits import Exit, status
 from render.frontends.options import Call, Request, request
 from render.manifests.reader import Limits
 
@@ -53,18 +54,47 @@ def test_environment_of_the_process_and_of_argocd() -> None:
     assert asked(environ=plain, emit="vm").settings.emit == "vm"
 
 
-def test_names_that_kubernetes_sets_are_not_ours_but_an_applications_are() -> None:
-    assert not asked(environ={"VIRT_RENDER_PORT": "tcp://10.0.0.1:80"}).diagnostics
+@pytest.mark.parametrize(
+    "name",
+    [
+        "PORT", "SERVICE_HOST", "SERVICE_PORT_HTTP", "PORT_80_TCP_ADDR", "LOCKS_SERVICE_HOST",  # of Kubernetes
+        "VERSION", "IMAGE", "PATHS",  # of a pipeline
+        "DEBUG", "REQUIRE_TOOLS", "DEADLINE",  # ours, though not of this command
+    ],
+)  # fmt: skip
+def test_a_variable_that_resembles_none_of_ours_is_somebody_elses(name: str) -> None:
+    assert not asked(environ={f"VIRT_RENDER_{name}": "7"}).diagnostics
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("EMITT", "EMIT"), ("PIN", "PINS"), ("KUSTOMISE", "KUSTOMIZE")]
+)
+def test_a_variable_that_is_nearly_ours_is_misspelt(name: str, near: str) -> None:
+    assert faults(asked(environ={f"VIRT_RENDER_{name}": "vmi"})) == [
+        f"unknown environment variable VIRT_RENDER_{name}; did you mean VIRT_RENDER_{near}?"
+    ]
+    assert not asked(environ={f"VIRT_RENDER_{name}": ""}).diagnostics
+
+
+def test_every_variable_of_an_application_is_meant_for_us() -> None:
     found = asked(environ={"ARGOCD_ENV_VIRT_RENDER_EMITT": "vm"})
     assert faults(found) == [
         "unknown environment variable VIRT_RENDER_EMITT; did you mean VIRT_RENDER_EMIT?"
     ]
 
 
-def test_an_application_does_not_decide_what_is_executed() -> None:
-    assert asked(environ={"ARGOCD_ENV_VIRT_RENDER_KUSTOMIZE": "./evil"}).diagnostics
-    Path(".virt-render.yaml").write_text(f"{CONFIG}  kustomize: ./evil\n")
-    assert asked().diagnostics
+def test_neither_application_nor_repository_decides_what_is_executed() -> None:
+    found = asked(environ={"ARGOCD_ENV_VIRT_RENDER_KUSTOMIZE": "./evil"})
+    assert faults(found) == [
+        "environment variable VIRT_RENDER_KUSTOMIZE is not for manifests and Applications to decide"
+    ]
+    assert "--kustomize" in found.diagnostics[0].help
+    Path(".virt-render.yaml").write_text(f"{CONFIG}  maxDepth: 9\n")
+    found = asked()
+    assert faults(found) == [
+        "configuration key maxDepth is not for manifests and Applications to decide"
+    ]
+    assert str(found.sources.place(found.diagnostics[0].location)) == ".virt-render.yaml:4:3"
 
 
 def test_empty_variables_say_nothing() -> None:
@@ -119,14 +149,75 @@ def test_paths_in_a_file_are_relative_to_it() -> None:
         ("kind: RenderConfig\n", "should have apiVersion virt-render.dev/v1alpha1"),
         (f"{CONFIG}emit: vm\n", "unknown key emit; the options stand below spec"),
         (f"{CONFIG}  - emit\n", "spec should be a mapping"),
+        (CONFIG.replace("spec:", "spec: []"), "spec should be a mapping"),
+        (CONFIG.replace("spec:", 'spec: ""'), "spec should be a mapping"),
+        (f"{CONFIG}  emit: vm\n  emit: vm\n", "key 'emit' is already set on line 4"),
         (f"{CONFIG}  emit: [\n", ""),
         (f"{CONFIG}  emit: vmx\n", "'vmx' is not one of"),
     ],
 )
 def test_unfit_file(text: str, message: str) -> None:
     Path(".virt-render.yaml").write_text(text)
-    (fault,) = faults(asked())
+    found = asked()
+    (fault,) = faults(found)
     assert message in fault
+    assert status(found.diagnostics) is Exit.USAGE
+
+
+def test_no_options_at_all_are_fine() -> None:
+    Path(".virt-render.yaml").write_text(CONFIG)
+    assert not asked().diagnostics
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "source"),
+    [(f"{CONFIG}  emit: [\n", ":4:10", "  emit: ["), (f"{CONFIG}  emit: vm\n  emit: vm\n", ":5:3", "  emit: vm")],
+)  # fmt: skip
+def test_the_line_of_a_syntax_error_is_shown(text: str, place: str, source: str) -> None:
+    for name in (".virt-render.yaml", "kv.yaml"):
+        Path(name).write_text(text)
+        found = asked() if name != "kv.yaml" else asked(cluster_config=name)
+        shown = found.sources.place(found.diagnostics[-1].location)
+        assert (str(shown), shown.source) == (f"{name}{place}", source)
+
+
+KUBEVIRT = "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt}\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "leads_out"),
+    [("../../kv.yaml", 1), ("{root}/kv.yaml", 1), ("link.yaml", 1), ("../kv.yaml", 0), ("kv.yaml", 0)],
+)  # fmt: skip
+@pytest.mark.parametrize("marker", [".git", ""])
+def test_a_file_of_the_repository_does_not_lead_out_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str, leads_out: int, marker: str
+) -> None:
+    Path("repo/app").mkdir(parents=True)
+    for folder in (".", "repo", "repo/app"):
+        Path(folder, "kv.yaml").write_text(KUBEVIRT)
+    Path("repo/app/link.yaml").symlink_to("../../kv.yaml")
+    text = f"{CONFIG}  clusterConfig: {value.format(root=tmp_path)}\n"
+    Path("repo/app/.virt-render.yaml").write_text(text)
+    if marker:
+        Path("repo", marker).mkdir()
+    else:
+        monkeypatch.chdir("repo")  # without git, the working directory is what may be read
+    path = os.path.relpath(tmp_path / "repo" / "app")
+    said = faults(asked(path))
+    assert len(said) == leads_out
+    assert all("leads out of the repository of " in fault for fault in said)
+    assert not faults(asked(path, config=f"{path}/.virt-render.yaml"))
+
+
+def test_a_linked_file_stays_in_the_repository() -> None:
+    Path("repo/app/.git").mkdir(parents=True)
+    Path("repo/.virt-render.yaml").write_text(f"{CONFIG}  emit: vmi\n")
+    Path("repo/app/.virt-render.yaml").symlink_to("../.virt-render.yaml")
+    assert faults(asked("repo/app")) == [
+        "repo/app/.virt-render.yaml is a symbolic link that leads out of its repository"
+    ]
+    Path("repo/app/.git").rename("repo/.git")
+    assert asked("repo/app").settings.emit == "vmi"
 
 
 def test_place_in_the_file_is_known() -> None:
