@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from render.diagnostics import codes
@@ -15,19 +15,13 @@ from render.frontends.pin_commands import fitting
 from render.frontends.run import (
     STDOUT,
     emit,
-    findings_of,
-    render_loaded,
-    standard_input,
     tell,
-    written,
 )
-from render.manifests import sources, writer
+from render.frontends.snapshots import RefusedError, Rendering, refuse, rendered
+from render.manifests import writer
 from render.manifests.reader import read
-from render.manifests.sources import LOCK, Loaded
-from render.model import resource
-from render.model.cluster_config import ClusterConfig, from_kubevirt
-from render.model.tree import Tree
-from render.report.findings import Finding, find, merge
+from render.manifests.sources import LOCK
+from render.report.findings import find, merge
 from render.report.places import Sources
 from render.revisions import lock as revision_lock
 from render.revisions.changes import changes
@@ -35,16 +29,6 @@ from render.revisions.hashes import rendered_hash
 from render.revisions.lock import Pin
 
 Ask = Callable[[tuple[str, ...]], Request]
-_KINDS = ("VirtualMachine", "VirtualMachineInstance")
-
-
-class _RefusedError(Exception):
-    """The command ends with these findings."""
-
-    def __init__(self, findings: Sequence[Finding], exit_: Exit) -> None:
-        super().__init__()
-        self.findings = findings
-        self.exit = exit_
 
 
 class _Place(NamedTuple):
@@ -62,15 +46,6 @@ class _Step(NamedTuple):
     pin: Pin
 
 
-class _Rendering(NamedTuple):
-    """A VM at one time: what ``build`` prints for it, its VM form and the VMI that it starts."""
-
-    text: Tree | str
-    vm: Tree
-    vmi: Tree
-    live_update: bool
-
-
 def history(name: str, path: str, ask: Ask) -> Exit:
     """List the edit revisions of the VM *name* of *path*."""
     asked = ask((path,))
@@ -79,14 +54,14 @@ def history(name: str, path: str, ask: Ask) -> Exit:
         place = _place(path, asked)
         vm, steps = _steps(name, place)
         emit(f"{vm}\n", STDOUT)
-        last: _Rendering | None = None
+        last: Rendering | None = None
         for step in steps:
             commit = step.commits[0]
             head = f"{step.pin.revision:>4}  {commit.id[:10]}  {commit.date}  {commit.subject}\n"
             emit(head, STDOUT)
             try:
                 now = _render_step(vm, place, ask, step)
-            except _RefusedError as refused:
+            except RefusedError as refused:
                 first = next(
                     (f.diagnostic for f in refused.findings if f.diagnostic.is_error), None
                 )
@@ -102,7 +77,7 @@ def history(name: str, path: str, ask: Ask) -> Exit:
                 help="git fetch --unshallow",
             )
             tell(merge(find([note], Sources())), asked)
-    except _RefusedError as refused:
+    except RefusedError as refused:
         tell(refused.findings, asked)
         return refused.exit
     except GitError as error:
@@ -116,12 +91,12 @@ def show(name: str, path: str, ask: Ask, *, revision: int | None, at: str) -> Ex
     try:
         _refuse_asking(asked)
         if revision is None and not at:
-            text = _rendered(name, asked, whole=False).text
+            text = rendered(name, asked, whole=False).text
         elif at:
             place = _place(path, asked)
             commit = _commit(place, at)
             with _back_at(place, commit) as folder:
-                text = _rendered(name, ask((folder,)), whole=False).text
+                text = rendered(name, ask((folder,)), whole=False).text
         else:
             place = _place(path, asked)
             vm, steps = _steps(name, place)
@@ -131,7 +106,7 @@ def show(name: str, path: str, ask: Ask, *, revision: int | None, at: str) -> Ex
                 message = f"{vm} has no revision {revision} in the history of {place.lock}; there is {known}"
                 return _fail(codes.HISTORY_UNREADABLE.at(Location(), message), asked)
             text = _render_step(vm, place, ask, step).text
-    except _RefusedError as refused:
+    except RefusedError as refused:
         tell(refused.findings, asked)
         return refused.exit
     except GitError as error:
@@ -145,15 +120,9 @@ def _fail(fault: Diagnostic, asked: Request) -> Exit:
     return status([fault])
 
 
-def _refuse(fault: Diagnostic) -> _RefusedError:
-    return _RefusedError(merge(find([fault], Sources())), status([fault]))
-
-
 def _refuse_asking(asked: Request) -> None:
     if asked.diagnostics:
-        raise _RefusedError(
-            merge(find(asked.diagnostics, asked.sources)), status(asked.diagnostics)
-        )
+        raise RefusedError(merge(find(asked.diagnostics, asked.sources)), status(asked.diagnostics))
 
 
 def _place(path: str, asked: Request) -> _Place:
@@ -172,7 +141,7 @@ def _commit(place: _Place, revision: str) -> Commit:
         return git.commit(place.top, revision)
     except GitError as error:
         message = f"git knows no revision {revision} ({error})"
-        raise _refuse(codes.HISTORY_UNREADABLE.at(Location(), message)) from error
+        raise refuse(codes.HISTORY_UNREADABLE.at(Location(), message)) from error
 
 
 def _steps(name: str, place: _Place) -> tuple[str, list[_Step]]:
@@ -194,7 +163,7 @@ def _steps(name: str, place: _Place) -> tuple[str, list[_Step]]:
             else f"no lock in the history of {place.lock} pins {name}"
         )
         cure = "a VM is named NAME or NAMESPACE/NAME; 'virt-render pin' begins its history"
-        raise _refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
+        raise refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
     steps: dict[int, _Step] = {}
     for commit, lock in locks:
         pin = lock.pins.get(vms[0])
@@ -216,64 +185,20 @@ def _back_at(place: _Place, commit: Commit) -> Iterator[str]:
             yield os.path.relpath(os.path.join(os.path.realpath(top), place.folder))
 
 
-def _render_step(vm: str, place: _Place, ask: Ask, step: _Step) -> _Rendering:
+def _render_step(vm: str, place: _Place, ask: Ask, step: _Step) -> Rendering:
     """The VM at an edit revision: at the first of its commits that renders to what the lock says."""
-    found: _Rendering | None = None
+    found: Rendering | None = None
     for commit in step.commits:
         with _back_at(place, commit) as folder:
-            found = _rendered(vm, ask((folder,)))
+            found = rendered(vm, ask((folder,)))
         if rendered_hash(found.vm.get("spec") or {}) == step.pin.rendered:
             return found
     message = f"no commit renders {vm} to revision {step.pin.revision} of the lock"
     cure = "the lock and the manifests were committed apart; show them with --at"
-    raise _refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
+    raise refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
 
 
-def _rendered(name: str, asked: Request, *, whole: bool = True) -> _Rendering:
-    """The VM *name* in what *asked* says; *whole*: also its VM form and its VMI."""
-    loaded = sources.load(
-        asked.paths,
-        stdin=standard_input(),
-        limits=asked.limits,
-        kustomize=asked.kustomize,
-        allow_remote=asked.allow_remote,
-    )
-    text, body = _one(name, loaded, asked)
-    if not whole:
-        return _Rendering(text, body, {}, live_update=True)
-    plain = asked.settings._replace(
-        emit="vm", stored=False, defaults="manifest", firmware_uuid="none"
-    )
-    _, vm = _one(name, loaded, asked._replace(settings=plain))
-    _, vmi = _one(name, loaded, asked._replace(settings=plain._replace(emit="vmi")))
-    return _Rendering(text, vm, vmi, live_update=_is_live_updated(loaded, asked))
-
-
-def _is_live_updated(loaded: Loaded, asked: Request) -> bool:
-    """Whether the cluster's rollout strategy is its default."""
-    bodies = [d.body for d in loaded.documents if d.body.get("kind") == "KubeVirt"]
-    body = bodies[0] if bodies else asked.settings.cluster_config
-    return body is None or from_kubevirt(body).rollout_strategy == ClusterConfig().rollout_strategy
-
-
-def _one(name: str, loaded: Loaded, asked: Request) -> tuple[Tree | str, Tree]:
-    rendered, diagnostics = render_loaded(loaded, asked)
-    if status(diagnostics) is not Exit.OK:
-        raise _RefusedError(merge(findings_of(loaded, diagnostics, asked)), status(diagnostics))
-    texts = written(loaded, rendered)
-    vms = {}
-    for text, body in zip(texts, rendered.resources, strict=True):
-        one = resource.from_body(body, 0)
-        if one.group == resource.KUBEVIRT and one.kind in _KINDS:
-            vms[f"{one.namespace}/{one.name}" if one.namespace else one.name] = (text, body)
-    found = fitting(name, vms)
-    if len(found) != 1:
-        message = f"{name} may be {' or '.join(found)}" if found else f"no VirtualMachine {name}"
-        raise _refuse(codes.HISTORY_UNREADABLE.at(Location(), message))
-    return vms[found[0]]
-
-
-def _told(last: _Rendering | None, now: _Rendering) -> list[str]:
+def _told(last: Rendering | None, now: Rendering) -> list[str]:
     if last is None:
         return []
     return [str(one) for one in changes(last.vm, now.vm, last.vmi, live_update=now.live_update)]

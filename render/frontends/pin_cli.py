@@ -56,7 +56,7 @@ def commands(option: Callable[[Option], click.Option]) -> list[click.Command]:
         command(
             "migrate",
             migrate,
-            _PATHS,
+            click.Argument(["paths"], nargs=-1, metavar="[PATH...]", type=click.Path()),
             click.Option(["--diff"], is_flag=True, help="show what would change, and write nothing"),
             click.Option(
                 ["--check"], is_flag=True, help="write nothing; fail if there is something to do"
@@ -114,12 +114,12 @@ def verify(paths: tuple[str, ...], *, allow_matchers: bool, **values: Any) -> Ex
 
     It has a matcher, or its spec does not fit the hash that it was stamped with.
     """
-    from render.frontends import pin_commands
+    from render.frontends import verify_command
 
     asked = _request("verify", paths, values)
     if asked.diagnostics:
         return _refused(asked)
-    return pin_commands.verify(asked, allow_matchers=allow_matchers)
+    return verify_command.verify(asked, allow_matchers=allow_matchers)
 
 
 def migrate(paths: tuple[str, ...], *, diff: bool, check: bool, **values: Any) -> Exit:

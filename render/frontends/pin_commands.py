@@ -1,4 +1,4 @@
-"""``virt-render pin`` and ``verify``: decide in Git what VMs run, and see that what is applied was rendered."""
+"""``virt-render pin``: decide in Git what VMs run."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -14,12 +14,11 @@ from render.manifests import files, sources, writer
 from render.manifests.reader import read
 from render.manifests.sources import LOCK, Loaded
 from render.model.nearest import nearest
-from render.model.resource import KUBEVIRT, Resource, from_body
+from render.model.resource import Resource, from_body
 from render.pipeline import pinning
 from render.pipeline.pinning import Move, Pinned
 from render.report.findings import merge
 from render.revisions import lock as revision_lock
-from render.revisions import stamps
 from render.revisions.hashes import suffix
 from render.revisions.lock import Entry, Lock, Pin
 
@@ -43,15 +42,15 @@ def pin(asked: Request, wanted: Wanted) -> Exit:
         return _refuse([target], asked)
     if wanted.resolve:
         return _resolve(target, asked)
-    loaded = _load(asked.paths, asked)
+    loaded = load(asked.paths, asked)
     locks.settle(loaded, asked, new=True)
-    resources = _resources(loaded)
+    resources = resources_of(loaded)
     upgrade, faults = _upgrades(resources, wanted)
     adopted = None
     if wanted.dump and not faults:
         dump = sources.load([wanted.dump], stdin=standard_input(), limits=asked.limits)
         faults += [fault for fault in dump.diagnostics if fault.is_error]
-        adopted = pinning.adopt(_resources(dump), resources, asked.settings, wanted.dump)
+        adopted = pinning.adopt(resources_of(dump), resources, asked.settings, wanted.dump)
     pinned = pinning.pin(resources, asked.settings, upgrade, adopted)
     diagnostics = [*loaded.diagnostics, *faults, *pinned.diagnostics]
     if not pinned.lock.pins and not asked.settings.allow_empty and not status(diagnostics):
@@ -67,7 +66,8 @@ def pin(asked: Request, wanted: Wanted) -> Exit:
     return _write(target, pinned, asked)
 
 
-def _load(paths: Sequence[str], asked: Request) -> Loaded:
+def load(paths: Sequence[str], asked: Request) -> Loaded:
+    """The documents of *paths*, of the current folder without one."""
     return sources.load(
         paths or (".",),
         stdin=standard_input(),
@@ -77,7 +77,8 @@ def _load(paths: Sequence[str], asked: Request) -> Loaded:
     )
 
 
-def _resources(loaded: Loaded) -> list[Resource]:
+def resources_of(loaded: Loaded) -> list[Resource]:
+    """The documents of *loaded* as objects."""
     return [from_body(d.body, i, d.origin) for i, d in enumerate(loaded.documents)]
 
 
@@ -247,44 +248,3 @@ def _parse(data: bytes, shown: str) -> tuple[Lock, list[Diagnostic]]:
         message = f"{shown} is not one {revision_lock.KIND}"
         return revision_lock.EMPTY, faults or [codes.LOCK_INVALID.at(Location(file=shown), message)]
     return revision_lock.read(found.documents[0].body, Location(file=shown))
-
-
-def verify(asked: Request, *, allow_matchers: bool) -> Exit:
-    """Say which VMs were not rendered, or edited since; findings on stdout."""
-    loaded = _load(asked.paths, asked)
-    diagnostics = list(loaded.diagnostics)
-    vms = 0
-    for resource in _resources(loaded):
-        if (resource.group, resource.kind) == (KUBEVIRT, "VirtualMachine"):
-            vms += 1
-            diagnostics += _unverified(resource, allow_matchers=allow_matchers)
-    if not loaded.documents and not asked.settings.allow_empty and not status(diagnostics):
-        message = "no Kubernetes object in the input"
-        cure = "check the path, or accept an empty input with --allow-empty"
-        diagnostics.append(codes.NO_OBJECTS.at(Location(), message, help=cure))
-    tell(merge(findings_of(loaded, diagnostics, asked)), asked, to=STDOUT)
-    if status(diagnostics) is Exit.OK and asked.format == "text":
-        emit(f"{vms} VirtualMachine{'' if vms == 1 else 's'} verified\n", STDOUT)
-    return status(diagnostics)
-
-
-def _unverified(resource: Resource, *, allow_matchers: bool) -> Iterable[Diagnostic]:
-    body = resource.body
-    matchers = stamps.matchers(body)
-    for word in () if allow_matchers else matchers:
-        yield codes.NOT_RENDERED.at(
-            at(resource, ("spec", word)),
-            f"the VM still has its {word}: it was not rendered",
-            help="run virt-render build; kustomize needs --enable-alpha-plugins --enable-exec for functions",
-        )
-    if not matchers and stamps.read(body) and not stamps.is_genuine(body):
-        what = (
-            "the spec"
-            if stamps.RENDERED in stamps.read(body)
-            else f"{stamps.RENDERED} is missing: the spec"
-        )
-        yield codes.EDITED_SINCE.at(
-            at(resource, ("spec",)),
-            f"{what} is not the one that was rendered",
-            help="make the edit in the source and render again",
-        )

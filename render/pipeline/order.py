@@ -13,6 +13,7 @@ from render.pipeline import (
     emit,
     historic,
     intake,
+    kept,
     load,
     merging,
     pins,
@@ -140,7 +141,7 @@ def run(
     sources: list[int | None] = []
     diagnostics: list[Diagnostic] = []
     provenance: list[Provenance] = []
-    kept = pins.Kept(context)
+    held = kept.Kept(context)
     contents: list[Beside] = []
     for resource in resources:
         if resource.group in load.CONSUMED or resource.index in loaded.refused:
@@ -152,7 +153,7 @@ def run(
                 continue
             body = _render(machine)
             diagnostics += machine.diagnostics
-            kept.note(machine)
+            held.note(machine)
             provenance += machine.provenance
             if machine.failed:
                 continue
@@ -169,7 +170,7 @@ def run(
         bodies += added
         sources += [None] * len(added)
     found = suppression.suppress(
-        ordered((*loaded.diagnostics, *diagnostics, *kept.diagnostics(), *faults)), resources
+        ordered((*loaded.diagnostics, *diagnostics, *held.diagnostics(), *faults)), resources
     )
     return Rendered(bodies, ordered(found), tuple(provenance), tuple(sources))
 

@@ -11,8 +11,6 @@ from render import schemas
 from render.diagnostics.codes import (
     LOCK_INVALID,
     LOCKS_DISAGREE,
-    OBJECT_CHANGED,
-    OBJECT_GONE,
     PIN_ENDED,
     PIN_MISSING,
 )
@@ -21,9 +19,9 @@ from render.model import tree
 from render.model.catalogue import Definition, Key
 from render.model.draft import Draft
 from render.model.resource import INSTANCETYPE as GROUP
-from render.model.resource import OWN, Resource, ResourceRef, former, from_body
+from render.model.resource import OWN, Resource, former, from_body
 from render.model.tree import Tree
-from render.pipeline.machine import TEMPLATE, Context, Machine
+from render.pipeline.machine import TEMPLATE, Machine
 from render.resolve.kinds import INSTANCETYPE, KIND_CLASSES, KindClass
 from render.revisions import lock as locks
 from render.revisions.hashes import Ref, canonical, content, content_hash, hashed_name
@@ -34,7 +32,6 @@ _TYPES = {
     "instancetype": "instancetype.VirtualMachineInstancetypeSpec",
     "preference": "instancetype.VirtualMachinePreferenceSpec",
 }
-_SHOWN = 3
 _ALWAYS_SET = ("model", "dedicatedCPUPlacement", "isolateEmulatorThread")
 
 
@@ -193,63 +190,6 @@ def _apply(machine: Machine, kind_class: KindClass, entry: Entry, given: Tree) -
         name = ref.name if inferred else given["name"]
         spec = machine.context.contents[ref.hash]
         machine.pinned[kind_class.word] = Definition(ref.kind, name, spec, None)
-
-
-class Kept:
-    """What pins keep from reaching VMs, to be told once an object and not once a VM."""
-
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        self._hashes: dict[Key, str] = {}
-        self._vms: dict[tuple[Key, str], list[str]] = {}
-
-    def note(self, machine: Machine) -> None:
-        """Remember what the pins of *machine* hold."""
-        for word, definition in machine.pinned.items():
-            pin = pin_of(machine)
-            ref = pin.entries[word].ref if pin else None
-            if ref is not None:
-                scope = "" if "Cluster" in definition.kind else machine.namespace
-                key = Key(ref.kind, scope, definition.name)
-                current = self._current(word, key)
-                if current != ref.hash:
-                    self._vms.setdefault((key, current), []).append(name_of(machine.resource))
-
-    def _current(self, word: str, key: Key) -> str:
-        """The hash of the object as it is now, ``""`` where it is gone."""
-        if key not in self._hashes:
-            definition = self._context.catalogue.definitions.get(key)
-            spec = definition.spec if definition else None
-            if spec is None:
-                spec = self._context.catalogue.bundled.get((key.kind, key.name))
-            self._hashes[key] = "" if spec is None else content_hash(word, spec)
-        return self._hashes[key]
-
-    def diagnostics(self) -> list[Diagnostic]:
-        """One finding an object."""
-        found = []
-        for (key, current), vms in self._vms.items():
-            shown = ", ".join(sorted(vms)[:_SHOWN])
-            if len(vms) > _SHOWN:
-                shown += f" and {len(vms) - _SHOWN} more"
-            definition = self._context.catalogue.definitions.get(key)
-            place = Location(resource=ResourceRef(*key))
-            if definition and definition.resource:
-                place = at(definition.resource, ("spec",))
-            if current:
-                keeps = "it keeps" if len(vms) == 1 else "they keep"
-                message = f"{ResourceRef(*key)} differs from what {shown} {_are(vms)} pinned to;"
-                message += f" {keeps} the old content"
-                cure = "to let a VM have it, run virt-render pin --upgrade VM, or --upgrade-all"
-                found.append(OBJECT_CHANGED.at(place, message, help=cure))
-            else:
-                message = f"{ResourceRef(*key)} is not in the input: {shown} {_are(vms)} rendered from the lock"
-                found.append(OBJECT_GONE.at(place, message))
-        return found
-
-
-def _are(vms: list[str]) -> str:
-    return "is" if len(vms) == 1 else "are"
 
 
 def ref_to(machine: Machine, kind_class: str, definition: Definition) -> Ref:
