@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO
 
 from render.diagnostics import codes
@@ -22,6 +22,7 @@ from render.report.findings import Finding, find, merge, worth_saying
 from render.report.places import Sources
 
 STDOUT, STDERR = 1, 2
+_PIECE = 1 << 16
 _FOR_PEOPLE = frozenset({"text", "github"})
 _FOLLOW_UPS = frozenset(
     {
@@ -64,29 +65,47 @@ def build(asked: Request) -> Exit:
         kustomize=asked.kustomize,
         allow_remote=asked.allow_remote,
     )
-    rendered, diagnostics = render_loaded(loaded, asked)
+    texts: list[str] | None = None if asked.output else []
+    rendered, diagnostics = render_loaded(loaded, asked, texts)
     if diagnostics or asked.format != "text" or asked.reports:
         diagnostics += publish(merge(findings_of(loaded, diagnostics, asked)), asked)
     outcome = status(diagnostics)
-    return _write(loaded, rendered, asked) if outcome is Exit.OK else outcome
+    if outcome is not Exit.OK:
+        return outcome
+    return _save(loaded, rendered, asked) if texts is None else _print(loaded, texts, asked)
 
 
-def render_loaded(loaded: Loaded, asked: Request) -> tuple[Rendered, list[Diagnostic]]:
+def render_loaded(
+    loaded: Loaded, asked: Request, texts: list[str] | None = None
+) -> tuple[Rendered, list[Diagnostic]]:
     """Render the documents of *loaded*; the findings of reading and rendering together.
 
     Where part of the input could not be read, that an object was not found says nothing: it may stand there.
     """
     locks.settle(loaded, asked)
     resources = [from_body(d.body, i, d.origin) for i, d in enumerate(loaded.documents)]
-    rendered = run(resources, asked.settings)
+    take = None if texts is None else _into(texts, loaded)
+    rendered = run(resources, asked.settings, take=take)
     found: Iterable[Diagnostic] = rendered.diagnostics
     if any(diagnostic.is_error for diagnostic in loaded.diagnostics):
         found = (diagnostic for diagnostic in found if diagnostic.code not in _FOLLOW_UPS)
     ambiguous = suppress(_ambiguities(loaded, resources), resources, reading=True)
     diagnostics = [*loaded.diagnostics, *ambiguous, *found]
-    if not rendered.resources and not asked.settings.allow_empty and not status(diagnostics):
+    if not rendered.sources and not asked.settings.allow_empty and not status(diagnostics):
         diagnostics.append(_nothing(asked))
     return rendered, diagnostics
+
+
+def _into(texts: list[str], loaded: Loaded) -> Callable[[Tree, int | None], None]:
+    """What puts the text of each resource into *texts* at once: it is a sixth of the tree, of which there is then one.
+
+    `Rendered.resources` stays empty.
+    """
+
+    def take(body: Tree, source: int | None) -> None:
+        texts.append(writer.write([_content(loaded, body, source)]))
+
+    return take
 
 
 def _nothing(asked: Request) -> Diagnostic:
@@ -152,18 +171,21 @@ def tell(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) -> No
     emit(formats.report(asked.format, findings, colour=colour), to)
 
 
-def _write(loaded: Loaded, rendered: Rendered, asked: Request) -> Exit:
-    """All manifests at once: what was not changed as its author wrote it."""
-    contents = written(loaded, rendered)
-    if asked.output:
-        from render.manifests import output
+def _save(loaded: Loaded, rendered: Rendered, asked: Request) -> Exit:
+    """All manifests into files: what was not changed as its author wrote it."""
+    from render.manifests import output
 
-        faults = output.save(asked.output, list(zip(rendered.resources, contents, strict=True)))
-        if faults:
-            tell(findings_of(loaded, faults, asked), asked)
-        return status(faults)
+    contents = written(loaded, rendered)
+    faults = output.save(asked.output, list(zip(rendered.resources, contents, strict=True)))
+    if faults:
+        tell(findings_of(loaded, faults, asked), asked)
+    return status(faults)
+
+
+def _print(loaded: Loaded, texts: Iterable[str], asked: Request) -> Exit:
+    """All manifests on standard output."""
     try:
-        emit(writer.write(contents), STDOUT)
+        emit_all(texts, STDOUT)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -189,8 +211,13 @@ def _content(loaded: Loaded, tree: Tree, source: int | None) -> Tree | str:
 
 def emit(text: str, to: int) -> None:
     """Write *text* to the file descriptor *to*, whole: a failing write is an OSError here, not a surprise at exit."""
-    with open(to, "wb", closefd=False) as stream:
-        stream.write(text.encode("utf-8", "backslashreplace"))
+    emit_all((text,), to)
+
+
+def emit_all(texts: Iterable[str], to: int) -> None:
+    """Write *texts* to the file descriptor *to*, one after the other."""
+    with open(to, "wb", _PIECE, closefd=False) as stream:
+        stream.writelines(text.encode("utf-8", "backslashreplace") for text in texts)
 
 
 def standard_input() -> BinaryIO | None:

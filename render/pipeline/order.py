@@ -123,12 +123,14 @@ def run(
     settings: Settings,
     note: Callable[[Machine, Tree], None] | None = None,
     *,
+    take: Callable[[Tree, int | None], None] | None = None,
     traced: bool = False,
 ) -> Rendered:
     """Render *resources*, whose indexes are their positions. The result shares trees with the input.
 
-    *note* is told each machine that did not fail, and what became of it; *traced*: with provenance, which costs time
-    and much memory.
+    *note* is told each machine that did not fail, and what became of it; *take* gets each resource and its source as
+    soon as they are there, and `Rendered.resources` stays empty; *traced*: with provenance, which costs time and much
+    memory.
     """
     refused = settings_faults(settings)
     if refused:
@@ -138,6 +140,7 @@ def run(
     loaded = load.load(resources, settings)
     context = shared.context(resources, loaded, settings, traced=traced)
     bodies: list[Tree] = []
+    keep = take or (lambda body, _: bodies.append(body))
     sources: list[int | None] = []
     diagnostics: list[Diagnostic] = []
     provenance: list[Provenance] = []
@@ -160,15 +163,16 @@ def run(
             contents += machine.beside
             if note is not None:
                 note(machine, body)
-        bodies.append(body)
         sources.append(resource.index if body is given[resource.index].body else None)
+        keep(body, sources[-1])
     faults: list[Diagnostic] = []
     if contents:
         from render.pipeline import beside
 
         added, faults = beside.settle(contents, context)
-        bodies += added
-        sources += [None] * len(added)
+        for body in added:
+            sources.append(None)
+            keep(body, None)
     found = suppression.suppress(
         ordered((*loaded.diagnostics, *diagnostics, *held.diagnostics(), *faults)), resources
     )
