@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -83,6 +82,14 @@ def _bounds(path: str) -> str:
     return repository(folder) or (here if inside(folder, [here]) else folder)
 
 
+def is_ours(file: str) -> bool:
+    """Whether *file* belongs to what is worked on, and its lines may be shown.
+
+    Settings may name any file, and whoever may set them (in an Application) need not be allowed to read it.
+    """
+    return inside(os.path.realpath(file), [_bounds("")])
+
+
 def _escapes(layer: Layer, path: str, bounds: str) -> Iterator[Diagnostic]:
     """The paths in *layer*, the file *path*, that lead out of *bounds* (``""``: they may)."""
     for option in OPTIONS if bounds else ():
@@ -126,7 +133,7 @@ def cluster_config(path: str, limits: Limits) -> ClusterConfig:
     """The one KubeVirt custom resource in the file *path*, or why there is none."""
     documents, diagnostics, data = _documents(path, limits)
     if diagnostics:
-        return ClusterConfig(None, diagnostics, {path: data})
+        return ClusterConfig(None, diagnostics, {path: data} if is_ours(path) else {})
     objects = [resource.from_body(d.body, i) for i, d in enumerate(documents)]
     found = [one for one in objects if (one.group, one.kind) == (resource.KUBEVIRT, "KubeVirt")]
     if len(found) != 1:
@@ -144,5 +151,5 @@ def _documents(path: str, limits: Limits) -> tuple[list[Document], tuple[Diagnos
     if isinstance(data, Diagnostic):
         return [], (data,), b""
     found = read(data, path, limits)
-    faults = (replace(one, code=codes.INVALID_SETTING.number) for one in found.diagnostics)
+    faults = (one._replace(code=codes.INVALID_SETTING.number) for one in found.diagnostics)
     return found.documents, tuple(one for one in faults if one.is_error), data

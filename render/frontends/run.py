@@ -8,10 +8,11 @@ from typing import BinaryIO
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.diagnostics.suppression import suppress
-from render.frontends import locks
+from render.frontends import config, locks
 from render.frontends.exits import Exit, status
 from render.frontends.options import Call, Request, request
 from render.manifests import sources, writer
+from render.manifests.discover import inside
 from render.manifests.files import reason, write_atomic
 from render.manifests.sources import Loaded
 from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, from_body
@@ -19,7 +20,7 @@ from render.model.tree import Tree
 from render.pipeline import Rendered, run
 from render.report import formats
 from render.report.findings import Finding, find, merge, worth_saying
-from render.report.places import Sources
+from render.report.places import Place, Sources
 
 STDOUT, STDERR = 1, 2
 _PIECE = 1 << 16
@@ -80,14 +81,18 @@ def render_loaded(
 ) -> tuple[Rendered, list[Diagnostic]]:
     """Render the documents of *loaded*; the findings of reading and rendering together.
 
-    Where part of the input could not be read, that an object was not found says nothing: it may stand there.
+    Where part of the input or the catalogue could not be read, that an object was not found says nothing: it may stand
+    there.
     """
     locks.settle(loaded, asked)
     resources = [from_body(d.body, i, d.origin) for i, d in enumerate(loaded.documents)]
     take = None if texts is None else _into(texts, loaded)
     rendered = run(resources, asked.settings, take=take)
     found: Iterable[Diagnostic] = rendered.diagnostics
-    if any(diagnostic.is_error for diagnostic in loaded.diagnostics):
+    catalogue = [one for one in found if one.is_error and one.location.index is None]
+    for file in {one.location.file for one in catalogue} - {""}:
+        loaded.data.note(file, asked.limits.file_bytes)
+    if catalogue or any(diagnostic.is_error for diagnostic in loaded.diagnostics):
         found = (diagnostic for diagnostic in found if diagnostic.code not in _FOLLOW_UPS)
     ambiguous = suppress(_ambiguities(loaded, resources), resources, reading=True)
     diagnostics = [*loaded.diagnostics, *ambiguous, *found]
@@ -138,7 +143,20 @@ def findings_of(loaded: Loaded, diagnostics: Iterable[Diagnostic], asked: Reques
     """*diagnostics* with their places in *loaded*; without those that `tell` would leave out, if nobody wants them."""
     if asked.format in _FOR_PEOPLE and not asked.verbose and not asked.reports:
         diagnostics = worth_saying(diagnostics)
-    return find(diagnostics, Sources([d.origin for d in loaded.documents], loaded.data))
+    found = find(diagnostics, Sources([d.origin for d in loaded.documents], loaded.data))
+    named = (asked.lock, asked.settings.catalog)
+    foreign = [os.path.realpath(path) for path in named if path and not config.is_ours(path)]
+    return [_without_lines(one, foreign) for one in found] if foreign else found
+
+
+def _without_lines(found: Finding, foreign: Sequence[str]) -> Finding:
+    """*found* with no text of the *foreign* files: who let settings name them need not be allowed to read them."""
+
+    def hidden(place: Place) -> Place:
+        foreigner = place.source and inside(os.path.realpath(place.file), foreign)
+        return place._replace(source="") if foreigner else place
+
+    return found._replace(place=hidden(found.place), related=tuple(map(hidden, found.related)))
 
 
 def publish(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) -> list[Diagnostic]:

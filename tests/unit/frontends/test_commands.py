@@ -244,6 +244,32 @@ def test_skipped_files_are_said_with_v_only(ask: Ask) -> None:
     assert "values.yaml: info VR118 file-skipped: " in ask("build", "-v").err
 
 
+def test_an_unreadable_catalogue_is_the_only_finding(ask: Ask) -> None:
+    vms = {
+        "in/vm.yaml": VM.replace("VirtualMachineInstancetype", "VirtualMachineClusterInstancetype")
+    }
+    answer = ask("check", "in", "--catalog", "nowhere", files=vms)
+    assert answer.exit == Exit.UNREADABLE
+    assert (
+        answer.out
+        == "nowhere: error VR110 unreadable: cannot read nowhere: No such file or directory\n"
+    )
+    answer = ask("check", "in", "--catalog", "cat", files={"cat/a.yaml": f"{NOTE}  bad: [\n"})
+    assert answer.exit == Exit.FINDINGS
+    first, source, caret = answer.out.splitlines()[:3]
+    assert first.startswith("cat/a.yaml:4:3: error VR101")
+    assert (source, caret) == ("  4 |   bad: [", "    |   ^")
+    assert "VR201" not in answer.out
+
+
+def test_lines_of_a_file_elsewhere_are_not_shown(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path.parent / "token").write_text("hunter2\n")
+    for option in ("--catalog", "--cluster-config", "--lock"):
+        answer = ask("check", option, "../token", files={"in/vm.yaml": NOTE})
+        assert answer.exit != Exit.OK
+        assert "hunter2" not in answer.out
+
+
 def test_ambiguous_scalar_in_a_machine_is_a_warning(ask: Ask) -> None:
     text = VM.replace("devices: {}", "devices: {autoattachMemBalloon: yes}")
     answer = ask("build", files={"small.yaml": SMALL, "vm.yaml": text, "other.yaml": NOTE})
