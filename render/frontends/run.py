@@ -14,6 +14,7 @@ from render.frontends.options import Call, Request, request
 from render.manifests import sources, writer
 from render.manifests.discover import inside
 from render.manifests.files import reason, write_atomic
+from render.manifests.reader import Document
 from render.manifests.sources import Loaded
 from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
@@ -85,7 +86,7 @@ def render_loaded(
     there.
     """
     locks.settle(loaded, asked)
-    resources = [from_body(d.body, i, d.origin) for i, d in enumerate(loaded.documents)]
+    resources = [_resource(document, i) for i, document in enumerate(loaded.documents)]
     take = None if texts is None else _into(texts, loaded)
     rendered = run(resources, asked.settings, take=take)
     found: Iterable[Diagnostic] = rendered.diagnostics
@@ -99,6 +100,14 @@ def render_loaded(
     if not rendered.sources and not asked.settings.allow_empty and not status(diagnostics):
         diagnostics.append(_nothing(asked))
     return rendered, diagnostics
+
+
+def _resource(document: Document, index: int) -> Resource:
+    """The object of *document*. Its text says at once whether there may be a placeholder in it."""
+    text = document.text
+    doubtful = text is None or "{{" in text or "${" in text or "\\" in text
+    found = from_body(document.body, index, document.origin)
+    return found if doubtful else found._replace(may_hold_placeholders=False)
 
 
 def _into(texts: list[str], loaded: Loaded) -> Callable[[Tree, int | None], None]:

@@ -49,7 +49,10 @@ class Origin(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """One input object: *body* is never changed, *index* is its position in the input."""
+    """One input object: *body* is never changed, *index* is its position in the input.
+
+    *may_hold_placeholders*: nobody has seen yet that there is none.
+    """
 
     body: Tree
     index: int  # type: ignore[assignment] # nobody searches a resource as a tuple
@@ -59,6 +62,7 @@ class Resource(NamedTuple):
     namespace: str
     name: str
     origin: Origin | None = None
+    may_hold_placeholders: bool = True
 
     @property
     def ref(self) -> ResourceRef:

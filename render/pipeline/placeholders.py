@@ -8,7 +8,6 @@ from render.diagnostics.codes import PLACEHOLDER
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.model.fieldpath import FieldPath
 from render.model.resource import Resource
-from render.model.tree import Tree
 
 _PLACEHOLDER = re.compile(r"\{\{.*?\}\}|\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 #: What may hold anything: guests' own files, annotations, and free words.
@@ -28,7 +27,7 @@ _FREE_TEXT = frozenset(
 
 def find(resource: Resource) -> Iterator[Diagnostic]:
     """Fields of an object of ours that still hold a placeholder, where it would be taken for a value."""
-    if not _has_braces(resource.body):
+    if not resource.may_hold_placeholders:
         return
     for path, text in _texts(resource.body, ()):
         match = _PLACEHOLDER.search(text)
@@ -40,22 +39,8 @@ def find(resource: Resource) -> Iterator[Diagnostic]:
             )
 
 
-def _has_braces(body: Tree) -> bool:
-    """Whether any value outside free text holds a brace; most objects hold none, and that is soon seen."""
-    pending: list[Any] = [body]
-    while pending:
-        node = pending.pop()
-        for key, value in node.items() if node.__class__ is dict else enumerate(node):
-            if value.__class__ is str:
-                if "{" in value and key not in _FREE_TEXT:
-                    return True
-            elif isinstance(value, dict | list) and key not in _FREE_TEXT:
-                pending.append(value)
-    return False
-
-
 def _texts(value: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
-    """Every string that holds the beginning of a placeholder."""
+    """Every string that holds the beginning of a placeholder; most objects hold none."""
     if isinstance(value, str):
         if "${" in value or "{{" in value:
             yield path, value

@@ -9,9 +9,12 @@ from render.model import tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
-from render.rules import Conflict, Edit, Result, Rule, custom, path, plain, spec
+from render.rules import Conflict, Edit, Result, Rule, custom, plain, spec
 
-_RESOURCES = ("domain.resources.requests.cpu", "domain.resources.limits.cpu")
+_RESOURCES = (
+    spec("domain", "resources", "requests", "cpu"),
+    spec("domain", "resources", "limits", "cpu"),
+)
 _TOPOLOGY = ("sockets", "cores", "threads")
 #: (key of the instancetype, key of the VMI); the conflict is always shown with the instancetype's spelling.
 _CLAIMED = (
@@ -27,8 +30,7 @@ _CLAIMED = (
 
 def _conflicts(given: Tree, draft: Draft) -> Iterable[Result]:
     guest: FieldPath = ("cpu", "guest")
-    for dotted in _RESOURCES:
-        place = spec(*path(dotted))
+    for place in _RESOURCES:
         # Presence decides: a request of "0" conflicts too.
         if draft.get(*place) is not None:
             yield Conflict(place, guest, place)

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from render.model import quantity, tree
 from render.model.draft import Draft
 from render.model.tree import Tree
-from render.rules import Conflict, Edit, Result, Rule, custom, path, spec
+from render.rules import Conflict, Edit, Result, Rule, custom, spec
 
 #: (field of the VMI, field of the instancetype that claims it), in upstream's order.
 _CLAIMED = (
-    ("domain.memory.guest", "memory.guest"),
-    ("domain.memory.hugepages", "memory.hugepages"),
-    ("domain.memory.maxGuest", "memory.maxGuest"),
-    ("domain.resources.requests.memory", "memory.guest"),
-    ("domain.resources.limits.memory", "memory.guest"),
+    (spec("domain", "memory", "guest"), ("memory", "guest")),
+    (spec("domain", "memory", "hugepages"), ("memory", "hugepages")),
+    (spec("domain", "memory", "maxGuest"), ("memory", "maxGuest")),
+    (spec("domain", "resources", "requests", "memory"), ("memory", "guest")),
+    (spec("domain", "resources", "limits", "memory"), ("memory", "guest")),
 )
 
 
@@ -35,8 +35,7 @@ def overcommitted(guest: str, percent: int) -> str:
 
 
 def _claim(given: Tree, draft: Draft) -> Iterable[Result]:
-    for target, source in _CLAIMED:
-        place, origin = spec(*path(target)), path(source)
+    for place, origin in _CLAIMED:
         if draft.get(*place) is not None and tree.get(given, *origin) is not None:
             # Only the first memory conflict is reported upstream.
             return (Conflict(place, origin, place),)
