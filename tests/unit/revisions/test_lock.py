@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from render import Settings, render
 from render.diagnostics.diagnostic import Location
 from render.model import tree
 from render.revisions import lock as locks
@@ -133,3 +134,15 @@ def test_flaws_name_the_vm() -> None:
     assert fault.location.path == ("pins", "prod/web")
     assert "the pin of prod/web" in fault.message
     assert fault.help
+
+
+def test_content_that_this_release_does_not_know_is_refused() -> None:
+    """Its hash fits, but a field of it would be lost in silence."""
+    spec = {"cpu": {"guest": 2, "quantum": True}, "memory": {"guest": "2Gi"}}
+    hash_ = content_hash("instancetype", spec)
+    pin = Pin(1, {"instancetype": Entry(Ref("VirtualMachineInstancetype", "it", hash_))}, RENDERED)
+    body = locks.document(Lock({hash_: Content("instancetype", spec)}, {"web": pin}))
+    assert read(body)[1] == []
+    (fault,) = render([], Settings(lock=body)).diagnostics
+    assert fault.code == "VR601"
+    assert "quantum" in fault.message
