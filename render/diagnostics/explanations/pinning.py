@@ -126,7 +126,7 @@ EXPLANATIONS = {
     "VR612": Explanation(
         "'virt-render verify' found a VM that still has a matcher: it was not rendered. kustomize, for one, leaves out"
         " exec functions silently where it runs without --enable-exec.",
-        "$ kustomize build . | virt-render verify",
+        "$ kustomize build . | virt-render verify -",
         "still has its instancetype",
         "Render it; for kustomize, pass --enable-alpha-plugins --enable-exec. With '--allow-matchers' VMs that keep"
         " their matchers on purpose are fine.",
@@ -134,7 +134,7 @@ EXPLANATIONS = {
     "VR613": Explanation(
         "'virt-render verify' found a VM whose spec is not the one that was rendered: something edited it afterwards,"
         " or its stamp is incomplete.",
-        "$ virt-render build . | sed 's/2Gi/4Gi/' | virt-render verify",
+        "$ virt-render build . | sed 's/2Gi/4Gi/' | virt-render verify -",
         "is not the one that was rendered",
         "Make the edit in the source and render again; patches belong before the rendering.",
     ),
