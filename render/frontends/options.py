@@ -39,8 +39,9 @@ HOST_OPTIONS: tuple[Option, ...] = (
 """Decided by who runs the program (flags, ``VIRT_RENDER_`` variables), never by what is in the repository."""
 
 _OUTPUT = Option(
-    "output", "path", "", "write to a file; with a slash at the end, or to an existing folder, one file a resource",
-    metavar="FILE|DIR", short="o",
+    "output", "path", "",
+    "write to a file; with a slash at the end, or to an existing folder, one file a resource; -: standard output",
+    metavar="FILE|DIR|-", short="o",
 )  # fmt: skip
 _FORMAT = Option("format", "choice", "text", "how findings are reported", choices=tuple(FORMATS))
 _CONFIG = Option(
@@ -208,7 +209,7 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
         limits=limits,
         format=values.get("format", "text"),
         verbose=values["verbose"],
-        output=values.get("output", ""),
+        output="" if values.get("output") == "-" else values.get("output", ""),
         root=values.get("root", ""),
         deadline=values.get("deadline", 0),
         lock=lock,

@@ -12,7 +12,7 @@ from render.frontends import config, locks
 from render.frontends.exits import Exit, status
 from render.frontends.options import Call, Request, request
 from render.manifests import sources, writer
-from render.manifests.discover import inside
+from render.manifests.discover import inside, tidy
 from render.manifests.files import reason, write_atomic
 from render.manifests.reader import Document
 from render.manifests.sources import Loaded
@@ -98,7 +98,7 @@ def render_loaded(
     ambiguous = suppress(_ambiguities(loaded, resources), resources, reading=True)
     diagnostics = [*loaded.diagnostics, *ambiguous, *found]
     if not rendered.sources and not asked.settings.allow_empty and not status(diagnostics):
-        diagnostics.append(_nothing(asked))
+        diagnostics.append(_nothing(asked, loaded))
     return rendered, diagnostics
 
 
@@ -122,12 +122,14 @@ def _into(texts: list[str], loaded: Loaded) -> Callable[[Tree, int | None], None
     return take
 
 
-def _nothing(asked: Request) -> Diagnostic:
+def _nothing(asked: Request, loaded: Loaded) -> Diagnostic:
     """Empty output would tell who applies it to remove everything."""
     where = ", ".join("standard input" if path == "-" else path for path in asked.paths)
+    named = {tidy(path) for path in asked.paths}
+    skipped = [d.message for d in loaded.diagnostics if d.location.file in named and not d.is_error]
     return codes.NO_OBJECTS.at(
         Location(),
-        f"no Kubernetes object in {where or 'the current folder'}",
+        "; ".join([f"no Kubernetes object in {where or 'the current folder'}", *skipped]),
         help="check the path (-v says what was skipped), or accept an empty input with --allow-empty",
     )
 

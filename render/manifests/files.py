@@ -78,9 +78,11 @@ def write_all(contents: Iterable[tuple[str, str]], *, sync: bool = False) -> Non
     """Write (path, text) pairs: first all of them under temporary names, then all renames.
 
     What is likely to fail (space, permissions) fails before the first file is replaced. *sync* waits for the disk,
-    which one file can afford and ten thousand cannot. Raises OSError; temporary files are removed.
+    which one file can afford and ten thousand cannot. Raises OSError, whose *filename* is the path that could not be
+    written; temporary files are removed.
     """
-    staged: list[tuple[str, str]] = []
+    staged: list[tuple[str, str, str]] = []
+    path = ""
     try:
         for path, text in contents:
             target = os.path.realpath(path)
@@ -95,14 +97,18 @@ def write_all(contents: Iterable[tuple[str, str]], *, sync: bool = False) -> Non
                     temporary
                 )  # of a process that was killed: containers use the same numbers
             descriptor = os.open(temporary, _CREATE, 0o666)
-            staged.append((temporary, target))
+            staged.append((temporary, target, path))
             _write(descriptor, text, sync=sync)
             _keep_mode(temporary, target)
         while staged:
-            os.replace(*staged[0])
+            temporary, target, path = staged[0]
+            os.replace(temporary, target)
             del staged[0]
+    except OSError as error:
+        error.filename = path
+        raise
     finally:
-        for temporary, _ in staged:
+        for temporary, _, _ in staged:
             os.unlink(temporary)
 
 

@@ -54,10 +54,17 @@ def build(
         return _failure(folder, f"stopped after {seconds:g} seconds")
     if done.returncode == 0:
         return done.stdout
-    said = done.stderr.decode("utf-8", "replace").replace(os.path.realpath(".") + "/", "").strip()
+    said = _without_warnings(done.stderr.decode("utf-8", "replace"))
+    said = said.replace(os.path.realpath(".") + "/", "").strip()
     if len(said) > _SHOWN:
         said = said[: _SHOWN // 2] + " ... " + said[-_SHOWN // 2 :]
     return _failure(folder, said or f"exit status {done.returncode}")
+
+
+def _without_warnings(said: str) -> str:
+    """What kustomize said about its failure: it puts warnings about deprecated fields before that."""
+    lines = said.splitlines()
+    return "\n".join(line for line in lines if not line.startswith("# Warning: ")) or said
 
 
 def _failure(folder: str, said: str) -> Diagnostic:

@@ -31,11 +31,9 @@ def save(target: str, objects: Sequence[tuple[Tree, Tree | str]]) -> list[Diagno
         else:
             files.write_atomic(target, writer.write(content for _, content in objects))
     except OSError as error:
-        return [
-            codes.UNWRITABLE.at(
-                Location(file=target), f"cannot write {target}: {files.reason(error)}"
-            )
-        ]
+        file = error.filename or target
+        message = f"cannot write {file}: {files.reason(error)}"
+        return [codes.UNWRITABLE.at(Location(file=file), message)]
     return []
 
 

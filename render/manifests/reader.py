@@ -39,8 +39,9 @@ class Document(NamedTuple):
     """One object.
 
     *text* is what its author wrote, without separators, directives and byte order mark, if everyone reads the same in
-    it as *body* says; None for an item of a List, for JSON, and where it has to be written anew. *ambiguous*: a plain
-    scalar in the YAML document means something else to kustomize (`positions.ambiguous` lists them).
+    it as *body* says; None for an item of a List, for JSON (anything in braces), and where it has to be written anew.
+    *ambiguous*: a plain scalar in the YAML document means something else to kustomize (`positions.ambiguous` lists
+    them).
     """
 
     body: Tree
@@ -142,7 +143,11 @@ def _parse(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> None:
     if built.body.__class__ is dict:
         if built.mark is not None:
             origin = origin._replace(line=chunk.line + built.mark.line)
-        text = None if built.ambiguous or built.altered else chunk.text[: built.end]
+        braces = built.mark is not None and chunk.text.startswith("{", built.mark.index)
+        rewritten = (
+            braces or built.ambiguous or built.altered
+        )  # braces: JSON, with a comment perhaps
+        text = None if rewritten else chunk.text[: built.end]
         _take(found, chunk, origin, built.body, text, ambiguous=built.ambiguous)
     elif built.body is not None:
         from render.manifests import positions

@@ -206,7 +206,10 @@ def test_no_parameters(value: str | None, server: PluginServer, repository: Path
         ('[{"name": "emit", "string": "vm"}, {"name": "emit", "string": "vmi"}]', "given twice"),
         ('[{"string": "vm"}]', "holds a parameter without a name"),
         ('[{"name": "annotations", "string": "yes"}]', "'yes' is neither true nor false"),
-        ('[{"name": "kustomize", "string": "./evil"}]', "parameter kustomize is not for manifests and Applications to decide"),
+        (
+            '[{"name": "kustomize", "string": "./evil"}]',
+            "parameter kustomize is not for manifests and Applications to decide",
+        ),
         ('{"emit": "vm"}', "ARGOCD_APP_PARAMETERS is not a list of parameters"),
         ("[", "ARGOCD_APP_PARAMETERS is not JSON"),
     ],

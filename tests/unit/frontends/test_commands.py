@@ -141,6 +141,20 @@ def test_exit_status_and_code(
     assert "Traceback" not in answer.err
 
 
+def test_why_a_named_file_holds_no_object(ask: Ask) -> None:
+    files = {"app/kustomization.yaml": "patches: [{path: patch.yaml}]\n", "app/patch.yaml": VM}
+    first = ask("build", "./app/patch.yaml", files=files).err.splitlines()[0]
+    assert first == (
+        "virt-render: error VR112 no-objects: no Kubernetes object in ./app/patch.yaml; app/patch.yaml skipped:"
+        " no resource: app/kustomization.yaml refers to it"
+    )
+
+
+def test_far_fetched_names_are_not_suggested(ask: Ask) -> None:
+    assert "did you mean" not in ask("rule", "VR999").err
+    assert "did you mean" not in ask("catalog", "show", "windows-server").err
+
+
 def test_empty_input(ask: Ask) -> None:
     assert ask("build", "--allow-empty") == (Exit.OK, "", "")
     assert ask("check") == (Exit.OK, "", "")
@@ -150,6 +164,7 @@ def test_file_and_folder_output(ask: Ask, tmp_path: Path) -> None:
     printed = ask("build", files={"in/note.yaml": NOTE}).out
     assert ask("build", "in", "-o", "out.yaml") == (Exit.OK, "", "")
     assert (tmp_path / "out.yaml").read_text() == printed
+    assert ask("build", "in", "-o", "-") == (Exit.OK, printed, "")
     assert ask("build", "in", "-o", "out/") == (Exit.OK, "", "")
     assert (tmp_path / "out" / "configmap-note.yaml").read_text() == printed
 

@@ -89,16 +89,21 @@ def test_a_folder_without_resources_is_made_and_empty(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "words"),
+    ("target", "file", "words"),
     [
-        pytest.param("no/such/out.yaml", "No such file or directory", id="no-folder"),
-        pytest.param("file/", "File exists", id="a-file-in-the-place-of-the-folder"),
-        pytest.param("blocked", "Is a directory", id="a-folder-in-the-place-of-a-file"),
-        pytest.param("new/", "File name too long", id="a-name-too-long-for-the-file-system"),
+        pytest.param("no/such/out.yaml", "no/such/out.yaml", "No such file or directory", id="no-folder"),
+        pytest.param("file/", "file", "File exists", id="a-file-in-the-place-of-the-folder"),
+        pytest.param("half/", "half/n", "File exists", id="a-file-in-the-place-of-a-folder-within"),
+        pytest.param("blocked", "blocked/n/pod-b.yaml", "Is a directory", id="a-folder-in-the-place-of-a-file"),
+        pytest.param(
+            "new/", f"new/other/pod-{'c' * 300}.yaml", "File name too long", id="a-name-too-long-for-the-file-system"
+        ),
     ],
-)
-def test_all_or_nothing_is_written(tmp_path: Path, target: str, words: str) -> None:
+)  # fmt: skip
+def test_all_or_nothing_is_written(tmp_path: Path, target: str, file: str, words: str) -> None:
     (tmp_path / "file").write_text("")
+    (tmp_path / "half").mkdir()
+    (tmp_path / "half/n").write_text("")
     (tmp_path / "blocked/n/pod-b.yaml").mkdir(parents=True)
     objects = [thing("Pod", "a", "n"), thing("Pod", "b", "n")]
     if target == "new/":
@@ -106,5 +111,5 @@ def test_all_or_nothing_is_written(tmp_path: Path, target: str, words: str) -> N
     before = sorted(tmp_path.rglob("*"))
     (found,) = output.save(f"{tmp_path}/{target}", [(one, one) for one in objects])
     assert found.code == "VR121"
-    assert found.message == f"cannot write {tmp_path}/{target}: {words}"
+    assert found.message == f"cannot write {tmp_path}/{file}: {words}"
     assert sorted(tmp_path.rglob("*")) == before

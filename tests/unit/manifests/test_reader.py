@@ -369,6 +369,9 @@ def test_bad_json_is_an_error(text: str) -> None:
         ("a: !!binary aGk=\n", None),
         ("a: 1\n<<: {a: 2}\n", None),
         ("a: [b:c]\n", None),
+        ('# c\n{"a": 1}\n', None),
+        ('---\n{"a": 1}\n...\n', None),
+        ("{\n\t'a': 1,\n}\n", None),
     ],
 )
 def test_the_text_is_kept_where_everyone_reads_the_same_in_it(
