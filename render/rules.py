@@ -67,9 +67,8 @@ class Rule(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The template after the rules, every edit made, and every conflict found, in order."""
+    """Every edit made, and every conflict found, in order."""
 
-    template: Tree
     edits: tuple[Edit, ...]
     conflicts: tuple[Conflict, ...]
 
@@ -198,9 +197,8 @@ def relevant(rules: tuple[Rule, ...], source: Tree, release: tuple[int, int]) ->
     return known[2]
 
 
-def run(rules: tuple[Rule, ...], source: Tree, template: Tree, release: tuple[int, int]) -> Outcome:
-    """Apply *rules* in order to a draft of *template*, a mapping with ``spec`` and perhaps ``metadata``."""
-    draft = Draft(template)
+def run(rules: tuple[Rule, ...], source: Tree, draft: Draft, release: tuple[int, int]) -> Outcome:
+    """Apply *rules* in order to the *draft* of a template, a mapping with ``spec`` and perhaps ``metadata``."""
     edits: list[Edit] = []
     conflicts: list[Conflict] = []
     for rule in relevant(rules, source, release):
@@ -213,4 +211,4 @@ def run(rules: tuple[Rule, ...], source: Tree, template: Tree, release: tuple[in
             else:
                 draft.put(result.path, result.value)
             edits.append(result)
-    return Outcome(draft.tree, tuple(edits), tuple(conflicts))
+    return Outcome(tuple(edits), tuple(conflicts))

@@ -24,9 +24,8 @@ def rules_for(kind: str) -> tuple[Rule, ...]:
     return flavor.RULES if kind.endswith("Flavor") else instancetype.RULES
 
 
-def _topology(vcpus: int, preference_spec: Tree | None, template: Tree) -> tuple[Tree, list[Edit]]:
+def _topology(vcpus: int, preference_spec: Tree | None, draft: Draft) -> list[Edit]:
     layout = topology.layout(vcpus, preference_spec)
-    draft = Draft(template)
     edits = [
         Edit(spec("domain", "cpu", key), plain(value), ("cpu", "guest"))
         for key, value in layout._asdict().items()
@@ -36,7 +35,7 @@ def _topology(vcpus: int, preference_spec: Tree | None, template: Tree) -> tuple
             draft.remove(place)
         else:
             draft.put(place, value)
-    return draft.tree, edits
+    return edits
 
 
 def apply(
@@ -52,21 +51,20 @@ def apply(
     preference is applied. Raises ZeroDivisionError for a spread ratio of 0: callers refuse that first.
     """
     made: tuple[Edit, ...] = ()
-    rendered = template
+    draft = Draft(template)
     if instancetype_spec is not None:
-        outcome = rules.run(instancetype_rules, instancetype_spec, template, release)
+        outcome = rules.run(instancetype_rules, instancetype_spec, draft, release)
         if outcome.conflicts:
             return Applied(template, (), (), outcome.conflicts)
-        rendered, made = outcome.template, outcome.edits
+        made = outcome.edits
         # A flavor need not count vCPUs.
         vcpus = (instancetype_spec.get("cpu") or {}).get("guest")
         if vcpus is not None or instancetype_rules is instancetype.RULES:
-            rendered, laid_out = _topology(vcpus or 0, preference_spec, rendered)
-            made = (*made, *laid_out)
+            made = (*made, *_topology(vcpus or 0, preference_spec, draft))
     if preference_spec is None:
-        return Applied(rendered, made, (), ())
-    outcome = rules.run(preference.RULES, preference_spec, rendered, release)
-    return Applied(outcome.template, made, outcome.edits, ())
+        return Applied(draft.tree, made, (), ())
+    outcome = rules.run(preference.RULES, preference_spec, draft, release)
+    return Applied(draft.tree, made, outcome.edits, ())
 
 
 def auto_attach(
@@ -76,5 +74,6 @@ def auto_attach(
 
     Upstream: pkg/virt-controller/watch/vm/vm.go, pkg/instancetype/preference/apply/device.go.
     """
-    outcome = rules.run(preference.AUTO_ATTACH, preference_spec, template, release)
-    return outcome.template, outcome.edits
+    draft = Draft(template)
+    outcome = rules.run(preference.AUTO_ATTACH, preference_spec, draft, release)
+    return draft.tree, outcome.edits

@@ -153,11 +153,11 @@ def survey(folders: Sequence[str], limits: Limits) -> Survey:
         if not any(is_component(one.body) for one in documents):
             candidates.append(folder)
         for reference in (one for document in documents for one in references(document.body)):
-            target = os.path.realpath(os.path.join(folder, reference.entry))
+            target = os.path.join(folder, reference.entry)
             if os.path.isdir(target):
-                referred.add(target)
+                referred.add(os.path.realpath(target))
             elif not reference.is_resource:
-                patches.setdefault(target, file or folder)
+                patches.setdefault(os.path.realpath(target), file or folder)
     tops = [folder for folder in candidates if os.path.realpath(folder) not in referred]
     return Survey(tops or candidates, patches)
 

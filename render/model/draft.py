@@ -7,9 +7,8 @@ time that the draft changes it.
 
 from typing import Any
 
-from render.model import tree
 from render.model.fieldpath import FieldPath
-from render.model.tree import Tree
+from render.model.tree import Tree, get
 
 
 class Draft:
@@ -24,7 +23,7 @@ class Draft:
 
     def get(self, *path: str | int) -> Any:
         """The value at *path*, None where absent. Never edit what this returns."""
-        return tree.get(self.tree, *path)
+        return get(self.tree, *path)
 
     def put(self, path: FieldPath, value: Any) -> None:
         """Set *value* at *path*; missing mappings on the way are created, lists must exist."""
