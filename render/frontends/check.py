@@ -20,7 +20,7 @@ def check(asked: Request) -> Exit:
     for root, paths in _by_root(asked.paths or (".",), asked.root).items():
         inputs = _load_around(asked, root, paths) if root else _load_all(paths, asked)
         found = [one for loaded in inputs for one in _checked(loaded, asked)]
-        findings += _about(found, paths) if root else found
+        findings += _about(found, [*paths, *asked.read]) if root else found
     faults = publish(merge(findings), asked, to=STDOUT)
     return status((*(found.diagnostic for found in findings), *faults))
 
@@ -60,7 +60,10 @@ def _root(file: str) -> str:
 
 
 def _about(findings: Iterable[Finding], paths: Sequence[str]) -> Iterator[Finding]:
-    """The *findings* in those of *paths* that are files (by the name given), below folders, or without a file."""
+    """The *findings* in those of *paths* that are files (by the name given), below folders, or without a file.
+
+    *paths* are what was asked for, and what the settings name.
+    """
     files = _files(paths)
     folders = [os.path.realpath(path) for path in paths if path not in files.values()]
     for found in findings:
@@ -76,25 +79,37 @@ def _files(paths: Sequence[str]) -> dict[str, str]:
     return {os.path.realpath(path): path for path in paths if not os.path.isdir(path)}
 
 
-def _load_all(paths: Sequence[str], asked: Request) -> list[Loaded]:
+def _load_all(paths: Sequence[str], asked: Request, *, anything: bool = False) -> list[Loaded]:
     return sources.load_all(
         paths,
         stdin=standard_input(),
         limits=asked.limits,
         kustomize=asked.kustomize,
         allow_remote=asked.allow_remote,
+        anything=anything,
     )
 
 
 def _load_around(asked: Request, root: str, paths: Sequence[str]) -> list[Loaded]:
     """What is below *root*, where the objects stand that the files of *paths* refer to, and *paths* themselves.
 
-    A patch is read by its kustomization, and not as an object of its own; a file that nobody read (hidden, outside
-    the root, or missing) is read because it was named.
+    A patch is read by its kustomization, and not as an object of its own; a template of Helm is read by nobody.
+    Another file that was passed over (hidden, outside the root, or missing) is read because it was named, whatever it
+    holds: pre-commit names all that changed.
     """
     named = _files(paths)
     wanted = [os.path.relpath(root), *(path for path in paths if os.path.isdir(path))]
     inputs = _load_all(wanted, asked)
     read = {os.path.realpath(file) for loaded in inputs for file in loaded.files}
-    missed = [path for real, path in named.items() if real not in read]
-    return _load_all([*wanted, *missed], asked) if missed else inputs
+    templates = _templates(inputs)
+    missed = [
+        path for real, path in named.items() if real not in read and not inside(real, templates)
+    ]
+    return _load_all([*wanted, *missed], asked, anything=True) if missed else inputs
+
+
+def _templates(inputs: Iterable[Loaded]) -> list[str]:
+    """The folders with templates of Helm charts that were passed over."""
+    notes = (note for loaded in inputs for note in loaded.diagnostics)
+    skipped = {note.location.file for note in notes if note.code == codes.FILE_SKIPPED.number}
+    return [os.path.realpath(name) for name in skipped if os.path.basename(name) == "templates"]

@@ -67,16 +67,21 @@ def load(  # noqa: PLR0913 - the options of the command line
     return into
 
 
-def load_all(
+def load_all(  # noqa: PLR0913 - the options of the command line
     paths: Sequence[str],
     *,
     stdin: BinaryIO | None,
     limits: Limits,
     kustomize: str = "auto",
     allow_remote: bool = False,
+    anything: bool = False,
 ) -> list[Loaded]:
-    """Read *paths* as ``check`` does: each kustomization that no other refers to by itself, loose files together."""
+    """Read *paths* as ``check`` does: each kustomization that no other refers to by itself, loose files together.
+
+    *anything*: files among *paths* need not hold manifests, as little as those that are found in a folder.
+    """
     loader = _Loader(stdin, kustomize, allow_remote, limits)
+    loader.anything = anything
     loader.allow(paths)
     loose = Loaded()
     built: list[Loaded] = []
@@ -112,7 +117,16 @@ def _several(path: str, tops: list[str]) -> Diagnostic:
 class _Loader:
     """One run: its options, and what was read so far."""
 
-    __slots__ = ("allow_remote", "allowed", "kustomize", "limits", "seen", "stdin", "total")
+    __slots__ = (
+        "allow_remote",
+        "allowed",
+        "anything",
+        "kustomize",
+        "limits",
+        "seen",
+        "stdin",
+        "total",
+    )
 
     def __init__(
         self,
@@ -125,6 +139,7 @@ class _Loader:
         self.kustomize = kustomize
         self.allow_remote = allow_remote
         self.limits = limits
+        self.anything = False
         self.allowed: list[str] = []
         self.seen: set[str] = set()
         self.total = 0
@@ -195,7 +210,7 @@ class _Loader:
         elif owner := kustomization.user_of(real, self.limits):
             into.diagnostics.append(skipped(file, f"no resource: {owner} refers to it"))
         elif not self._is_repeated(real):
-            self._file(file, into, named=True)
+            self._file(file, into, named=not self.anything)
 
     def _file(self, file: str, into: Loaded, *, named: bool) -> None:
         data = files.read(file, file, self.limits.file_bytes)

@@ -162,6 +162,27 @@ def test_hooks_need_no_network_and_no_history(
     assert "Traceback" not in done.stdout
 
 
+def test_options_can_be_given(pre_commit: str, configured: Path) -> None:
+    path = configured / ".pre-commit-config.yaml"
+    text = path.read_text()
+    for name, last in (("virt-render-check", "--"), ("virt-render-check-all", "-v")):
+        line = f"  - id: {name}\n"
+        path.write_text(text.replace(line, f"{line}    args: [--catalog, missing, {last}]\n"))
+        done = run(configured, pre_commit, "run", "--all-files", name)
+        assert done.returncode != 0
+        assert "cannot read missing" in done.stdout, "it is an option and no file"
+
+
+def test_yaml_of_others_is_passed_over(pre_commit: str, configured: Path) -> None:
+    put(configured, ".github/workflows/ci.yml", "on: push\njobs: {}\n")
+    put(configured, "chart/Chart.yaml", "name: a\n")
+    put(configured, "chart/templates/vm.yaml", "{{- if .Values.vm }}\nkind: VirtualMachine\n")
+    put(configured, "patch.json", '[{"op": "remove", "path": "/spec"}]\n')
+    for name in ("virt-render-check", "virt-render-check-all"):
+        done = run(configured, pre_commit, "run", "--all-files", name)
+        assert done.returncode == 0, done.stdout
+
+
 def test_pins_are_checked(pre_commit: str, configured: Path) -> None:
     words = (pre_commit, "run", "--all-files", "virt-render-pin-check")
     assert run(configured, *words).returncode == 1, "there is a VM and no lock"
