@@ -22,6 +22,7 @@ from render.report.places import Sources
 from render.settings import Option
 
 _PROGRAM = "virt-render"
+_COMPLETION = "_VIRT_RENDER_COMPLETE"
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -156,8 +157,11 @@ def _explained(code: codes.Code, meaning: str, example: str, message: str, cure:
 def invoke(argv: Sequence[str]) -> Exit:
     """Run *argv* through click; its usage errors are diagnostics like all others.
 
-    Not through click's own `main`, which makes a closed pipe an exit status of its own.
+    Not through click's own `main`, which makes a closed pipe an exit status of its own, except where a shell asks it
+    for completions.
     """
+    if _COMPLETION in os.environ:
+        main.main(prog_name=_PROGRAM)
     try:
         with main.make_context(_PROGRAM, list(argv)) as context:
             outcome = main.invoke(context)

@@ -70,7 +70,13 @@ def load(paths: Sequence[str], named: str, limits: Limits) -> Loaded:
         return loaded._replace(diagnostics=(codes.INVALID_SETTING.at(place, fault),))
     values = _rebased(body.get("spec") or {}, os.path.dirname(path))
     layer = Layer(Source.FILE, values, Location(path=("spec",), index=0, file=path))
-    return loaded._replace(layers=(layer,), diagnostics=tuple(_escapes(layer, path, bounds)))
+    escapes = tuple(_escapes(layer, path, bounds))
+    kept = {key: value for key, value in values.items() if key not in _keys(escapes)}
+    return loaded._replace(layers=(layer._replace(values=kept),), diagnostics=escapes)
+
+
+def _keys(faults: Sequence[Diagnostic]) -> set[str | int]:
+    return {fault.location.path[-1] for fault in faults}
 
 
 def _bounds(path: str) -> str:

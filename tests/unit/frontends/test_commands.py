@@ -329,6 +329,18 @@ def test_help_and_version(ask: Ask) -> None:
     assert ask().exit == Exit.USAGE
 
 
+def test_a_shell_completes_words(tmp_path: Path) -> None:
+    asking = {
+        "_VIRT_RENDER_COMPLETE": "bash_complete",
+        "COMP_WORDS": "virt-render bui",
+        "COMP_CWORD": "1",
+    }
+    done = subprocess.run(
+        start(tmp_path), cwd=tmp_path, env={**os.environ, **asking}, capture_output=True, check=True
+    )
+    assert done.stdout == b"plain,build\n"
+
+
 def test_our_own_fault_shows_no_manifest(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise KeyError("hunter2")

@@ -206,6 +206,7 @@ def test_a_file_of_the_repository_does_not_lead_out_of_it(
     said = faults(asked(path))
     assert len(said) == leads_out
     assert all("leads out of the repository of " in fault for fault in said)
+    assert (asked(path).settings.cluster_config is None) is bool(leads_out)
     assert not faults(asked(path, config=f"{path}/.virt-render.yaml"))
 
 
