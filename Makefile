@@ -17,7 +17,7 @@ PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3
 
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test lint types layers pytest update fuzz tools package clean
+.PHONY: help demo test lint types layers pytest update bench fuzz tools package clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,14 @@ pytest: $(READY) $(KUSTOMIZE) $(PRE_COMMITS) ## The tests alone; a missing tool 
 
 update: $(READY) $(KUSTOMIZE) ## Rewrite the expected files of fixtures/cases: read the diff
 	pytest tests/test_cases.py --update
+
+bench: $(READY) $(KUSTOMIZE) ## Measure beside kustomize, and write docs/benchmarks.md (takes minutes)
+	$(BIN)/python -m scripts.bench
+
+fuzz: $(READY) ## Fuzz each target of tests/fuzz for SECONDS (1200); what is found is kept in .fuzz
+	$(PIP) install --requirement requirements/fuzz.txt
+	for target in yaml quantity lock resourcelist; do \
+		$(BIN)/python -m scripts.fuzz "$$target" "$(or $(SECONDS),1200)" || exit 1; done
 
 tools: $(KUSTOMIZE) $(PRE_COMMITS) ## Put what the tests drive into .tools: kustomize, pre-commit
 

@@ -11,8 +11,8 @@ DEPTH = 6
 PIECES = st.sampled_from(
     ["a: ", "b:\n", "c: 1\n", "d: x y\n", "  ", "    ", "- ", "- e: f\n", "\n", "...\n", "x", "yes", "1.5", "&x ", "*x",
      "<<: ", "{}", "[]", "{}\n", "[a]\n", ":", "? ", "'", '"', '"q"\n', "|\n", "|-\n", "|+\n", ">\n", "# c\n", " # c\n",
-     " ", "\t", "!!str ", "0x1F\n", "2024-01-01\n", "null\n", "~\n", "é\n", "g: |\n    text\n\n     more\n", "-\n", "-1\n",
-     "h: |-\n  a\n   \n\n", "k:l: m\n", "n: o: p\n"]
+     " ", "\t", "!!str ", "0x1F\n", "2024-01-01\n", "null\n", "~\n", "é\n", "g: |\n    text\n\n     more\n", "-\n",
+     "-1\n", "h: |-\n  a\n   \n\n", "k:l: m\n", "n: o: p\n"]
 )  # fmt: skip
 
 

@@ -1,0 +1,243 @@
+"""Repositories to measure with: any number of virtual machines with the instancetypes and preferences they use.
+
+The same for the same arguments: what varies from VM to VM follows from its number.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+INSTANCETYPES = 60
+PREFERENCES = 80
+TEAMS = 37
+PER_DOCUMENT = 100
+
+_ADDRESSES = 250
+_SIZES = ("small", "medium", "large", "xlarge", "2xlarge", "4xlarge")
+_SYSTEMS = (
+    "fedora",
+    "rhel.9",
+    "ubuntu",
+    "debian",
+    "windows.2k22",
+    "centos.stream9",
+    "opensuse",
+    "alpine",
+)
+
+
+class Tree(NamedTuple):
+    """A repository to write: the number of its VMs, and whether a file holds one or a hundred of them."""
+
+    vms: int
+    several: bool = False
+
+    @property
+    def name(self) -> str:
+        """How the tree is called in folders and tables."""
+        return f"{self.vms}-{'multi' if self.several else 'files'}"
+
+
+def write(folder: str, tree: Tree) -> int:
+    """Write *tree* below *folder*, with a kustomization that lists all of it; the bytes written.
+
+    A single VM gets its own instancetype and preference and no others: that is the cold start.
+    """
+    files: dict[str, str] = {}
+    machines = [machine(number) for number in range(tree.vms)]
+    if tree.several:
+        for start in range(0, tree.vms, PER_DOCUMENT):
+            text = "---\n".join(machines[start : start + PER_DOCUMENT])
+            files[f"machines/{start // PER_DOCUMENT:04}.yaml"] = text
+    else:
+        for number, text in enumerate(machines):
+            files[f"team-{number % TEAMS:02}/vm-{number:05}.yaml"] = text
+    for count, kind, make in _definitions(tree):
+        texts = [make(number) for number in range(count)]
+        if tree.several:
+            files[f"platform/{kind}s.yaml"] = "---\n".join(texts)
+        else:
+            files |= {
+                f"platform/{kind}-{number:02}.yaml": text for number, text in enumerate(texts)
+            }
+    listed = "".join(f"- {name}\n" for name in sorted(files))
+    for name, text in files.items():
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        _write(path, text)
+    _write(os.path.join(folder, "kustomization.yaml"), f"resources:\n{listed}")
+    return sum(len(text) for text in files.values())
+
+
+def _definitions(tree: Tree) -> Iterator[tuple[int, str, Callable[[int], str]]]:
+    yield (1 if tree.vms == 1 else INSTANCETYPES), "instancetype", instancetype
+    yield (1 if tree.vms == 1 else PREFERENCES), "preference", preference
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _one(values: Sequence[str], number: int) -> str:
+    return values[number % len(values)]
+
+
+def instancetype_name(number: int) -> str:
+    """The name of an instancetype."""
+    return f"{'abef'[number // 15]}{number % 15 // 6 + 1}.{_one(_SIZES, number % 15)}"
+
+
+def preference_name(number: int) -> str:
+    """The name of a preference."""
+    return f"{_one(_SYSTEMS, number)}.v{number // len(_SYSTEMS)}"
+
+
+def instancetype(number: int) -> str:
+    """The manifest of an instancetype."""
+    extra = ("", "  ioThreadsPolicy: shared\n")[number % 2]
+    return f"""\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineClusterInstancetype
+metadata:
+  name: {instancetype_name(number)}
+  labels:
+    instancetype.kubevirt.io/cpu: "{number % 8 + 1}"
+    instancetype.kubevirt.io/vendor: example.com
+spec:
+  annotations:
+    example.com/class: class-{number % 5}
+  cpu:
+    guest: {number % 8 + 1}
+  memory:
+    guest: {1 << number % 6}Gi
+{extra}"""
+
+
+def preference(number: int) -> str:
+    """The manifest of a preference."""
+    return f"""\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineClusterPreference
+metadata:
+  name: {preference_name(number)}
+  annotations:
+    openshift.io/display-name: "{_one(_SYSTEMS, number).title()} {number}"
+spec:
+  clock:
+    preferredClockOffset:
+      utc: {{}}
+    preferredTimer:
+      hpet:
+        present: false
+      rtc:
+        tickPolicy: catchup
+  cpu:
+    preferredCPUTopology: {_one(("sockets", "cores", "threads"), number)}
+  devices:
+    preferredDiskBus: {_one(("virtio", "sata"), number // 3)}
+    preferredInterfaceModel: virtio
+    preferredRng: {{}}
+  features:
+    preferredAcpi: {{}}
+    preferredSmm: {{}}
+  firmware:
+    preferredEfi:
+      secureBoot: {_one(("true", "false"), number)}
+  preferredTerminationGracePeriodSeconds: {_one(("180", "3600"), number)}
+"""
+
+
+def machine(number: int) -> str:
+    """The manifest of a virtual machine with disks, networks and cloud-init."""
+    name = f"vm-{number:05}"
+    second, third = number % _ADDRESSES, number // _ADDRESSES % _ADDRESSES
+    chosen, preferred = number * 7 % INSTANCETYPES, number * 11 % PREFERENCES
+    if number == 0:
+        chosen = preferred = 0
+    return f"""\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: {name}
+  namespace: team-{number % TEAMS:02}
+  labels:
+    app.kubernetes.io/name: {name}
+    app.kubernetes.io/part-of: {_one(("shop", "billing", "search", "mail"), number)}
+  annotations:
+    example.com/owner: "team {number % TEAMS}"
+spec:
+  runStrategy: {_one(("Always", "RerunOnFailure", "Halted"), number)}
+  instancetype:
+    name: {instancetype_name(chosen)}
+  preference:
+    name: {preference_name(preferred)}
+  dataVolumeTemplates:
+  - metadata:
+      name: {name}-root
+    spec:
+      sourceRef:
+        kind: DataSource
+        name: {_one(_SYSTEMS, number)}
+        namespace: golden-images
+      storage:
+        resources:
+          requests:
+            storage: {20 + number % 5 * 10}Gi
+  template:
+    metadata:
+      labels:
+        kubevirt.io/domain: {name}
+        network.example.com/zone: zone-{number % 3}
+    spec:
+      domain:
+        devices:
+          disks:
+          - name: root
+            bootOrder: 1
+            disk: {{}}
+          - name: data
+            disk:
+              bus: virtio
+          - name: cloudinit
+            disk: {{}}
+          interfaces:
+          - name: default
+            masquerade: {{}}
+            ports:
+            - name: ssh
+              port: 22
+          - name: backend
+            bridge: {{}}
+            macAddress: 52:54:00:{number // 65536 % 256:02x}:{number // 256 % 256:02x}:{number % 256:02x}
+      networks:
+      - name: default
+        pod: {{}}
+      - name: backend
+        multus:
+          networkName: networks/backend-{number % 9}
+      volumes:
+      - name: root
+        dataVolume:
+          name: {name}-root
+      - name: data
+        persistentVolumeClaim:
+          claimName: {name}-data
+      - name: cloudinit
+        cloudInitNoCloud:
+          userData: |
+            #cloud-config
+            hostname: {name}
+            users:
+            - name: admin
+              groups: [wheel]
+              ssh_authorized_keys:
+              - ssh-ed25519 AAAAC3NzaC1lZDI1NTE5{number:024}
+            runcmd:
+            - [systemctl, enable, --now, qemu-guest-agent]
+          networkData: |
+            version: 2
+            ethernets:
+              eth1:
+                addresses: [10.{third}.{second}.2/24]
+"""
