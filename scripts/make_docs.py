@@ -41,6 +41,7 @@ STATUS = {
     Exit.DEADLINE: "out of time",
     Exit.INTERRUPTED: "interrupted",
     Exit.BROKEN_PIPE: "whoever read the output stopped reading",
+    Exit.TERMINATED: "terminated while it wrote files",
 }
 
 

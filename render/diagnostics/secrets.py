@@ -50,7 +50,8 @@ def _ancestors(lines: list[str], number: int) -> list[str]:
     """The keys under which line *number* stands, innermost first; a blank line belongs to what precedes it."""
     limit = _indent(lines[number - 1]) if lines[number - 1].strip() else 1_000_000
     keys = []
-    for line in reversed(lines[: number - 1]):
+    for above in range(number - 2, -1, -1):
+        line = lines[above]
         if line.startswith("---") or limit == 0:
             break
         if not line.strip() or _indent(line) >= limit:

@@ -18,6 +18,7 @@ class Exit(IntEnum):
     DEADLINE = 5
     INTERRUPTED = 130
     BROKEN_PIPE = 141
+    TERMINATED = 143
 
 
 _OF_CODE = {

@@ -202,10 +202,12 @@ def tell(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) -> No
 
 def _save(loaded: Loaded, rendered: Rendered, asked: Request) -> Exit:
     """All manifests into files: what was not changed as its author wrote it."""
+    from render.frontends.stopping import stoppable
     from render.manifests import output
 
     contents = written(loaded, rendered)
-    faults = output.save(asked.output, list(zip(rendered.resources, contents, strict=True)))
+    with stoppable():
+        faults = output.save(asked.output, list(zip(rendered.resources, contents, strict=True)))
     if faults:
         tell(findings_of(loaded, faults, asked), asked)
     return status(faults)

@@ -96,8 +96,9 @@ def write_all(contents: Iterable[tuple[str, str]], *, sync: bool = False) -> Non
                 os.unlink(
                     temporary
                 )  # of a process that was killed: containers use the same numbers
-            descriptor = os.open(temporary, _CREATE, 0o666)
+            # Noted before it is there: whoever interrupts us must not leave it behind.
             staged.append((temporary, target, path))
+            descriptor = os.open(temporary, _CREATE, 0o666)
             _write(descriptor, text, sync=sync)
             _keep_mode(temporary, target)
         while staged:
@@ -109,7 +110,8 @@ def write_all(contents: Iterable[tuple[str, str]], *, sync: bool = False) -> Non
         raise
     finally:
         for temporary, _, _ in staged:
-            os.unlink(temporary)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary)
 
 
 def _is_special(target: str) -> bool:

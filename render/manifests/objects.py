@@ -15,6 +15,7 @@ _LOOKS_KUBERNETES = rb"""(?m)^[\s"'{\[,-]*(apiVersion\b|kind["']?\s*:)"""
 _NAMELESS_GROUPS = ("kustomize.config.k8s.io", OWN)
 _NOT_AN_OBJECT = codes.NOT_AN_OBJECT.number
 _NEAR = 3
+_LOCATED = 100  # an exact place costs as much as reading the file up to it
 
 
 def sift(
@@ -32,9 +33,11 @@ def sift(
     for document in found.documents:
         fault = _lacking(document.body)
         if fault:
-            from render.manifests import positions
+            line, column = document.origin.line, 1
+            if len(diagnostics) < _LOCATED:
+                from render.manifests import positions
 
-            line, column = positions.locate(data, document.origin, fault.path)
+                line, column = positions.locate(data, document.origin, fault.path)
             diagnostics.append(
                 codes.NOT_AN_OBJECT.at(
                     Location(file=file, line=line, column=column),
