@@ -29,12 +29,13 @@ _MARKS: Final = {
     "[]": _NO_ITEMS,
 }
 _END: Final[_Line] = (-1, 0, None, None)
-_BLANK: Final[_Line] = (-1, 0, None, None)
+_BLANK: Final[_Line] = (-2, 0, None, None)
 _FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_/.0123456789")
 _KEY = _FIRST | {"-"}
 _LONGEST_KEY = 128
 
 _LINES: Final[dict[str, _Line]] = {}
+_LAST = "\0"  # stands behind the lines of a text, in which there is none
 _ROOM = 20_000
 
 
@@ -62,7 +63,7 @@ class _Reader:
 
     def __init__(self, text: str, depth: int) -> None:
         self._lines = text.split("\n")
-        self._lines.pop()
+        self._lines[-1] = _LAST
         self._at = 0
         self._depth = depth
 
@@ -77,25 +78,24 @@ class _Reader:
 
     def _peek(self) -> _Line:
         """What the next line says that says anything."""
-        while self._at < len(self._lines):
-            text = self._lines[self._at]
-            try:
-                line = _LINES[text]
-            except KeyError:
-                line = _remembered(text)
-            if line is not _BLANK:
-                return line
-            self._at += 1
-        return _END
+        lines, at = self._lines, self._at
+        while (line := _LINES.get(lines[at]) or _remembered(lines[at])) is _BLANK:
+            at += 1
+        self._at = at
+        return line
 
     def _mapping(self, indent: int, key: str, value: Any, level: int) -> Tree:
         """The mapping at *indent* of which the first entry is read already."""
         if level > self._depth:
             raise _UnsureError
         body: Tree = {}
+        lines, known = self._lines, _LINES
         while True:
             body[key] = self._opened(value, indent, level) if value.__class__ is object else value
-            begins, inner, following, value = self._peek()
+            line = (
+                known.get(lines[self._at]) or self._peek()
+            )  # most lines are known, and say something
+            begins, inner, following, value = line if line is not _BLANK else self._peek()
             if begins < indent:
                 return body
             if begins > indent or inner or following is None or following in body:
@@ -145,13 +145,13 @@ class _Reader:
     def _literal(self, indent: int) -> str:
         """The text of a literal block, without its last line break."""
         lines, start = self._lines, self._at
-        first = lines[start] if start < len(lines) else ""
+        first = lines[start]
         width = len(first) - len(first.lstrip(" "))
         if not indent < width < len(first):
             raise _UnsureError
         margin = first[:width]
         end = start + 1
-        while end < len(lines) and (lines[end].startswith(margin) or not lines[end].strip(" ")):
+        while lines[end].startswith(margin) or not lines[end].strip(" "):
             end += 1
         self._at = end
         while not lines[end - 1].strip(" "):
@@ -171,6 +171,8 @@ def _remembered(text: str) -> _Line:
 
 def _line(text: str) -> _Line:
     content = text.lstrip(" ")
+    if content == _LAST:
+        return _END
     if not content or content[0] == "#":
         return _BLANK
     if content[-1] == " ":

@@ -22,15 +22,7 @@ def encode(tree: Tree, type_name: str) -> Tree:
 
     The input is not changed; parts that are complete already are shared with it.
     """
-    plan = _plan(type_name)
-    found = {}
-    for name, value in tree.items():
-        complete = plan[name]
-        found[name] = value if complete is None or value is None else complete(value)
-    for name, go_type in plan.always:
-        if name not in found:
-            found[name] = _zero(go_type)
-    return found
+    return _plan(type_name).encode(tree)
 
 
 class _Plan(dict[str, Complete | None]):
@@ -44,6 +36,17 @@ class _Plan(dict[str, Complete | None]):
             for name, field in self.fields.items()
             if not field.omitempty or field.type in _WRITTEN_STRUCTS or types.is_struct(field.type)
         ]
+
+    def encode(self, tree: Tree) -> Tree:
+        """*tree*, a value of this struct, completed."""
+        found = {}
+        for name, value in tree.items():
+            complete = self[name]
+            found[name] = value if complete is None or value is None else complete(value)
+        for name, go_type in self.always:
+            if name not in found:
+                found[name] = _zero(go_type)
+        return found
 
     def __missing__(self, name: str) -> Complete | None:
         field = self.fields.get(name)
@@ -64,7 +67,7 @@ def _part(go_type: str) -> Complete | None:
         return _each_value(_part(go_type.partition("]")[2]))
     if not types.is_struct(go_type) or _is_flat(go_type):
         return None
-    return lambda value: encode(value, go_type)
+    return _plan(go_type).encode
 
 
 def _each(complete: Complete | None) -> Complete | None:

@@ -1,0 +1,134 @@
+"""How much work is done, counted and not timed: what is imported, and how calls grow with the input."""
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from render.frontends import run
+from render.frontends.options import Call
+from render.manifests import sources, writer
+from render.manifests.reader import Limits
+from render.model.resource import from_body
+from render.pipeline import order
+from render.settings import Settings
+from scripts.bench import fleet
+from scripts.bench.fleet import Tree
+from tests.conftest import ROOT
+
+#: dataclasses and inspect cost as much as a hundred modules of ours.
+HEAVY = {"click", "jsonschema", "deepdiff", "ruamel.yaml", "dataclasses", "inspect", "_ruamel_yaml"}
+LOADED = """
+import sys
+from render.frontends import dispatch
+status = dispatch.invoke(sys.argv[1:])
+print(status, *sorted(sys.modules), file=sys.stderr)
+"""
+
+
+def modules(words: list[str], stdin: str = "") -> tuple[int, set[str]]:
+    """The exit status, and what was imported on the way."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *words], cwd=ROOT, input=stdin, capture_output=True, check=True, encoding="utf-8"
+    )  # fmt: skip
+    status, *names = done.stderr.splitlines()[-1].split()
+    return int(status), set(names)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small repository."""
+    path = tmp_path_factory.mktemp("fleet")
+    fleet.write(str(path), Tree(3))
+    (path / "kustomization.yaml").unlink()
+    return path
+
+
+@pytest.mark.parametrize("command", ["build", "check", "argocd generate", "krm"])
+def test_a_rendering_imports_nothing_heavy(command: str, folder: Path) -> None:
+    words, stdin = [*command.split(), str(folder)], ""
+    if command == "krm":
+        items = [one.body for one in load(folder).documents]
+        body = {"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": items}
+        words, stdin = ["krm"], writer.dump(body)
+    status, loaded = modules(words, stdin)
+    assert status == 0
+    assert "render.pipeline.order" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_the_door_imports_nothing_but_itself() -> None:
+    code = "import sys, render.frontends.dispatch; print(*(m for m in sys.modules if m.startswith('render')))"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, encoding="utf-8")
+    assert "render.pipeline" not in done.stdout.split()
+
+
+def load(path: Path) -> sources.Loaded:
+    return sources.load([str(path)], stdin=None, limits=Limits(), kustomize="never")
+
+
+def calls(work: Callable[[], Any]) -> Counter[str]:
+    """How often each function of ours is called by *work*."""
+    counted: Counter[str] = Counter()
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and "/render/" in frame.f_code.co_filename:
+            place = frame.f_code.co_filename.rpartition("/render/")[2]
+            counted[f"{place}:{frame.f_code.co_qualname}"] += 1
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return counted
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Counter[str]]:
+    """The calls of whole renderings, by the number of VMs; the first run, which fills memos, does not count."""
+    found = {}
+    for vms in (50, 50, 100, 200):
+        path = tmp_path_factory.mktemp("fleet")
+        fleet.write(str(path), Tree(vms))
+        call = Call(
+            "build", (str(path),), {"--kustomize": "never", "--output": str(path / "out.yaml")}
+        )
+        found[vms] = calls(lambda call=call: run.execute(call, {}))  # type: ignore[misc]
+    return found
+
+
+def test_work_grows_in_proportion(counted: dict[int, Counter[str]]) -> None:
+    for name in counted[200]:
+        first, second = (
+            counted[100][name] - counted[50][name],
+            counted[200][name] - counted[100][name],
+        )
+        assert second <= 2.1 * first + 60, (
+            name
+        )  # lines are remembered, so that some work is less than linear
+
+
+def test_work_a_machine(counted: dict[int, Counter[str]]) -> None:
+    """A quarter above what it takes today: whoever adds a walk over every tree should notice."""
+    assert (counted[200].total() - counted[100].total()) / 100 < CALLS
+
+
+CALLS = 1250
+
+
+def test_only_rules_with_something_to_say_are_asked(folder: Path) -> None:
+    documents = load(folder).documents
+    resources = [from_body(one.body, index) for index, one in enumerate(documents)]
+    order.run(resources, Settings())
+    asked = calls(lambda: order.run(resources, Settings()))
+    evaluated = sum(count for name, count in asked.items() if "<locals>.evaluate" in name)
+    machines = sum(one.kind == "VirtualMachine" for one in resources)
+    assert machines == 3
+    assert 0 < evaluated / machines <= 12
