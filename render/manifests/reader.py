@@ -171,6 +171,8 @@ def _take(  # noqa: PLR0913 - the parts of a document
         return
     if text is not None and "\r" in text:
         text = text.replace("\r\n", "\n")
+        if "\r" in text:  # before a line break it would now be a part of it
+            text = None
     found.documents.append(Document(body, origin, text, ambiguous))
 
 

@@ -247,7 +247,9 @@ def _quantity(value: Any, link: Link, problems: list[Problem]) -> Any:
 @lru_cache(maxsize=4096)
 def _canonical(text: str) -> str:
     """The canonical text; QuantityError also for what Go's parser reads and the CRDs refuse."""
-    found = quantity.canonical(text)
+    # QUIRK(pkg/api/resource/quantity.go): Go prints 62.5Ki as 64000, and reads that as 64k. What we write is
+    # read again by the cluster, so it is the text that stays.
+    found = quantity.canonical(quantity.canonical(text))
     if text != text.strip():
         raise QuantityError("there is a space around it")
     if not text.lstrip("+-.")[:1].isdigit():

@@ -58,7 +58,9 @@ def quantities(data: bytes) -> None:
         canonical = quantity.canonical(text)
     except QuantityError:
         return
-    assert quantity.canonical(canonical) == canonical
+    # QUIRK(pkg/api/resource/quantity.go): 62.5Ki is printed as 64000, and that is read as 64k.
+    again = quantity.canonical(canonical)
+    assert quantity.canonical(again) == again
     # QUIRK(pkg/api/resource/suffix.go): there is no suffix above E, and Go prints 1000E as 1.
     if quantity.compare(text, "1000E") < 0 < quantity.compare(text, "-1000E"):
         assert quantity.compare(text, canonical) == 0
@@ -74,7 +76,8 @@ def locks(data: bytes) -> None:
         if not faults:
             again, later = lock.read(lock.document(found), Location())
             assert later == []
-            assert again == found
+            assert again.pins == found.pins
+            assert again.revisions.items() <= found.revisions.items()  # those in use
 
 
 def resource_list(data: bytes) -> None:

@@ -318,3 +318,9 @@ def test_foreign_kinds_are_left_alone() -> None:
     tree, diagnostics = decode_resource(from_body(body, 0))
     assert tree is body
     assert diagnostics == []
+
+
+def test_a_quantity_that_go_prints_in_two_steps() -> None:
+    body = {"requests": {"memory": "62.5Ki"}}
+    decoded, problems = decode(body, "kubevirt.ResourceRequirements")
+    assert (decoded, problems) == ({"requests": {"memory": "64k"}}, [])
