@@ -2,9 +2,19 @@ import os
 import shutil
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 ROOT = Path(__file__).parents[1]
+
+#: ``HYPOTHESIS_PROFILE=deep pytest tests/property`` takes hours, and is run before a release.
+hypothesis.settings.register_profile(
+    "ci", max_examples=100, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
+)
+hypothesis.settings.register_profile(
+    "deep", parent=hypothesis.settings.get_profile("ci"), max_examples=20_000
+)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
