@@ -11,6 +11,11 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 
 _MARKER = re.compile(rb"^(<{7}|\|{7}|={7}|>{7})( |\r?$)")
+#: No program that the repository's own configuration names is started.
+_SETTLED = (
+    "-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
+)  # fmt: skip
+_LINK, _SUBMODULE, _EXECUTABLE = b"120000", b"160000", b"100755"
 
 
 class GitError(Exception):
@@ -18,20 +23,23 @@ class GitError(Exception):
 
 
 class Commit(NamedTuple):
-    """A commit: its hash, the day of its author, and its subject."""
+    """A commit: its hash, those of its parents, the day of its author, and its subject."""
 
     id: str
+    parents: tuple[str, ...]
     date: str
     subject: str
 
 
-def run(folder: str, *words: str, environ: Mapping[str, str] | None = None) -> bytes:
-    """What ``git WORDS`` prints in *folder*. Raises GitError."""
-    command = ["git", "-c", "core.quotePath=false", *words]
+def run(
+    folder: str, *words: str, environ: Mapping[str, str] | None = None, stdin: bytes = b""
+) -> bytes:
+    """What ``git WORDS`` prints in *folder*, given *stdin*. Raises GitError."""
+    command = ["git", *_SETTLED, *words]
     settled = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **(environ or {})}
     try:
         done = subprocess.run(  # noqa: S603 - git with our own words, no shell
-            command, cwd=folder, capture_output=True, check=False, env=settled
+            command, cwd=folder, input=stdin, capture_output=True, check=False, env=settled
         )
     except FileNotFoundError as error:
         missing = "git is not installed" if error.filename == "git" else f"no folder {folder}"
@@ -102,15 +110,28 @@ def commit(folder: str, revision: str) -> Commit:
 
 
 def commits(folder: str, path: str) -> list[Commit]:
-    """The commits that changed *path*, newest first. Raises GitError."""
-    return _commits(folder, "--topo-order", "HEAD", "--", path)
+    """The commits that changed *path*, newest first; their parents are such commits too. Raises GitError."""
+    try:
+        run(folder, "rev-parse", "--quiet", "--verify", "HEAD")
+    except GitError as error:
+        raise GitError("the repository has no commit yet") from error
+    return _commits(folder, "--topo-order", "--parents", "HEAD", "--", path)
+
+
+def moved_from(folder: str, commit_id: str, path: str) -> str:
+    """What *path* was called before the commit, ``""`` where it was not there under any name. Raises GitError."""
+    words = ("-r", "-z", "--find-renames", "--diff-filter=R", "--name-status", "--no-commit-id")
+    listed = run(folder, "diff-tree", *words, commit_id).decode(errors="replace").split("\0")
+    renames = zip(listed[1::3], listed[2::3], strict=False)
+    return next((old for old, new in renames if new == path), "")
 
 
 def _commits(folder: str, *words: str) -> list[Commit]:
-    text = run(folder, "log", "--no-show-signature", "--format=%H%x00%as%x00%s", *words).decode(
-        errors="replace"
-    )
-    return [Commit(*line.split("\0", 2)) for line in text.splitlines()]
+    text = run(
+        folder, "log", "--no-show-signature", "--format=%H%x00%P%x00%as%x00%s", *words
+    ).decode(errors="replace")
+    lines = (line.split("\0", 3) for line in text.split("\n") if line)
+    return [Commit(id_, tuple(above.split()), date, subject) for id_, above, date, subject in lines]
 
 
 def is_shallow(folder: str) -> bool:
@@ -128,14 +149,59 @@ def file_at(top: str, revision: str, path: str) -> bytes:
 
 @contextmanager
 def checkout(top: str, revision: str) -> Iterator[str]:
-    """A temporary folder with all files of *revision*, made without a look at the work tree. Raises GitError."""
+    """A temporary folder with all files of *revision*, made without a look at the work tree. Raises GitError.
+
+    The files are written as git stores them: filters of the repository (LFS) are not run.
+    """
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="virt-render-") as folder:
         tree = os.path.join(folder, "tree")
         os.makedirs(os.path.join(tree, ".git"))  # by this others see where the repository begins
-        # An index of its own; filters that a repository may ask for (LFS) are not run.
-        environ = {"GIT_INDEX_FILE": os.path.join(folder, "index"), "GIT_LFS_SKIP_SMUDGE": "1"}
+        # An index of its own, into which git takes no name that leads out of the folder.
+        environ = {"GIT_INDEX_FILE": os.path.join(folder, "index")}
         run(top, "read-tree", revision, environ=environ)
-        run(top, "checkout-index", "--all", "--quiet", f"--prefix={tree}/", environ=environ)
+        listed = run(top, "ls-files", "--stage", "--full-name", "-z", environ=environ).split(b"\0")
+        files = [entry for entry in map(_entry, filter(None, listed)) if entry.mode != _SUBMODULE]
+        # Links come last, so that nothing is written through one.
+        files.sort(key=lambda entry: entry.mode == _LINK)
+        for entry, data in zip(files, _blobs(top, files), strict=True):
+            _write(os.path.join(os.fsencode(tree), entry.name), entry.mode, data)
         yield tree
+
+
+class _Entry(NamedTuple):
+    """A file of a commit as its index has it."""
+
+    mode: bytes
+    id: bytes
+    name: bytes
+
+
+def _entry(line: bytes) -> _Entry:
+    about, _, name = line.partition(b"\t")
+    mode, id_, _ = about.split()
+    return _Entry(mode, id_, name)
+
+
+def _blobs(top: str, files: list[_Entry]) -> Iterator[bytes]:
+    asked = b"".join(entry.id + b"\n" for entry in files)
+    said, place = run(top, "cat-file", "--batch", stdin=asked), 0
+    for entry in files:
+        head, place = said[place : (end := said.index(b"\n", place))], end + 1
+        size = head.rpartition(b" ")[2]
+        if not size.isdigit():
+            raise GitError(f"{os.fsdecode(entry.name)} is missing in the repository")
+        yield said[place : (place := place + int(size))]
+        place += 1
+
+
+def _write(path: bytes, mode: bytes, data: bytes) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if mode == _LINK:
+        os.symlink(data, path)
+        return
+    with open(path, "xb") as file:
+        file.write(data)
+    if mode == _EXECUTABLE:
+        os.chmod(path, 0o755)  # noqa: S103 - as git does

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from render.diagnostics import codes
@@ -26,7 +26,7 @@ from render.report.places import Sources
 from render.revisions import lock as revision_lock
 from render.revisions.changes import changes
 from render.revisions.hashes import rendered_hash
-from render.revisions.lock import Pin
+from render.revisions.lock import Lock, Pin
 
 Ask = Callable[[tuple[str, ...]], Request]
 
@@ -40,10 +40,15 @@ class _Place(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """An edit revision: the commits whose lock has its number, oldest first, and the pin there."""
+    """An edit revision: the commits, oldest first, whose lock has this pin without a break, and the pin.
+
+    A number may come again with another step: where a lock was reverted, or a VM was away for a while.
+    *before*: the step that it followed.
+    """
 
     commits: list[Commit]
     pin: Pin
+    before: "_Step | None"
 
 
 def history(name: str, path: str, ask: Ask) -> Exit:
@@ -54,7 +59,7 @@ def history(name: str, path: str, ask: Ask) -> Exit:
         place = _place(path, asked)
         vm, steps = _steps(name, place)
         emit(f"{vm}\n", STDOUT)
-        last: Rendering | None = None
+        made: dict[str, Rendering] = {}
         for step in steps:
             commit = step.commits[0]
             head = f"{step.pin.revision:>4}  {commit.id[:10]}  {commit.date}  {commit.subject}\n"
@@ -66,17 +71,11 @@ def history(name: str, path: str, ask: Ask) -> Exit:
                     (f.diagnostic for f in refused.findings if f.diagnostic.is_error), None
                 )
                 emit(f"      cannot be rendered: {first.message if first else ''}\n", STDOUT)
-                last = None
                 continue
+            last = made.get(step.before.commits[0].id) if step.before else None
             emit("".join(f"      {line}\n" for line in _told(last, now)), STDOUT)
-            last = now
-        if git.is_shallow(place.top):
-            note = codes.HISTORY_ENDS.at(
-                Location(),
-                f"the clone is shallow: what was before {steps[0].commits[0].id[:10]} is not known here",
-                help="git fetch --unshallow",
-            )
-            tell(merge(find([note], Sources())), asked)
+            made[commit.id] = now
+        tell(merge(find(_ends(place), Sources())), asked)
     except RefusedError as refused:
         tell(refused.findings, asked)
         return refused.exit
@@ -85,14 +84,14 @@ def history(name: str, path: str, ask: Ask) -> Exit:
     return Exit.OK
 
 
-def show(name: str, path: str, ask: Ask, *, revision: int | None, at: str) -> Exit:
+def show(name: str, path: str, ask: Ask, *, revision: int | None, at: str | None) -> Exit:
     """Print the VM *name* of *path* as it is, or as it was at an edit *revision* or *at* a commit."""
     asked = ask((path,))
     try:
         _refuse_asking(asked)
-        if revision is None and not at:
+        if revision is None and at is None:
             text = rendered(name, asked, whole=False).text
-        elif at:
+        elif at is not None:
             place = _place(path, asked)
             commit = _commit(place, at)
             with _back_at(place, commit) as folder:
@@ -100,12 +99,7 @@ def show(name: str, path: str, ask: Ask, *, revision: int | None, at: str) -> Ex
         else:
             place = _place(path, asked)
             vm, steps = _steps(name, place)
-            step = next((step for step in steps if step.pin.revision == revision), None)
-            if step is None:
-                known = ", ".join(str(step.pin.revision) for step in steps)
-                message = f"{vm} has no revision {revision} in the history of {place.lock}; there is {known}"
-                return _fail(codes.HISTORY_UNREADABLE.at(Location(), message), asked)
-            text = _render_step(vm, place, ask, step).text
+            text = _render_step(vm, place, ask, _meant(vm, revision, steps, place)).text
     except RefusedError as refused:
         tell(refused.findings, asked)
         return refused.exit
@@ -113,6 +107,43 @@ def show(name: str, path: str, ask: Ask, *, revision: int | None, at: str) -> Ex
         return _fail(codes.HISTORY_UNREADABLE.at(Location(), f"git: {error}"), asked)
     emit(writer.write([text]), STDOUT)
     return Exit.OK
+
+
+def _meant(vm: str, revision: int | None, steps: list[_Step], place: _Place) -> _Step:
+    """The step that has the number *revision*; several are fine only where they render to the same."""
+    found = [step for step in steps if step.pin.revision == revision]
+    if not found:
+        known = ", ".join(dict.fromkeys(str(step.pin.revision) for step in steps))
+        message = (
+            f"{vm} has no revision {revision} in the history of {place.lock}; there is {known}"
+        )
+        faults = [codes.HISTORY_UNREADABLE.at(Location(), message), *_ends(place)]
+        raise RefusedError(merge(find(faults, Sources())), status(faults))
+    if len({step.pin.rendered for step in found}) > 1:
+        ids = ", ".join(step.commits[0].id[:10] for step in found)
+        message = f"{vm} had a revision {revision} more than once, from the commits {ids}"
+        cure = (
+            f"show one of them with --at: virt-render show {vm} --at {found[-1].commits[0].id[:10]}"
+        )
+        raise refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
+    return found[0]
+
+
+def _ends(place: _Place) -> list[Diagnostic]:
+    """Where the history of the lock ends though there was more."""
+    oldest = [commit for commit in git.commits(place.top, place.lock) if not commit.parents]
+    found = []
+    if git.is_shallow(place.top):
+        message = "the clone is shallow: what was before "
+        message += f"{oldest[0].id[:10]} is not known here" if oldest else "it begins is not known"
+        found.append(codes.HISTORY_ENDS.at(Location(), message, help="git fetch --unshallow"))
+    for commit in oldest:
+        former = git.moved_from(place.top, commit.id, place.lock)
+        if former:
+            message = f"{commit.id[:10]} moved {former} to {place.lock}: what was before is told where it was"
+            cure = f"git worktree add ../before {commit.id[:10]}^, and ask there for {os.path.dirname(former) or '.'}"
+            found.append(codes.HISTORY_ENDS.at(Location(), message, help=cure))
+    return found
 
 
 def _fail(fault: Diagnostic, asked: Request) -> Exit:
@@ -146,15 +177,9 @@ def _commit(place: _Place, revision: str) -> Commit:
 
 def _steps(name: str, place: _Place) -> tuple[str, list[_Step]]:
     """The VM that *name* means in the locks of the history, and its edit revisions, oldest first."""
-    locks = []
-    for commit in reversed(git.commits(place.top, place.lock)):
-        data = git.file_at(place.top, commit.id, place.lock)
-        found = read(data, place.lock)
-        for document in found.documents[:1]:
-            lock, faults = revision_lock.read(document.body, Location(file=place.lock))
-            if not faults and not found.diagnostics:
-                locks.append((commit, lock))
-    known = dict.fromkeys(vm for _, lock in locks for vm in lock.pins)
+    commits = reversed(git.commits(place.top, place.lock))
+    locks = [(commit, _lock_at(commit, place)) for commit in commits]
+    known = dict.fromkeys(vm for _, lock in locks if lock for vm in lock.pins)
     vms = fitting(name, known)
     if len(vms) != 1:
         message = (
@@ -163,15 +188,44 @@ def _steps(name: str, place: _Place) -> tuple[str, list[_Step]]:
             else f"no lock in the history of {place.lock} pins {name}"
         )
         cure = "a VM is named NAME or NAMESPACE/NAME; 'virt-render pin' begins its history"
-        raise refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
-    steps: dict[int, _Step] = {}
+        faults = [codes.HISTORY_UNREADABLE.at(Location(), message, help=cure), *_ends(place)]
+        raise RefusedError(merge(find(faults, Sources())), status(faults))
+    return vms[0], _steps_of(vms[0], locks)
+
+
+def _lock_at(commit: Commit, place: _Place) -> Lock | None:
+    """The lock of a commit; None where it cannot be read."""
+    found = read(git.file_at(place.top, commit.id, place.lock), place.lock)
+    if found.diagnostics:
+        return None
+    if not found.documents:  # it was removed
+        return revision_lock.EMPTY
+    lock, faults = revision_lock.read(found.documents[0].body, Location(file=place.lock))
+    return None if faults else lock
+
+
+def _steps_of(vm: str, locks: Sequence[tuple[Commit, Lock | None]]) -> list[_Step]:
+    """The steps of *vm*: a commit is part of a parent's, wherever that stands in the list, if it has the same pin."""
+    steps: list[_Step] = []
+    at: dict[str, _Step] = {}
     for commit, lock in locks:
-        pin = lock.pins.get(vms[0])
-        if pin is not None:
-            # A number returns where branches alternate; what was merged in the end is meant.
-            before = steps[pin.revision].commits if pin.revision in steps else []
-            steps[pin.revision] = _Step([*before, commit], pin)
-    return vms[0], list(steps.values())
+        above = [at[parent] for parent in commit.parents if parent in at]
+        if lock is None:  # what cannot be read changes nothing
+            if above:
+                at[commit.id] = above[0]
+            continue
+        pin = lock.pins.get(vm)
+        if pin is None:
+            continue
+        mine = (pin.revision, pin.rendered)
+        step = next((one for one in above if (one.pin.revision, one.pin.rendered) == mine), None)
+        if step is None:
+            before = above[0] if above else steps[-1] if steps else None
+            step = _Step([], pin, before)
+            steps.append(step)
+        step.commits.append(commit)
+        at[commit.id] = step
+    return steps
 
 
 @contextlib.contextmanager

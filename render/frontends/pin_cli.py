@@ -71,7 +71,7 @@ def commands(option: Callable[[Option], click.Option]) -> list[click.Command]:
             click.Option(
                 ["--revision"], type=click.IntRange(min=1), metavar="N", help="as it was at this edit revision"
             ),
-            click.Option(["--at"], default="", metavar="GIT-REV", help="as it was at this commit"),
+            click.Option(["--at"], metavar="GIT-REV", help="as it was at this commit"),
         ),
     ]  # fmt: skip
 
@@ -146,12 +146,14 @@ def history(vm: str, path: str | None, **values: Any) -> Exit:
     )
 
 
-def show(vm: str, path: str | None, revision: int | None, at: str, **values: Any) -> Exit:
+def show(vm: str, path: str | None, revision: int | None, at: str | None, **values: Any) -> Exit:
     """Print VM as it is rendered now, or as it was at an edit revision or a commit."""
     from render.frontends import history_commands
 
-    if revision is not None and at:
+    if revision is not None and at is not None:
         raise click.UsageError("--revision and --at exclude each other")
+    if at == "":
+        raise click.UsageError("--at needs a commit, and was given nothing")
 
     def ask(paths: tuple[str, ...]) -> Request:
         return _request("show", paths, values)

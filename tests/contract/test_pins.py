@@ -220,6 +220,116 @@ def test_history_of_a_shallow_clone(repository: Repository, tmp_path: Path) -> N
     ] == ["2", "3"]
     assert "VR616" in done.stderr
     assert "sockets: 3 -> 4 (live)" in done.stdout
+    done = clone.run("show", "web", "--revision", "1")
+    assert done.returncode == 1
+    assert "has no revision 1" in done.stderr
+    assert "the clone is shallow" in done.stderr
+
+
+def rows(history: str) -> list[tuple[str, str]]:
+    """The numbers of a history with the commits that they stand beside."""
+    found = (line.split() for line in history.splitlines() if line[:4].strip().isdecimal())
+    return [(words[0], words[1]) for words in found]
+
+
+def test_a_number_that_comes_again_has_a_row_of_its_own(repository: Repository) -> None:
+    """As after ``git revert``: each commit is told with what it made of the VM."""
+    repository.fine("pin")
+    first = repository.commit("Pin")
+    repository.instancetype("small", cpus=4)
+    repository.fine("pin", "--upgrade-all")
+    second = repository.commit("Upgrade to four")
+    repository.git("revert", "--no-edit", "HEAD")
+    third = repository.git("rev-parse", "HEAD").strip()
+    repository.instancetype("small", cpus=8)
+    repository.fine("pin", "--upgrade-all")
+    fourth = repository.commit("Upgrade to eight")
+    history = repository.fine("history", "web")
+    ids = [commit[:10] for commit in (first, second, third, fourth)]
+    assert rows(history) == list(zip("1212", ids, strict=True))
+    steps = [line.split()[1:4] for line in history.splitlines() if "cpu.sockets" in line]
+    assert steps == [["2", "->", "4"], ["4", "->", "2"], ["2", "->", "8"]]
+    # What the number means is said only where it means one thing.
+    assert sockets(repository.fine("show", "web", "--revision", "1"), "web") == 2
+    done = repository.run("show", "web", "--revision", "2")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"more than once, from the commits {ids[1]}, {ids[3]}" in done.stderr
+    assert sockets(repository.fine("show", "web", "--at", ids[1]), "web") == 4
+    assert sockets(repository.fine("show", "web", "--at", ids[3]), "web") == 8
+
+
+def test_history_of_a_vm_that_was_away(repository: Repository) -> None:
+    repository.fine("pin")
+    first = repository.commit("Pin")
+    (repository.folder / "vms/web.yaml").unlink()
+    repository.fine("pin")
+    repository.commit("Remove web")
+    repository.instancetype("small", cpus=4)
+    repository.vm("web")
+    repository.fine("pin", "--upgrade-all")
+    again = repository.commit("Add web again")
+    assert rows(repository.fine("history", "web")) == [("1", first[:10]), ("1", again[:10])]
+    assert repository.run("show", "web", "--revision", "1").returncode == 1
+
+
+def test_history_across_a_merge_has_each_step_once(repository: Repository) -> None:
+    repository.fine("pin")
+    first = repository.commit("Pin")
+    repository.instancetype("small", cpus=4)
+    repository.git("checkout", "--quiet", "-b", "db")
+    repository.fine("pin", "--upgrade", "db")
+    repository.commit("Upgrade db")
+    repository.git("checkout", "--quiet", "main")
+    repository.instancetype("small", cpus=4)
+    repository.fine("pin", "--upgrade", "web")
+    upgraded = repository.commit("Upgrade web")
+    repository.git("merge", "--quiet", "--no-edit", "db")
+    expected = [("1", first[:10]), ("2", upgraded[:10])]
+    assert rows(repository.fine("history", "web")) == expected
+
+
+def test_history_of_a_moved_folder_says_where_it_was(repository: Repository) -> None:
+    repository.fine("pin")
+    repository.commit("Pin")
+    for folder in ("vms", "instancetypes", LOCK):
+        (repository.folder / "fleet").mkdir(exist_ok=True)
+        repository.git("mv", folder, f"fleet/{folder}")
+    moved = repository.commit("Move")
+    done = repository.run("history", "web", "fleet")
+    assert rows(done.stdout) == [("1", moved[:10])]
+    assert f"{moved[:10]} moved {LOCK} to fleet/{LOCK}" in done.stderr
+    assert "VR616" in repository.run("show", "web", "fleet", "--revision", "9").stderr
+
+
+def test_history_runs_nothing_that_the_repository_names(repository: Repository) -> None:
+    """No filter, hook or monitor; and files that git would convert are as they were committed."""
+    repository.fine("pin")
+    repository.write(".gitattributes", "*.yaml filter=odd\n")
+    repository.write("link.yaml", "")
+    (repository.folder / "link.yaml").unlink()
+    (repository.folder / "link.yaml").symlink_to("vms/web.yaml")
+    repository.commit("Pin")
+    (repository.folder / "link.yaml").unlink()
+    program = f"touch {repository.folder}/ran; cat"
+    for key in ("filter.odd.smudge", "filter.odd.clean", "core.fsmonitor"):
+        repository.git("config", key, program)
+    repository.write("hooks/post-index-change", f"#!/bin/sh\ntouch {repository.folder}/ran\n")
+    (repository.folder / "hooks/post-index-change").chmod(0o755)
+    repository.git("config", "core.hooksPath", str(repository.folder / "hooks"))
+    assert sockets(repository.fine("show", "web", "--at", "HEAD"), "web") == 2
+    assert rows(repository.fine("history", "web"))
+    assert not (repository.folder / "ran").exists()
+
+
+def test_history_before_the_first_commit(repository: Repository) -> None:
+    repository.fine("pin")
+    done = repository.run("history", "web")
+    assert done.returncode == 1
+    assert "the repository has no commit yet" in done.stderr
+
+
+def test_at_needs_a_commit(repository: Repository) -> None:
+    assert repository.run("show", "web", "--at", "").returncode == 2
 
 
 @pytest.mark.parametrize(
