@@ -54,7 +54,9 @@ _ROOT = Option(
 _VERBOSE = Option(
     "verbose", "flag", default=False, help="say also what was skipped and why", short="v"
 )
-
+_TIMINGS = Option(
+    "timings", "flag", default=False, help="say on standard error where the time went"
+)
 _REPORTS = tuple(
     Option(
         f"{name}-file", "path", "", f"write the findings also to a file, in the format {name}",
@@ -69,7 +71,7 @@ DEADLINE = Option(
 """Argo CD kills a plugin that is late without a word."""
 
 COMMANDS: dict[str, tuple[Option, ...]] = {
-    "build": (_OUTPUT, *OPTIONS, *HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _VERBOSE),
+    "build": (_OUTPUT, *OPTIONS, *HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _TIMINGS, _VERBOSE),
     "check": (*OPTIONS, *HOST_OPTIONS, _FORMAT, *_REPORTS, _ROOT, _CONFIG, _VERBOSE),
     "krm": (*OPTIONS, *HOST_OPTIONS, _CONFIG, _VERBOSE),
     "argocd generate": (*OPTIONS, DEADLINE, *HOST_OPTIONS, _CONFIG, _VERBOSE),
@@ -113,6 +115,7 @@ class Request(NamedTuple):
     limits: Limits
     format: str
     verbose: bool
+    timings: bool = False
     output: str = ""
     root: str = ""
     deadline: int = 0
@@ -209,6 +212,7 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
         limits=limits,
         format=values.get("format", "text"),
         verbose=values["verbose"],
+        timings=values.get("timings", False),
         output="" if values.get("output") == "-" else values.get("output", ""),
         root=values.get("root", ""),
         deadline=values.get("deadline", 0),

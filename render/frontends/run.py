@@ -8,9 +8,10 @@ from typing import BinaryIO
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.diagnostics.suppression import suppress
-from render.frontends import config, locks
+from render.frontends import config, locks, progress
 from render.frontends.exits import Exit, status
 from render.frontends.options import Call, Request, request
+from render.frontends.progress import Timings
 from render.manifests import sources, writer
 from render.manifests.discover import inside, tidy
 from render.manifests.files import reason, write_atomic
@@ -60,21 +61,34 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
 
 def build(asked: Request) -> Exit:
     """Render; manifests on stdout or to ``-o`` if there is no error, findings on stderr."""
-    loaded = sources.load(
-        asked.paths or (".",),
-        stdin=standard_input(),
-        limits=asked.limits,
-        kustomize=asked.kustomize,
-        allow_remote=asked.allow_remote,
-    )
+    timings, loaded = Timings(), Loaded()
     texts: list[str] | None = None if asked.output else []
-    rendered, diagnostics = render_loaded(loaded, asked, texts)
+    with progress.line(lambda: _progress(loaded, texts)):
+        sources.load(
+            asked.paths or (".",),
+            stdin=standard_input(),
+            limits=asked.limits,
+            kustomize=asked.kustomize,
+            allow_remote=asked.allow_remote,
+            into=loaded,
+        )
+        timings.lap("read")
+        rendered, diagnostics = render_loaded(loaded, asked, texts)
+        timings.lap("render")
     if diagnostics or asked.format != "text" or asked.reports:
         diagnostics += publish(merge(findings_of(loaded, diagnostics, asked)), asked)
     outcome = status(diagnostics)
-    if outcome is not Exit.OK:
-        return outcome
-    return _save(loaded, rendered, asked) if texts is None else _print(loaded, texts, asked)
+    if outcome is Exit.OK:
+        outcome = _save(loaded, rendered, asked) if texts is None else _print(loaded, texts, asked)
+    if asked.timings:
+        timings.lap("write")
+        emit(str(timings), STDERR)
+    return outcome
+
+
+def _progress(loaded: Loaded, texts: list[str] | None) -> str:
+    read = f"{len(loaded.data):,} files, {len(loaded.documents):,} objects read"
+    return f"{read}, {len(texts):,} rendered" if texts else read
 
 
 def render_loaded(

@@ -173,7 +173,9 @@ def _take(  # noqa: PLR0913 - the parts of a document
         text = text.replace("\r\n", "\n")
         if "\r" in text:  # before a line break it would now be a part of it
             text = None
-    if text is not None and text.startswith("---"):  # it followed a byte order mark, and would now be a separator
+    if text is not None and text.startswith(
+        "---"
+    ):  # it followed a byte order mark, and would now be a separator
         text = None
     found.documents.append(Document(body, origin, text, ambiguous))
 

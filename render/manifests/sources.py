@@ -43,8 +43,9 @@ def load(  # noqa: PLR0913 - the options of the command line
     kustomize: str = "auto",
     allow_remote: bool = False,
     roots: Literal["one", "all"] = "one",
+    into: Loaded | None = None,
 ) -> Loaded:
-    """Read *paths* into one set of documents: what ``build`` renders.
+    """Read *paths* into one set of documents, *into* if it is given (somebody may be watching): what ``build`` renders.
 
     ``-`` is *stdin*; a folder with a kustomization is built with kustomize (*kustomize*: ``auto`` finds it on the PATH,
     ``never`` reads the plain files, anything else names the binary); of another folder the YAML and JSON files below it
@@ -52,7 +53,7 @@ def load(  # noqa: PLR0913 - the options of the command line
     Nothing is raised: whatever is wrong is a diagnostic.
     """
     loader = _Loader(stdin, kustomize, allow_remote, limits)
-    into = Loaded()
+    into = into or Loaded()
     loader.allow(paths)
     for path in paths:
         if loader.is_root(path):
