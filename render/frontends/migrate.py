@@ -1,26 +1,29 @@
 """``virt-render migrate``: files that say the same in today's words, written only if no VM becomes another."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
+from render.frontends.builds import Builds
 from render.frontends.exits import Exit, status
 from render.frontends.options import Request
 from render.frontends.run import STDERR, STDOUT, emit, tell
 from render.manifests import files, reader, rewrite, sources
+from render.manifests.rewrite import Unwritten
 from render.manifests.sources import Loaded
 from render.model import edits as edited
 from render.model.edits import Edit
 from render.model.fieldpath import FieldPath
 from render.model.resource import Resource, from_body
 from render.pipeline import migrating
+from render.pipeline.changes import Unit
 from render.pipeline.migrating import Migration
 from render.report.findings import find, merge
 from render.report.places import Sources
 
-_Edits = dict[str, dict[int, list[tuple[FieldPath, Edit]]]]
+Edits = Mapping[int, Sequence[Edit]]
 
 
 class Change(NamedTuple):
@@ -46,20 +49,31 @@ def migrate(asked: Request, *, diff: bool, check: bool) -> Exit:
         if not rewrite.is_yaml(loaded.data[file].decode())
     }
     fixed = frozenset(i for i, d in enumerate(loaded.documents) if d.origin.file in json)
-    plan = migrating.migrate(resources, asked.settings, fixed, _patches(asked))
-    changes = list(_changes(loaded, resources, plan, asked))
-    refused = [change for change in changes if isinstance(change, Diagnostic)]
+    texts, builds = _Texts(loaded, resources, asked), Builds(asked)
+
+    def objection(units: Sequence[Unit]) -> str:
+        made = texts.after(_edits(units))
+        if isinstance(made, str):
+            return made
+        unsafe = {texts.file(i) for unit in units if not unit.safe for i in unit.edits}
+        real = {os.path.realpath(file): text for file, text in made.items()}
+        return builds.objection(real, frozenset(map(os.path.realpath, unsafe)))
+
+    plan = migrating.migrate(resources, asked.settings, fixed, _patches(asked), objection)
+    made = texts.after(plan.edits)
+    after = {} if isinstance(made, str) else made
+    changes = [Change(file, texts.before(file), text) for file, text in sorted(after.items())]
+    refused = [builds.fault] if builds.fault and changes else []
     outcome = _tell(loaded, [*loaded.diagnostics, *plan.diagnostics, *refused], asked)
     if outcome is not Exit.OK:
         return outcome
-    ready = [change for change in changes if isinstance(change, Change)]
     if diff:
-        emit("".join(map(_diff, ready)), STDOUT)
+        emit("".join(map(_diff, changes)), STDOUT)
     else:
         emit(_summary(plan), STDOUT)
     if check:
-        return Exit.FINDINGS if ready else Exit.OK
-    return Exit.OK if diff else _write(loaded, ready, asked)
+        return Exit.FINDINGS if changes else Exit.OK
+    return Exit.OK if diff else _write(loaded, changes, asked)
 
 
 def _patches(asked: Request) -> dict[str, str]:
@@ -80,35 +94,67 @@ def _tell(loaded: Loaded, diagnostics: list[Diagnostic], asked: Request) -> Exit
     return status(diagnostics)
 
 
-def _changes(
-    loaded: Loaded, resources: list[Resource], plan: Migration, asked: Request
-) -> Iterator[Change | Diagnostic]:
-    """The files that change; one whose new text would not say what is meant is refused."""
-    by_file: _Edits = {}
-    for index, changes in sorted(plan.edits.items()):
-        origin = loaded.documents[index].origin
-        route = tuple(step for item in origin.item for step in ("items", item))
-        place = by_file.setdefault(origin.file, {}).setdefault(origin.document, [])
-        place += ((route, change) for change in changes)
-    for file, edits in by_file.items():
-        before = loaded.data[file].decode()
-        after = rewrite.rewrite(before, edits)
+def _edits(units: Sequence[Unit]) -> Edits:
+    found: dict[int, list[Edit]] = {}
+    for unit in units:
+        for index, edits in unit.edits.items():
+            found.setdefault(index, []).extend(edits)
+    return found
+
+
+class _Texts:
+    """The texts of files before and after edits of the objects in them."""
+
+    __slots__ = ("_limits", "_loaded", "_made", "_resources")
+
+    def __init__(self, loaded: Loaded, resources: list[Resource], asked: Request) -> None:
+        self._loaded = loaded
+        self._resources = resources
+        self._limits = asked.limits
+        self._made: dict[tuple[str, str], str | Unwritten] = {}
+
+    def file(self, index: int) -> str:
+        """The file that holds the object at *index*."""
+        return self._loaded.documents[index].origin.file
+
+    def before(self, file: str) -> str:
+        """The text of *file* as it is."""
+        return self._loaded.data[file].decode()
+
+    def after(self, edits: Edits) -> dict[str, str] | str:
+        """The new text of each file that *edits*, by the index of the object, change; or why there is none."""
+        by_file: dict[str, dict[int, Sequence[Edit]]] = {}
+        for index, changes in sorted(edits.items()):
+            by_file.setdefault(self.file(index), {})[index] = changes
+        made: dict[str, str] = {}
+        for file, changes_by_index in by_file.items():
+            key = (file, repr(changes_by_index))
+            if key not in self._made:
+                self._made[key] = self._rewrite(file, changes_by_index)
+            text = self._made[key]
+            if isinstance(text, Unwritten):
+                return f"{file} cannot be rewritten: {text.why}"
+            made[file] = text
+        return made
+
+    def _rewrite(self, file: str, edits: Edits) -> str | Unwritten:
+        places: dict[int, list[tuple[FieldPath, Edit]]] = {}
+        for index, changes in edits.items():
+            origin = self._loaded.documents[index].origin
+            route = tuple(step for item in origin.item for step in ("items", item))
+            places.setdefault(origin.document, []).extend((route, change) for change in changes)
+        after = rewrite.rewrite(self.before(file), places)
+        if isinstance(after, Unwritten):
+            return after
         meant = [
-            edited.apply(one.body, plan.edits.get(one.index, ()))
-            for one in resources
-            if one.origin is not None and one.origin.file == file
+            edited.apply(one.body, edits.get(one.index, ()))
+            for one in self._resources
+            if self.file(one.index) == file
         ]
-        said = [
-            document.body for document in reader.read(after.encode(), file, asked.limits).documents
-        ]
+        said = [one.body for one in reader.read(after.encode(), file, self._limits).documents]
         if said == meant:
-            yield Change(file, before, after)
-        else:
-            yield codes.UNWRITABLE.at(
-                Location(file=file),
-                f"{file} cannot be rewritten without changing something else in it",
-                help="anchors, aliases and merge keys stand in the way: write them out",
-            )
+            return after
+        return Unwritten("anchors, aliases or merge keys in it would make it say something else")
 
 
 def _summary(plan: Migration) -> str:

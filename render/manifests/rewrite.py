@@ -7,9 +7,9 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from render.manifests import stream
+from render.manifests import comments, stream
 from render.model.edits import Edit, Move, Put, Remove
 from render.model.fieldpath import FieldPath
 
@@ -19,8 +19,17 @@ _DASH = re.compile(
 )
 
 
-def rewrite(text: str, edits: Mapping[int, Iterable[tuple[FieldPath, Edit]]]) -> str:
-    """*text* with *edits* by document: pairs of the way to an object in it (of a List) and an edit of that object."""
+class Unwritten(NamedTuple):
+    """Why a text cannot be rewritten."""
+
+    why: str
+
+
+def rewrite(text: str, edits: Mapping[int, Iterable[tuple[FieldPath, Edit]]]) -> str | Unwritten:
+    """*text* with *edits* by document: pairs of the way to an object in it (of a List) and an edit of that object.
+
+    No comment is lost: where one would be, there is no new text.
+    """
     parts: list[str] = []
     done = 0
     for index, chunk in enumerate(stream.split(text)):
@@ -28,7 +37,10 @@ def rewrite(text: str, edits: Mapping[int, Iterable[tuple[FieldPath, Edit]]]) ->
         if index not in edits:
             continue
         end = min(start + len(chunk.text), len(text))
-        parts += (text[done:start], _document(chunk.text, edits[index]))
+        made = _document(chunk.text, edits[index])
+        if isinstance(made, Unwritten):
+            return made
+        parts += (text[done:start], made)
         done = end
     return "".join((*parts, text[done:]))
 
@@ -38,7 +50,7 @@ def is_yaml(text: str) -> bool:
     return all(chunk.value is stream.MISSING for chunk in stream.split(text))
 
 
-def _document(text: str, edits: Iterable[tuple[FieldPath, Edit]]) -> str:
+def _document(text: str, edits: Iterable[tuple[FieldPath, Edit]]) -> str | Unwritten:
     from ruamel.yaml import YAML
 
     yaml = YAML(typ="rt", pure=True)
@@ -49,13 +61,18 @@ def _document(text: str, edits: Iterable[tuple[FieldPath, Edit]]) -> str:
         yaml.indent(mapping=2, sequence=4, offset=2)
     root = yaml.load(plain)
     before = _comments(root)
-    for prefix, edit in edits:
-        _edit(_at(root, prefix), edit)
+    try:
+        for prefix, edit in edits:
+            _edit(_at(root, prefix), edit)
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return Unwritten("anchors, aliases or merge keys stand in the way: write them out")
     lost = before - _comments(root)
     written = io.StringIO()
     yaml.dump(root, written)
     # A comment whose place is gone stays with the document.
     made = "".join(f"{line}\n" for line in lost.elements()) + written.getvalue().rstrip("\n") + "\n"
+    for comment in comments.lost(plain, made):
+        return Unwritten(f"the comment {comment} would be lost: let it stand on a line above a key")
     return made if plain == text else made.replace("\n", "\r\n")
 
 
@@ -77,6 +94,10 @@ def _edit(body: Any, edit: Edit) -> None:
             _parent(body, path)[path[-1]] = value
         case Remove(path):
             _take(_at(body, path[:-1]), path[-1])
+        case Move(path, to) if path[-1] not in _at(body, path[:-1]) and to[-1] in _at(
+            body, to[:-1]
+        ):
+            pass  # what an alias stands for was edited where another one stands for it
         case Move(path, to) if path[:-1] == to[:-1]:
             mapping = _at(body, path[:-1])
             place = list(mapping).index(path[-1])
@@ -131,5 +152,5 @@ def _flat(found: Any) -> Iterator[Any]:
     if isinstance(found, list):
         for item in found:
             yield from _flat(item)
-    elif found is not None:
+    elif hasattr(found, "value"):  # the comment beside the head of a block scalar is a bare text
         yield found

@@ -1,7 +1,7 @@
 """Saying the same in today's words: changes that are planned, tried out, and kept only if no VM changes."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
@@ -35,40 +35,64 @@ def migrate(
     settings: Settings,
     fixed: frozenset[int] = frozenset(),
     patches: Mapping[str, str] = {},
+    objection: Callable[[Sequence[Unit]], str] = lambda _: "",
 ) -> Migration:
     """Plan the migration of *resources*; those at the indexes *fixed* cannot be edited.
 
     What a VM becomes is compared before and after, apart from the annotations that name where it comes from. A change
-    by which one would differ is left out, and one that takes away what one of *patches* (texts by file) looks for.
+    by which one would differ is left out, and so is one that takes away what one of *patches* (texts by file) looks
+    for, or one with which there is an *objection* to all changes so far.
     """
-    settings = settings._replace(
-        emit="vmi", preset_conflicts="override", annotations=False, pins="ignore"
-    )
     diagnostics: list[Diagnostic] = []
     units: list[Unit] = []
-    for unit in plan(resources, settings, diagnostics):
+    for unit in plan(resources, _comparable(settings), diagnostics):
         reason = _hindrance(unit, fixed, patches)
         if reason:
             diagnostics.append(stays(unit.resource, reason))
         else:
             units.append(unit)
-    want = _started(resources, settings)
-    units = list(_told(units, resources, want, diagnostics))
-    accepted = units
-    if units and _started(_edited(resources, units), settings) != want:
-        accepted = []
-        for batch in ([unit for unit in units if unit.safe], *([u] for u in units if not u.safe)):
-            if _started(_edited(resources, [*accepted, *batch]), settings) == want:
-                accepted += batch
-            else:
-                diagnostics += (
-                    stays(u.resource, f"with {u.words}, a VM would change") for u in batch
-                )
+    want = started(resources, settings)
+
+    def why_not(chosen: Sequence[Unit]) -> str:
+        if started(_edited(resources, chosen), settings) != want:
+            return "a VM would change"
+        return objection(chosen)
+
+    accepted: list[Unit] = []
+    pending = list(_told(units, resources, want, diagnostics))
+    while pending:
+        refused = list(_add(accepted, pending, why_not))
+        if len(refused) in (0, len(pending)):
+            diagnostics += (stays(u.resource, f"with {u.words}, {why}") for u, why in refused)
+            break
+        # One may go well with what was accepted after it.
+        pending = [unit for unit, _ in refused]
     made: dict[int, list[Edit]] = {}
     for unit in accepted:
         for index, found in unit.edits.items():
             made.setdefault(index, []).extend(found)
     return Migration(made, [(unit.resource, unit.words) for unit in accepted], diagnostics)
+
+
+def _add(
+    accepted: list[Unit], units: Sequence[Unit], why_not: Callable[[Sequence[Unit]], str]
+) -> Iterator[tuple[Unit, str]]:
+    """Add those of *units* to *accepted* that nothing speaks against; the others, with the reasons."""
+    why = why_not([*accepted, *units])
+    if not why:
+        accepted += units
+    elif len(units) == 1:
+        yield units[0], why
+    else:
+        half = len(units) // 2
+        yield from _add(accepted, units[:half], why_not)
+        yield from _add(accepted, units[half:], why_not)
+
+
+def _comparable(settings: Settings) -> Settings:
+    return settings._replace(
+        emit="vmi", preset_conflicts="override", annotations=False, pins="ignore"
+    )
 
 
 def _told(
@@ -107,14 +131,14 @@ def _edited(resources: Sequence[Resource], units: Iterable[Unit]) -> list[Resour
     return found
 
 
-def _started(resources: Sequence[Resource], settings: Settings) -> dict[int, Tree]:
-    """What VMs and VMIs become, by index, without the names of what they were made from."""
+def started(resources: Sequence[Resource], settings: Settings) -> dict[int, Tree]:
+    """What VMs and VMIs start as, by index, without the names of what they were made from."""
     found: dict[int, Tree] = {}
 
     def note(machine: Machine, body: Tree) -> None:
         found[machine.resource.index] = _unnamed(body)
 
-    order.run(resources, settings, note)
+    order.run(resources, _comparable(settings), note)
     return found
 
 

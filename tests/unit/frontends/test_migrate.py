@@ -220,6 +220,7 @@ def test_a_change_by_which_a_vm_would_differ_is_not_made(
 @pytest.mark.parametrize("inline", [True, False])
 def test_what_a_patch_looks_for_stays(
     inline: bool,  # noqa: FBT001 - a case
+    kustomize: str,
     capfdbinary: pytest.CaptureFixture[bytes],
 ) -> None:
     """A patch with ``running`` on a base with ``runStrategy`` would make a VM that KubeVirt refuses."""
@@ -231,7 +232,7 @@ def test_what_a_patch_looks_for_stays(
     Path("kustomization.yaml").write_text(
         head + (f"  patch: '{patch}'\n" if inline else "  path: stop.yaml\n"), encoding="utf-8"
     )
-    assert invoke(["migrate"]) is Exit.OK
+    assert invoke(["migrate", "--kustomize", kustomize]) is Exit.OK
     made = texts()
     assert "running: true" in made["vms.yaml"]
     assert "v1alpha2" not in made["instancetypes.yaml"]

@@ -1,5 +1,7 @@
 """Editing YAML text: nothing changes but what is edited."""
 
+import re
+
 import pytest
 
 from render.manifests.reader import read
@@ -39,7 +41,9 @@ RENAME = (
 
 
 def edit(text: str, *edits: Edit, document: int = 0, route: FieldPath = ()) -> str:
-    return rewrite(text, {document: [(route, one) for one in edits]})
+    made = rewrite(text, {document: [(route, one) for one in edits]})
+    assert isinstance(made, str)
+    return made
 
 
 def test_a_key_is_renamed_in_its_place_with_its_comments() -> None:
@@ -99,3 +103,39 @@ def test_lists_keep_their_indentation() -> None:
 def test_json_is_no_yaml_here() -> None:
     assert is_yaml(VM)
     assert not is_yaml('{"a": 1}')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: {\n  # why\n  b: 1, # and how\n  c: [1, # one\n    2]\n  }\nrunning: true\n",
+        "a: # before the value\n  # and once more\n  1\nrunning: true\n",
+        "a: |2 # of a block\n  # not one\n  x\nb: 'it#s' # one\nrunning: &x true # two\n",
+        "running: # late\n  true # or never\n",
+    ],
+)
+def test_no_comment_is_lost(text: str) -> None:
+    """Either all are there, or there is no new text and the reason names one."""
+    move = (Move(("running",), ("runStrategy",)), Put(("runStrategy",), "Always"))
+    made = rewrite(text, {0: [((), one) for one in move]})
+    said = re.findall(r"(?<!\w)# \w.*", text.replace("# not one", ""))
+    if isinstance(made, str):
+        assert all(one in made for one in said)
+        assert "runStrategy" in made
+    else:
+        assert any(f"the comment {one} would be lost" in made.why for one in said)
+
+
+def test_what_an_alias_shares_is_edited_once() -> None:
+    text = "items:\n- spec: &s {running: false, a: 1}\n- spec: *s\n"
+    places: list[tuple[FieldPath, Edit]] = [
+        (("items", index), edit)
+        for index in (0, 1)
+        for edit in (
+            Move(("spec", "running"), ("spec", "runStrategy")),
+            Put(("spec", "runStrategy"), "Halted"),
+        )
+    ]
+    assert rewrite(text, {0: places}) == (
+        "items:\n- spec: &s {runStrategy: Halted, a: 1}\n- spec: *s\n"
+    )
