@@ -19,8 +19,9 @@ def check(asked: Request) -> Exit:
     findings: list[Finding] = []
     for root, paths in _by_root(asked.paths or (".",), asked.root).items():
         inputs = _load_around(asked, root, paths) if root else _load_all(paths, asked)
-        found = [one for loaded in inputs for one in _checked(loaded, asked)]
-        findings += _about(found, [*paths, *asked.read]) if root else found
+        for loaded in inputs:
+            found = _checked(loaded, asked)
+            findings += _about(found, [*paths, *asked.read], loaded) if root else found
     faults = publish(merge(findings), asked, to=STDOUT)
     return status((*(found.diagnostic for found in findings), *faults))
 
@@ -59,18 +60,21 @@ def _root(file: str) -> str:
     return repository(os.path.dirname(os.path.realpath(file)))
 
 
-def _about(findings: Iterable[Finding], paths: Sequence[str]) -> Iterator[Finding]:
+def _about(findings: Iterable[Finding], paths: Sequence[str], loaded: Loaded) -> Iterator[Finding]:
     """The *findings* in those of *paths* that are files (by the name given), below folders, or without a file.
 
-    *paths* are what was asked for, and what the settings name.
+    *paths* are what was asked for, and what the settings name. Why a kustomization was not built is about every file
+    that it reads: none of them was checked.
     """
     files = _files(paths)
+    read = {os.path.realpath(file) for file in loaded.files} if loaded.unbuilt else set()
+    unchecked = set() if read.isdisjoint(files) else set(loaded.unbuilt)
     folders = [os.path.realpath(path) for path in paths if path not in files.values()]
     for found in findings:
         real = os.path.realpath(found.place.file)
         if real in files:
             yield found._replace(place=found.place._replace(file=files[real]))
-        elif not found.place.file or inside(real, folders):
+        elif not found.place.file or inside(real, folders) or found.diagnostic in unchecked:
             yield found
 
 

@@ -19,14 +19,16 @@ LOCK = "virt-render.lock.yaml"
 class Loaded:
     """What was read.
 
-    *documents* in the order of the paths, below each by file name; *data*: what positions are looked up in.
+    *documents* in the order of the paths, below each by file name; *data*: what positions are looked up in; *unbuilt*:
+    of the *diagnostics*, why a kustomization was not built.
     """
 
-    __slots__ = ("data", "diagnostics", "documents")
+    __slots__ = ("data", "diagnostics", "documents", "unbuilt")
 
     def __init__(self) -> None:
         self.documents: list[Document] = []
         self.diagnostics: list[Diagnostic] = []
+        self.unbuilt: list[Diagnostic] = []
         self.data = Contents()
 
     @property
@@ -170,16 +172,10 @@ class _Loader:
         reach = kustomization.reach(top, self.limits, allow_remote=self.allow_remote)
         for file in (*reach.kustomizations, *reach.resources, *reach.others):
             into.data.note(file, self.limits.file_bytes)
-        if reach.diagnostics:
-            into.diagnostics.extend(reach.diagnostics)
-            return
-        program = kustomize.binary(self.kustomize, top)
-        if isinstance(program, Diagnostic):
-            into.diagnostics.append(program)
-            return
-        output = kustomize.build(top, program, allow_remote=self.allow_remote)
-        if isinstance(output, Diagnostic):
-            into.diagnostics.append(output)
+        output = reach.diagnostics or self._built(top)
+        if isinstance(output, list):
+            into.diagnostics.extend(output)
+            into.unbuilt.extend(output)
             return
         shown = f"{top} (kustomize build)"
         if self._fits(shown, output, into):
@@ -191,6 +187,14 @@ class _Loader:
         lock = tidy(os.path.join(top, LOCK))
         if os.path.isfile(lock):
             self._file(lock, into, named=True)
+
+    def _built(self, top: str) -> bytes | list[Diagnostic]:
+        """What kustomize makes of the folder *top*, or why nothing."""
+        program = kustomize.binary(self.kustomize, top)
+        if isinstance(program, Diagnostic):
+            return [program]
+        output = kustomize.build(top, program, allow_remote=self.allow_remote)
+        return [output] if isinstance(output, Diagnostic) else output
 
     def _folder(self, folder: str, into: Loaded) -> list[str]:
         plain = self.kustomize == "never"
