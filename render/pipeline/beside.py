@@ -104,8 +104,7 @@ def hashed(machine: Machine) -> Tree:
             continue
         ref = pins.ref_to(machine, use.kind_class.word, definition)
         name = hashed_name(ref.name, ref.hash)
-        if name != ref.name:
-            machine.beside.append(_named(machine, ref, name, definition.spec))
+        machine.beside.append(_named(machine, ref, name, definition.spec))
         if name != use.given.get("name"):
             matchers[use.kind_class.word] = _matcher(use, name)
     return _rewritten(machine, matchers)

@@ -113,21 +113,23 @@ def use(machine: Machine) -> None:
         return  # one that generates its name has none to be pinned under
     for kind_class in KIND_CLASSES:
         given = machine.spec.get(kind_class.word)
-        if given is None or _is_revision_there(machine, given):
+        if given is None or _names_revision(given):
             continue
         entry = pin.entries.get(kind_class.word) if pin else None
         if entry is None:
             _missing(machine, kind_class)
         elif not _is_in_force(machine, entry, given, kind_class):
             _ended(machine, kind_class, entry)
-        else:
+        elif machine.context.settings.emit != "source":  # what goes out as it came asks the cluster
             _apply(machine, kind_class, entry, given)
 
 
-def _is_revision_there(machine: Machine, given: Tree) -> bool:
-    """Whether the VM is pinned by KubeVirt's own means, which wins."""
-    named = given.get("revisionName")
-    return bool(named) and (machine.namespace, named) in machine.context.catalogue.revisions
+def _names_revision(given: Tree) -> bool:
+    """Whether the VM is pinned by KubeVirt's own means.
+
+    They win: without that ControllerRevision the VM would not start, and the lock must not hide it.
+    """
+    return bool(given.get("revisionName")) and not given.get("inferFromVolume")
 
 
 def _is_in_force(machine: Machine, entry: Entry, given: Tree, kind_class: KindClass) -> bool:

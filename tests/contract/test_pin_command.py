@@ -348,3 +348,39 @@ def test_pins_follow_what_kustomize_renamed(repository: Repository, emit: str) -
     started = render(rendered.resources, Settings(emit="vmi"))
     (vmi,) = (one for one in started.resources if one["kind"] == "VirtualMachineInstance")
     assert vmi["spec"]["domain"]["cpu"]["sockets"] == 2
+
+
+@pytest.mark.parametrize("emit", ["vm", "revisions", "hashed", "source"])
+def test_no_lock_hides_that_a_named_revision_is_missing(repository: Repository, emit: str) -> None:
+    """KubeVirt would not start that VM, whatever a lock says."""
+    repository.fine("pin")
+    text = (repository.folder / "vms/web.yaml").read_text(encoding="utf-8")
+    name = "    kind: VirtualMachineInstancetype\n"
+    repository.write("vms/web.yaml", text.replace(name, f"{name}    revisionName: web-small-1\n"))
+    for words in (("build", "--emit", emit), ("pin",)):
+        done = repository.run(*words)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "VR207" in done.stderr
+
+
+def test_what_goes_out_as_it_came_needs_the_objects_themselves(repository: Repository) -> None:
+    repository.fine("pin")
+    assert repository.fine("build", "--emit", "source", "--pins", "require")
+    (repository.folder / "instancetypes/small.yaml").unlink()
+    assert sockets(repository.fine("build")) == 2
+    done = repository.run("build", "--emit", "source")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "VR201" in done.stderr
+
+
+def test_hashed_brings_along_what_a_hashed_name_stands_for(repository: Repository) -> None:
+    """A matcher that names a content stays as it is; the lock has the content where the object is gone."""
+    hashed = repository.fine("build", "--emit", "hashed")
+    repository.write("all.yaml", hashed)
+    shutil.rmtree(repository.folder / "vms")
+    shutil.rmtree(repository.folder / "instancetypes")
+    repository.fine("pin")
+    vm = next(part for part in hashed.split("---\n") if "kind: VirtualMachine\n" in part)
+    repository.write("all.yaml", vm)
+    kinds = [body["kind"] for body in documents(repository.fine("build", "--emit", "hashed"))]
+    assert sorted(kinds) == ["VirtualMachine", "VirtualMachineInstancetype"]
