@@ -17,7 +17,7 @@ PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3
 
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test lint types layers pytest update bench fuzz tools package clean
+.PHONY: help demo test lint types layers pytest update bench load fuzz tools package clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ update: $(READY) $(KUSTOMIZE) ## Rewrite the expected files of fixtures/cases: r
 
 bench: $(READY) $(KUSTOMIZE) ## Measure beside kustomize, and write docs/benchmarks.md (takes minutes)
 	$(BIN)/python -m scripts.bench
+
+load: $(READY) ## 64 runs at once, 1,000 in a row: all alike, nothing left behind
+	$(BIN)/python -m scripts.bench.load
 
 fuzz: $(READY) ## Fuzz each target of tests/fuzz for SECONDS (1200); what is found is kept in .fuzz
 	$(PIP) install --requirement requirements/fuzz.txt
