@@ -4,9 +4,11 @@ Upstream: pkg/virt-api/webhooks/mutating-webhook/mutators/preset.go. KubeVirt ta
 order; here they are taken by name.
 """
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from render.model import labels as label
 from render.model import quantity, tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
@@ -105,6 +107,8 @@ _REQUESTS = ("resources", "requests")
 def selects(selector: Tree, labels: dict[str, str]) -> bool:
     """Whether a LabelSelector matches *labels*; an empty one matches everything. Raises SelectorError."""
     wanted = selector.get("matchLabels") or {}
+    for key, value in wanted.items():
+        _refuse(_label_faults(key, (value,)))
     expressions = [_expression(given) for given in selector.get("matchExpressions") or ()]
     return all(labels.get(key) == value for key, value in wanted.items()) and all(
         holds(labels) for holds in expressions
@@ -112,24 +116,44 @@ def selects(selector: Tree, labels: dict[str, str]) -> bool:
 
 
 def _expression(given: Tree) -> Callable[[dict[str, str]], bool]:
+    """Upstream: k8s.io/apimachinery/pkg/labels/selector.go (NewRequirement)."""
     key, values = given.get("key", ""), given.get("values") or ()
     match given.get("operator", ""):
         case "In" | "NotIn" as operator:
-            if not values:
-                raise SelectorError(
-                    "values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty"
-                )
+            fault = "null: for 'in', 'notin' operators, values set can't be empty"
+            _refuse(_label_faults(key, values, "" if values else fault))
             inside = operator == "In"
             return lambda labels: (labels.get(key) in values) is inside
         case "Exists" | "DoesNotExist" as operator:
-            if values:
-                raise SelectorError(
-                    "values: Invalid value: values set must be empty for exists and does not exist"
-                )
+            fault = f"{_json(values)}: values set must be empty for exists and does not exist"
+            _refuse(_label_faults(key, values, fault if values else ""))
             present = operator == "Exists"
             return lambda labels: (key in labels) is present
         case operator:
             raise SelectorError(f'"{operator}" is not a valid label selector operator')
+
+
+def _label_faults(key: str, values: Sequence[str], fault: str = "") -> Iterator[str]:
+    """What is wrong with the *key* and the *values* of a requirement, of which *fault* is known already."""
+    wrong = label.key_faults(key)
+    if wrong:
+        yield f"key: Invalid value: {_json(key)}: {wrong}"
+    if fault:
+        yield f"values: Invalid value: {fault}"
+    for index, value in enumerate(values):
+        wrong = label.value_faults(value)
+        if wrong:
+            yield f"values[{index}][{key}]: Invalid value: {_json(value)}: {wrong}"
+
+
+def _refuse(faults: Iterator[str]) -> None:
+    found = list(dict.fromkeys(faults))
+    if found:
+        raise SelectorError(found[0] if len(found) == 1 else f"[{', '.join(found)}]")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def validate(domain: Tree) -> Iterator[tuple[FieldPath, str]]:

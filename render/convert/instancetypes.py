@@ -41,6 +41,7 @@ _NEW_IN_PREFERENCES = (
 )
 #: Fields that v1alpha2 has and v1alpha1 lacks.
 _NEW_IN_V1ALPHA2 = (("volumes",),)
+_DEEPEST = 200
 _CPU_FLAGS = ("dedicatedCPUPlacement", "isolateEmulatorThread")
 
 
@@ -88,9 +89,27 @@ def unwrap(data: Tree) -> Any:
     import json
 
     try:
-        return json.loads(base64.b64decode(wrapped, validate=True), object_pairs_hook=_strict)
-    except ValueError:  # also that of base64
+        # As Go does: line breaks count for nothing.
+        text = base64.b64decode(wrapped.replace("\r", "").replace("\n", ""), validate=True)
+        found = json.loads(text, object_pairs_hook=_strict)
+    except (ValueError, RecursionError):  # also that of base64
         return None
+    return None if _is_deep(found) else found
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether *value* is nested deeper than any spec is, and than what is read from a file may be."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            child
+            for one in level
+            if isinstance(one, (dict, list))
+            for child in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _strict(pairs: list[tuple[str, Any]]) -> Tree:

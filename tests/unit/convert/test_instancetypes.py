@@ -28,10 +28,12 @@ def test_a_wrapper_is_opened_whatever_its_version_says(version: str) -> None:
         {"apiVersion": "", "spec": wrap("{}"), "kind": "VirtualMachineInstancetype"},
         {"apiVersion": "", "spec": "no base64"},
         {"apiVersion": "", "spec": wrap("no JSON")},
+        {"apiVersion": "", "spec": wrap("[" * 30_000 + "]" * 30_000)},
+        {"apiVersion": "", "spec": wrap('{"a":' * 250 + "1" + "}" * 250)},
         {"apiVersion": "", "spec": wrap('{"cpu": {}, "cpu": {}}')},
         {"apiVersion": ""},
     ],
-    ids=["an object", "a key more", "no base64", "no JSON", "a key twice", "no spec"],
+    ids=["an object", "a key more", "no base64", "no JSON", "deep", "too deep", "a key twice", "no spec"],
 )
 def test_other_data_is_no_wrapper(data: dict[str, Any]) -> None:
     assert instancetypes.unwrap(data) is None
@@ -53,3 +55,8 @@ def test_a_converted_revision_claims_three_fields_more() -> None:
         "dedicatedCPUPlacement": False,
     }
     assert spec["cpu"] == {"guest": 2, "isolateEmulatorThread": True}
+
+
+def test_line_breaks_in_base64_count_for_nothing() -> None:
+    whole = wrap('{"cpu": {"guest": 2}}')
+    assert instancetypes.unwrap({"spec": f"{whole[:6]}\r\n{whole[6:]}\n"}) == {"cpu": {"guest": 2}}

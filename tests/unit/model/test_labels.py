@@ -1,0 +1,59 @@
+"""Keys and values of labels, as apimachinery accepts them."""
+
+import pytest
+
+from render.model.labels import key_faults, value_faults
+from render.presets import SelectorError, selects
+
+
+@pytest.mark.parametrize("key", ["a", "kubevirt.io/os", "A_b.c-1", "x" * 63, f"{'p' * 253}/a"])
+def test_keys(key: str) -> None:
+    assert key_faults(key) == ""
+
+
+@pytest.mark.parametrize(
+    ("key", "fault"),
+    [
+        ("", "name part must be non-empty; name part must consist"),
+        ("a b", "name part must consist of alphanumeric characters"),
+        ("/a", "prefix part must be non-empty"),
+        ("A.b/a", "prefix part a lowercase RFC 1123 subdomain must consist"),
+        ("a/b/c", "a qualified name must consist"),
+        ("x" * 64, "name part must be no more than 63 characters"),
+        (f"{'p' * 254}/a", "prefix part must be no more than 253 characters"),
+        ("a\n", "name part must consist"),
+    ],
+)
+def test_no_keys(key: str, fault: str) -> None:
+    assert key_faults(key).startswith(fault)
+
+
+def test_values() -> None:
+    assert [value_faults(value) for value in ("", "a", "1.2-3_x")] == ["", "", ""]
+    assert value_faults("b ig").startswith("a valid label must be an empty string or consist")
+    assert value_faults("x" * 64) == "must be no more than 63 characters"
+
+
+@pytest.mark.parametrize(
+    ("selector", "fault"),
+    [
+        ({"matchLabels": {"a b": "c"}}, 'key: Invalid value: "a b": name part must'),
+        ({"matchLabels": {"a": "b ig"}}, 'values[0][a]: Invalid value: "b ig": a valid label must'),
+        (
+            {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b", "c "]}]},
+            'values[1][a]: Invalid value: "c ": a valid',
+        ),
+        (
+            {"matchExpressions": [{"key": "a b", "operator": "In"}]},
+            '[key: Invalid value: "a b": name part',
+        ),
+        (
+            {"matchExpressions": [{"key": "a", "operator": "Exists", "values": ["b"]}]},
+            'values: Invalid value: ["b"]: values set must be empty for exists and does not exist',
+        ),
+    ],
+)
+def test_selectors_with_invalid_labels(selector: dict[str, object], fault: str) -> None:
+    with pytest.raises(SelectorError) as caught:
+        selects(selector, {"a": "b"})
+    assert str(caught.value).startswith(fault)
