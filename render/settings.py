@@ -5,6 +5,7 @@ environment variable (``VIRT_RENDER_PRESET_CONFLICTS``), the key of RenderConfig
 (``presetConflicts``), the field of `Settings` and the line in the documentation.
 """
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Literal, NamedTuple
@@ -95,6 +96,9 @@ class Option(NamedTuple):
 
 
 ENVIRONMENT_PREFIX = "VIRT_RENDER_"
+_DIGITS = 15
+"""More than any number here can mean, and less than a timer of the system takes."""
+_QUOTED = 100
 
 OPTIONS: tuple[Option, ...] = (
     Option(
@@ -154,11 +158,15 @@ OPTIONS: tuple[Option, ...] = (
 
 
 class Layer(NamedTuple):
-    """What one source asks for, under its own spelling; *location* is where it was written, if in a file."""
+    """What one source asks for, under its own spelling; *location* is where it was written, if in a file.
+
+    *others* are names that it may use too, and that are read elsewhere.
+    """
 
     source: Source
     values: Mapping[str, Any]
     location: Location | None = None
+    others: tuple[str, ...] = ()
 
     def at(self, key: str) -> Location:
         """Where *key* stands."""
@@ -212,25 +220,51 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[str | bool | int, s
             return str(raw).lower() == "true", ""
         return "", f"{_shown(raw)} is neither true nor false"
     if option.kind == "number":
-        if isinstance(raw, int) and not isinstance(raw, bool) and raw > 0:
-            return raw, ""
-        if not typed and str(raw).isdecimal() and int(raw) > 0:
-            return int(raw), ""
-        return 0, f"{_shown(raw)} is not a positive whole number"
+        return _number(raw, typed=typed)
     if not isinstance(raw, str) or not raw:
         return "", f"{_shown(raw)} is not a text"
     if option.kind == "choice" and raw not in option.choices:
-        return "", f"{raw!r} is not one of {', '.join(option.choices)}{_hint(raw, option.choices)}"
+        near = _hint(raw, option.choices)
+        return "", f"{_shown(raw)} is not one of {', '.join(option.choices)}{near}"
+    if option.kind == "path" and not _is_name(raw):
+        return "", f"{_shown(raw)} cannot be the name of a file"
     return raw, ""
 
 
+def _number(raw: Any, *, typed: bool) -> tuple[int, str]:
+    if isinstance(raw, int) and not isinstance(raw, bool) and raw > 0:
+        return raw, ""
+    if not typed and str(raw).isdecimal():
+        digits = str(raw).lstrip("0")
+        if len(digits) > _DIGITS:
+            return 0, f"{_shown(raw)} is too large a number"
+        if digits:
+            return int(digits), ""
+    return 0, f"{_shown(raw)} is not a positive whole number"
+
+
+def _is_name(raw: str) -> bool:
+    """Whether a system can have a file *raw*: not with a NUL, or half of a surrogate pair (as JSON may write one)."""
+    try:
+        return b"\0" not in os.fsencode(raw)
+    except UnicodeEncodeError:
+        return False
+
+
 def _shown(raw: Any) -> str:
-    return repr(raw) if isinstance(raw, str | int | float | bool) else type(raw).__name__
+    """*raw* as messages quote it; no more than the beginning of what is long."""
+    if not isinstance(raw, str | int | float | bool):
+        return type(raw).__name__
+    if isinstance(raw, str) and len(raw) > _QUOTED:
+        return repr(raw[:_QUOTED]) + "..."
+    return repr(raw)
 
 
 def _unknown(layer: Layer, key: str, known: Mapping[str, Option]) -> Diagnostic:
-    message = f"unknown {layer.source.value} {key}{_hint(key, known)}"
-    return INVALID_SETTING.at(layer.at(key), message, help=f"known: {', '.join(known)}")
+    names = (*known, *layer.others)
+    shown = key if len(str(key)) <= _QUOTED else f"{key[:_QUOTED]}..."
+    message = f"unknown {layer.source.value} {shown}{_hint(key, names)}"
+    return INVALID_SETTING.at(layer.at(key), message, help=f"known: {', '.join(names)}")
 
 
 def _hint(word: str, known: Iterable[str]) -> str:

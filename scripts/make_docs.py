@@ -14,7 +14,7 @@ from render.diagnostics.explanations import EXPLANATIONS
 from render.frontends import config
 from render.frontends.argocd_commands import announcements
 from render.frontends.exits import Exit
-from render.frontends.options import BY_HAND, COMMANDS, HOST_OPTIONS
+from render.frontends.options import BY_HAND, COMMANDS, DEADLINE, HOST_OPTIONS
 from render.manifests import writer
 from render.report.plain_json import FORMAT_VERSION
 from render.settings import OPTIONS, Option, Source
@@ -109,6 +109,8 @@ def options() -> str:
                 for option in OPTIONS
             ),
             "",
+            f"`argocd generate` alone has one more: {_deadline()}.",
+            "",
             "## How it is read",
             "",
             "Decided by whoever runs the program, never by what is in the repository: flags and variables only.",
@@ -146,6 +148,14 @@ def options() -> str:
             *(_row(str(int(status)), STATUS[status]) for status in Exit),
             "",
         ]
+    )
+
+
+def _deadline() -> str:
+    """The names of the deadline, which an Application may set beside what is rendered."""
+    return (
+        f"{_flag(DEADLINE)}, parameter `{DEADLINE.spelled(Source.PARAMETER)}`,"
+        f" variable `{DEADLINE.spelled(Source.ENVIRONMENT)}`"
     )
 
 

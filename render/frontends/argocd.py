@@ -7,6 +7,7 @@ without a word, and one line about each run for the log of the sidecar.
 
 import contextlib
 import json
+import re
 import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ import render
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.frontends.exits import Exit, status
-from render.frontends.options import Call, Request, request
+from render.frontends.options import DEADLINE, HOST_OPTIONS, Call, Request, request
 from render.frontends.run import (
     STDERR,
     STDOUT,
@@ -33,7 +34,7 @@ from render.pipeline import Rendered
 from render.report import text
 from render.report.findings import Finding, find, merge, worth_saying
 from render.report.places import Sources
-from render.settings import Layer, Source
+from render.settings import OPTIONS, Layer, Source
 
 PARAMETERS = "ARGOCD_APP_PARAMETERS"
 _ROOM = 4096
@@ -63,6 +64,14 @@ class Run:
 def generate(call: Call, environ: Mapping[str, str]) -> Exit:
     """Print the manifests of the application in the working directory, or say on stderr why not."""
     run = Run()
+    try:
+        return _generate(run, call, environ)
+    except Exception:
+        _log(_line(run, Exit.INTERNAL, environ))
+        raise
+
+
+def _generate(run: Run, call: Call, environ: Mapping[str, str]) -> Exit:
     layer, faults = parameters(environ)
     asked = request(call, environ, layer)
     findings: list[Finding] = []
@@ -77,8 +86,30 @@ def generate(call: Call, environ: Mapping[str, str]) -> Exit:
         outcome = Exit.DEADLINE
         run.diagnostics = [_overdue(asked, run)]
         findings = find(run.diagnostics, Sources())
-    emit(report(findings) + _line(run, outcome, environ), STDERR)
+    _log(report(list(map(for_application, findings))) + _line(run, outcome, environ))
     return outcome
+
+
+def _log(said: str) -> None:
+    """Write *said* to standard error; a log that cannot be written makes no manifest wrong."""
+    with contextlib.suppress(OSError):
+        emit(said, STDERR)
+
+
+def for_application(found: Finding) -> Finding:
+    """*found* with what an Application can set where its help names a flag: a parameter, or else what the host sets."""
+    said = found.diagnostic.help
+    for option in (*OPTIONS, DEADLINE, *HOST_OPTIONS):
+        if f"--{option.name}" not in said:
+            continue
+        if option in HOST_OPTIONS:
+            name = f"{option.spelled(Source.ENVIRONMENT)} of the sidecar"
+        else:
+            name = f"the parameter {option.spelled(Source.PARAMETER)}"
+        said = re.sub(rf"--{option.name}(?![\w-])", name, said)
+    if said == found.diagnostic.help:
+        return found
+    return found._replace(diagnostic=found.diagnostic._replace(help=said))
 
 
 def _render(run: Run, asked: Request, faults: Sequence[Diagnostic]) -> list[Finding]:
@@ -134,7 +165,8 @@ def parameters(environ: Mapping[str, str]) -> tuple[Layer, list[Diagnostic]]:
     says nothing.
     """
     values: dict[str, str] = {}
-    layer = Layer(Source.PARAMETER, values)
+    layer = Layer(Source.PARAMETER, values, others=(DEADLINE.spelled(Source.PARAMETER),))
+    known = {option.spelled(Source.PARAMETER) for option in (*OPTIONS, DEADLINE)}
     given = environ.get(PARAMETERS)
     if not given:
         return layer, []
@@ -156,8 +188,8 @@ def parameters(environ: Mapping[str, str]) -> tuple[Layer, list[Diagnostic]]:
             faults.append(_unfit(f"parameter {name} is given twice"))
         elif kinds and kinds != ["string"]:
             faults.append(_unfit(f"parameter {name} is a {kinds[-1]} and should be a string"))
-        elif one.get("string"):
-            values[name] = one["string"]
+        elif one.get("string") or name not in known:
+            values[name] = one.get("string") or ""
     return layer, faults
 
 

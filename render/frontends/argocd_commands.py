@@ -2,26 +2,27 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
 
-from render.diagnostics.diagnostic import Diagnostic
+from render.frontends import argocd as generating
 from render.frontends import argocd_ignore, config
 from render.frontends.exits import Exit, status
-from render.frontends.options import DEADLINE, Call, Request, request
+from render.frontends.options import COMMANDS, DEADLINE, Call, Request, request
 from render.manifests import discover, files, kustomization, sources, writer
 from render.manifests.reader import Limits
 from render.manifests.sources import Loaded
 from render.model.resource import from_body
 from render.report import text
-from render.report.findings import find
+from render.report.findings import Finding, find
 from render.report.places import Sources
 from render.settings import OPTIONS, Option, Source
 
 _GENERATE_PATHS = "argocd.argoproj.io/manifest-generate-paths"
 _OURS = b"kubevirt.io/"
+_GENERATE = "argocd generate"
 _PATH = click.argument("path", required=False, default=".", type=click.Path())
 
 
@@ -83,15 +84,14 @@ def _first_of_ours(folder: str) -> str:
 @argocd.command()
 @_PATH
 @click.option("--files", "listed", is_flag=True, help="print the files instead, one a line")
-def inputs(path: str, *, listed: bool) -> Exit:
+def inputs(path: str, *, listed: bool, **values: Any) -> Exit:
     """Print what the rendering of PATH reads, as the annotation that limits refreshes to it.
 
     Without that annotation every commit to the repository renders every application again.
     """
-    asked, loaded = _load(path)
-    faults = [*asked.diagnostics, *(one for one in loaded.diagnostics if one.is_error)]
-    if faults:
-        return _refuse(faults, loaded)
+    asked, loaded = _load(path, values)
+    if faults := _faults(asked, loaded):
+        return _refuse(faults)
     named = [os.path.join(one, "") if os.path.isdir(one) else one for one in asked.read]
     read = sorted({_seen_from(path, file) for file in (*loaded.files, *named)})
     if listed:
@@ -118,25 +118,36 @@ def _folders(read: Sequence[str]) -> list[str]:
 
 @argocd.command("ignore-differences")
 @_PATH
-def ignore_differences(path: str) -> Exit:
+def ignore_differences(path: str, **values: Any) -> Exit:
     """Print the ignoreDifferences of an Application that syncs VMs as they are written (--emit source).
 
     Rendered VMs need none. A VM that infers its instancetype or preference from a volume gets an entry of its own,
     since the cluster replaces its matchers.
     """
-    asked, loaded = _load(path)
-    faults = [*asked.diagnostics, *(one for one in loaded.diagnostics if one.is_error)]
-    if faults:
-        return _refuse(faults, loaded)
+    asked, loaded = _load(path, values)
+    if faults := _faults(asked, loaded):
+        return _refuse(faults)
     resources = [from_body(d.body, i) for i, d in enumerate(loaded.documents)]
     body = {"ignoreDifferences": argocd_ignore.differences(resources)}
     click.echo(writer.dump(body), nl=False)
     return Exit.OK
 
 
-def _load(path: str) -> tuple[Request, Loaded]:
-    """The settings and the objects of the application in the folder *path*."""
-    asked = request(Call("argocd generate", (path,), {}), os.environ)
+def with_options(option: Callable[[Option], click.Option]) -> click.Group:
+    """The group, whose commands about an application take what generating it takes; *option* makes one for a row."""
+    for command in (inputs, ignore_differences):
+        command.params += map(option, COMMANDS[_GENERATE])
+    return argocd
+
+
+def _load(path: str, values: Mapping[str, Any]) -> tuple[Request, Loaded]:
+    """The settings (*values* of flags, parameters and the rest) and the objects of the application in *path*."""
+    flags = {f"--{name.replace('_', '-')}": v for name, v in values.items() if v is not None}
+    layer, faults = generating.parameters(os.environ)
+    asked = request(Call(_GENERATE, (path,), flags), os.environ, layer)
+    asked = asked._replace(diagnostics=(*faults, *asked.diagnostics))
+    if asked.diagnostics:
+        return asked, Loaded()
     loaded = sources.load(
         (path,),
         stdin=None,
@@ -147,7 +158,14 @@ def _load(path: str) -> tuple[Request, Loaded]:
     return asked, loaded
 
 
-def _refuse(faults: Sequence[Diagnostic], loaded: Loaded) -> Exit:
-    places = Sources([document.origin for document in loaded.documents], loaded.data)
-    click.echo(text.report(find(faults, places)), err=True, nl=False)
-    return status(faults)
+def _faults(asked: Request, loaded: Loaded) -> list[Finding]:
+    """What is wrong with the settings, else with the objects, each with its place in its own files."""
+    if asked.diagnostics:
+        return find(asked.diagnostics, asked.sources)
+    errors = [one for one in loaded.diagnostics if one.is_error]
+    return find(errors, Sources([document.origin for document in loaded.documents], loaded.data))
+
+
+def _refuse(faults: Sequence[Finding]) -> Exit:
+    click.echo(text.report(faults), err=True, nl=False)
+    return status([found.diagnostic for found in faults])

@@ -108,7 +108,7 @@ _rendering(
     """,
     argocd_commands.argocd,
 )
-main.add_command(argocd_commands.argocd)
+main.add_command(argocd_commands.with_options(_option))
 main.add_command(kustomize_init.kustomize)
 main.add_command(catalog_commands.catalog)
 for command in pin_cli.commands(_option):

@@ -97,7 +97,7 @@ def _configured(body: Any) -> tuple[list[Layer], list[str], list[Diagnostic]]:
         return [], [], [codes.INVALID_SETTING.at(place, f"the function config: {fault}")]
     spec: Tree = dict(body.get("spec") or {})
     paths = spec.pop(_RESOURCES, [])
-    layer = Layer(Source.FUNCTION_CONFIG, spec, Location(about, ("spec",)))
+    layer = Layer(Source.FUNCTION_CONFIG, spec, Location(about, ("spec",)), (_RESOURCES,))
     if not isinstance(paths, list) or not all(isinstance(path, str) and path for path in paths):
         fault = "should be a list of files and folders"
         return [layer], [], [codes.INVALID_SETTING.at(layer.at(_RESOURCES), fault)]

@@ -146,7 +146,9 @@ def host_values(call: Call, environ: Mapping[str, str], *given: Layer) -> Chosen
 def _parameters(environ: Mapping[str, str], *given: Layer) -> list[Layer]:
     """What an Argo CD Application says: its parameters, then its variables."""
     parameters = [layer for layer in given if layer.source is Source.PARAMETER]
-    return [*parameters, Layer(Source.ENVIRONMENT, environment.application(environ))]
+    variables = environment.application(environ)
+    also = (DEADLINE.spelled(Source.ENVIRONMENT),)
+    return [*parameters, Layer(Source.ENVIRONMENT, variables, others=also)]
 
 
 def _part(layer: Layer, *, mine: bool) -> Layer:

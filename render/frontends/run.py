@@ -26,7 +26,7 @@ from render.report.places import Place, Sources
 
 STDOUT, STDERR = 1, 2
 _PIECE = 1 << 16
-_FOR_PEOPLE = frozenset({"text", "github"})
+_FOR_PEOPLE = frozenset({"text", "github", "sarif", "junit"})
 _FOLLOW_UPS = frozenset(
     {
         codes.INSTANCETYPE_NOT_FOUND.number,
@@ -200,7 +200,10 @@ def publish(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) ->
 
 
 def _told(findings: Sequence[Finding], name: str, asked: Request) -> Sequence[Finding]:
-    """What the format *name* shows of *findings*: people are not told of every skipped file without ``-v``."""
+    """What the format *name* shows of *findings*: people are told of every skipped file with ``-v`` only.
+
+    SARIF and JUnit end before people too; JSON holds everything.
+    """
     if name not in _FOR_PEOPLE or asked.verbose:
         return findings
     said = set(worth_saying(found.diagnostic for found in findings))

@@ -212,6 +212,21 @@ def test_no_parameters(value: str | None, server: PluginServer, repository: Path
         ),
         ('{"emit": "vm"}', "ARGOCD_APP_PARAMETERS is not a list of parameters"),
         ("[", "ARGOCD_APP_PARAMETERS is not JSON"),
+        ('[{"name": "emti", "string": ""}]', "unknown parameter emti; did you mean emit?"),
+        ('[{"name": "emti"}]', "unknown parameter emti; did you mean emit?"),
+        (
+            '[{"name": "deadlin", "string": "9"}]',
+            "unknown parameter deadlin; did you mean deadline?",
+        ),
+        ('[{"name": "x", "string": "9"}]', "lock, allow-empty, deadline"),
+        (
+            f'[{{"name": "deadline", "string": "{"9" * 400}"}}]',
+            f"'{'9' * 100}'... is too large a number",
+        ),
+        ('[{"name": "catalog", "string": "a\\u0000b"}]', "cannot be the name of a file"),
+        ('[{"name": "lock", "string": "\\ud800"}]', "cannot be the name of a file"),
+        ('[{"name": "cluster-config", "string": "\\u0000"}]', "cannot be the name of a file"),
+        (f'[{{"name": "emit", "string": "{"a" * 400}"}}]', f"emit: '{'a' * 100}'... is not one of"),
     ],
 )
 def test_unfit_parameters(
@@ -221,6 +236,7 @@ def test_unfit_parameters(
     said = failure(server, repository, environment(ARGOCD_APP_PARAMETERS=parameters))
     assert "failed exit status 2: virt-render: error VR801 invalid-setting: " in said
     assert words in said
+    assert '"status": 2' in said, "the line for the log"
 
 
 def test_parameters_win_over_variables_and_those_over_the_file(
@@ -323,11 +339,53 @@ def test_many_at_once_do_not_disturb_each_other(server: PluginServer, repository
     assert not list(server.work.iterdir())
 
 
-def virt_render(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def test_a_limit_of_5000_digits_is_no_number(server: PluginServer, repository: Path) -> None:
+    (repository / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
+    said = failure(server, repository, environment(VIRT_RENDER_MAX_DOCUMENTS="1" * 5000))
+    assert "error VR801 invalid-setting: VIRT_RENDER_MAX_DOCUMENTS: '1111" in said
+    assert '"status": 2' in said
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "accept an empty input with the parameter allow-empty"),
+        (
+            "resources: ['https://example.com/vm.yaml']",
+            "allow the network with VIRT_RENDER_ALLOW_REMOTE of the sidecar",
+        ),
+    ],
+)
+def test_help_names_what_an_application_has(
+    text: str, words: str, server: PluginServer, repository: Path
+) -> None:
+    if text:
+        (repository / "app" / "kustomization.yaml").write_text(text)
+    said = failure(server, repository, environment())
+    assert words in said
+    assert " --" not in said
+
+
+def test_a_closed_log_keeps_no_manifest_back(repository: Path) -> None:
+    (repository / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
+    done = subprocess.run(
+        ["sh", "-c", f"exec {sys.executable} -m render argocd generate 2>&-"],
+        cwd=repository / "app",
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert b"kubevirt.io/cluster-instancetype-name: u1.nano" in done.stdout
+
+
+def virt_render(
+    folder: Path, *words: str, parameters: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "render", "argocd", *words],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment(*(parameters or {}).items())},
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -414,6 +472,35 @@ def test_inputs_hold_what_settings_name(repository: Path) -> None:
     assert done.stdout == "argocd.argoproj.io/manifest-generate-paths: .;../platform;../shared\n"
     listed = virt_render(repository / "app", "inputs", "--files").stdout.splitlines()
     assert listed == ["../platform/kubevirt.yaml", "../shared/", ".virt-render.yaml", "vm.yaml"]
+
+
+def test_inputs_hold_what_parameters_and_flags_name(repository: Path) -> None:
+    (repository / "shared").mkdir()
+    (repository / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
+    (repository / "platform.yaml").write_text(
+        "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt}\n"
+    )
+    (repository / "pins.yaml").write_text("")
+    named = {"catalog": "../shared", "cluster-config": "../platform.yaml", "lock": "../pins.yaml"}
+    expected = ["../pins.yaml", "../platform.yaml", "../shared/", "vm.yaml"]
+    done = virt_render(repository / "app", "inputs", "--files", parameters=named)
+    assert done.stdout.splitlines() == expected
+    flags = [word for name, value in named.items() for word in (f"--{name}", value)]
+    assert virt_render(repository / "app", "inputs", "--files", *flags).stdout == done.stdout
+    done = virt_render(repository / "app", "inputs", parameters={"catalgo": "../shared"})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "unknown parameter catalgo; did you mean catalog?" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["inputs", "ignore-differences"])
+def test_a_wrong_setting_is_told_where_it_stands(command: str, repository: Path) -> None:
+    (repository / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
+    (repository / "app" / ".virt-render.yaml").write_text(
+        "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {emti: vm}\n"
+    )
+    done = virt_render(repository / "app", command)
+    assert done.returncode == 2
+    assert done.stderr.startswith(".virt-render.yaml:3:8: error VR801 "), done.stderr
 
 
 def test_inputs_of_what_cannot_be_read(repository: Path) -> None:

@@ -72,3 +72,21 @@ def test_parameters_are_a_layer() -> None:
 def test_odd_parameters_are_diagnostics(given: str) -> None:
     _, faults = argocd.parameters({argocd.PARAMETERS: given})
     assert [one.code for one in faults] == ["VR801"]
+
+
+def test_the_keys_of_a_function_config_are_all_listed(tmp_path: Path) -> None:
+    message = LIST + (
+        "functionConfig:\n  apiVersion: virt-render.dev/v1alpha1\n  kind: RenderConfig\n"
+        "  spec: {resource: [vm.yaml]}\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "render", "krm"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        input=message.encode(),
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert b"unknown function config key resource; did you mean resources?" in done.stderr
+    assert b", allowEmpty, resources\n" in done.stderr

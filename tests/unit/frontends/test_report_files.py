@@ -68,3 +68,18 @@ def test_what_cannot_be_written_is_an_error(capfdbinary: pytest.CaptureFixture[b
     assert printed.out == b""
     assert b"error VR121 unwritable: cannot write no/such/out.json: " in printed.err
     assert Path("out.sarif").exists()
+
+
+def test_skipped_files_are_told_with_v_only(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    Path("vm.yaml").write_text(VM)
+    Path("values.yaml").write_text("a: 1\n")
+    files = {"sarif": "out.sarif", "junit": "out.xml", "github": "out.txt"}
+    flags = [word for name, file in files.items() for word in (f"--{name}-file", file)]
+    for words, told in ((flags, False), ([*flags, "-v"], True)):
+        assert dispatch.invoke(["check", ".", *words]) is Exit.OK
+        for file in files.values():
+            assert ("VR118" in Path(file).read_text()) is told, file
+    capfdbinary.readouterr()
+    for name in files:
+        assert dispatch.invoke(["check", "--format", name, "."]) is Exit.OK
+        assert b"VR118" not in capfdbinary.readouterr().out
