@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from render.frontends.exits import Exit
 
+_GONE = "error VR110 unreadable: cannot read the current folder: it was removed"
 _UNWRITABLE = "error VR121 unwritable: cannot write to standard output"
 
 
@@ -47,6 +48,9 @@ def invoke(argv: Sequence[str]) -> Exit:
             import traceback
 
             traceback.print_exc()
+        if isinstance(error, FileNotFoundError) and error.filename is None:  # `os.getcwd`
+            _say(f"virt-render: {_GONE}\n")
+            return Exit.UNREADABLE
         if isinstance(error, OSError) and error.filename is None:  # no file, so one of our streams
             _abandon_output()
             _say(f"virt-render: {_UNWRITABLE}: {error.strerror}\n")

@@ -206,6 +206,9 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
     lock = chosen.values.pop("lock")
     cluster = config.cluster_config(named, limits) if named else config.ClusterConfig()
     settings = Settings(**chosen.values, cluster_config=cluster.body)
+    output = "" if values.get("output") == "-" else values.get("output", "")
+    reports = tuple((name, to) for name in FORMATS if (to := values.get(f"{name}_file")))
+    misdirected = tuple(_misdirected(reports, output))
     return Request(
         paths=call.paths,
         settings=settings._replace(allow_empty=True) if call.command == "check" else settings,
@@ -215,14 +218,15 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
         format=values.get("format", "text"),
         verbose=values["verbose"],
         timings=values.get("timings", False),
-        output="" if values.get("output") == "-" else values.get("output", ""),
+        output=output,
         root=values.get("root", ""),
         deadline=values.get("deadline", 0),
         lock=lock,
-        reports=tuple((name, to) for name in FORMATS if (to := values.get(f"{name}_file"))),
+        reports=() if misdirected else reports,
         read=tuple(name for name in (file.path, named, lock, _catalog(settings)) if name),
         diagnostics=(
             *_unfit_paths(call.paths, values.get("root", "")),
+            *misdirected,
             *environment.misspelt(environ, (*OPTIONS, *HOST_OPTIONS, DEADLINE)),
             *_presumptuous((*theirs, *written)),
             *mine.diagnostics,
@@ -248,6 +252,23 @@ def _unfit_paths(paths: Sequence[str], root: str) -> Iterator[Diagnostic]:
             "--root says where the objects are that single files refer to, and no file is named"
         )
         yield USAGE.at(Location(), message, help="leave --root out, or name files")
+
+
+def _misdirected(reports: Iterable[tuple[str, str]], output: str) -> Iterator[Diagnostic]:
+    """Reports that would overwrite each other or the *output*, or stand between what standard output has already."""
+    taken = {os.path.realpath(output): "--output"} if output else {}
+    for name, to in reports:
+        flag = f"--{name}-file"
+        if to == "-" and not output:
+            message = f"{flag} -: standard output is taken"
+            yield USAGE.at(
+                Location(), message, help=f"name a file, or let --format {name} print it"
+            )
+            continue
+        real = to if to == "-" else os.path.realpath(to)
+        if real in taken and to != os.devnull:
+            yield USAGE.at(Location(), f"{taken[real]} and {flag} both name {to}")
+        taken.setdefault(real, flag)
 
 
 def _catalog(settings: Settings) -> str:

@@ -189,8 +189,12 @@ def publish(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) ->
     tell(findings, asked, to=to)
     faults: list[Diagnostic] = []
     for name, file in asked.reports:
+        said = formats.report(name, _told(findings, name, asked))
+        if file == "-":  # where nothing else goes there
+            emit(said, STDOUT)
+            continue
         try:
-            write_atomic(file, formats.report(name, _told(findings, name, asked)))
+            write_atomic(file, said)
         except OSError as error:
             message = f"cannot write {file}: {reason(error)}"
             faults.append(codes.UNWRITABLE.at(Location(file=file), message))

@@ -90,3 +90,19 @@ def test_the_keys_of_a_function_config_are_all_listed(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert b"unknown function config key resource; did you mean resources?" in done.stderr
     assert b", allowEmpty, resources\n" in done.stderr
+
+
+@pytest.mark.parametrize("words", ["build .", "check .", "argocd generate", "check vm.yaml"])
+def test_a_folder_that_was_removed_cannot_be_read(words: str, tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    path = os.pathsep.join(path for path in sys.path if path)
+    done = subprocess.run(
+        ["sh", "-c", f"rmdir ../gone && exec {sys.executable} -m render {words}"],
+        cwd=tmp_path / "gone",
+        env={"PYTHONPATH": path, "PATH": os.environ["PATH"]},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 3, done.stderr
+    assert b"VR110 unreadable" in done.stderr + done.stdout
+    assert b"VR121" not in done.stderr

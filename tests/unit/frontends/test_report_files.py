@@ -83,3 +83,32 @@ def test_skipped_files_are_told_with_v_only(capfdbinary: pytest.CaptureFixture[b
     for name in files:
         assert dispatch.invoke(["check", "--format", name, "."]) is Exit.OK
         assert b"VR118" not in capfdbinary.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--sarif-file", "a", "--junit-file", "./a"], "--sarif-file and --junit-file both name"),
+        (["-o", "out.yaml", "--json-file", "out.yaml"], "--output and --json-file both name"),
+        (["--sarif-file", "-"], "--sarif-file -: standard output is taken"),
+        (["-o", "out.yaml", "--json-file=-", "--sarif-file=-"], "--json-file and --sarif-file"),
+    ],
+)
+def test_reports_do_not_overwrite_each_other(
+    words: list[str], said: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    Path("vm.yaml").write_text(VM)
+    assert dispatch.invoke(["build", "vm.yaml", *words]) is Exit.USAGE
+    printed = capfdbinary.readouterr()
+    assert said in printed.err.decode()
+    assert printed.out == b""
+    assert [path.name for path in Path().iterdir()] == ["vm.yaml"]
+
+
+def test_a_report_may_have_standard_output_to_itself(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    Path("vm.yaml").write_text(VM)
+    assert dispatch.invoke(["build", "vm.yaml", "-o", "out.yaml", "--sarif-file", "-"]) is Exit.OK
+    assert json.loads(capfdbinary.readouterr().out)["version"] == "2.1.0"
+    assert sorted(path.name for path in Path().iterdir()) == ["out.yaml", "vm.yaml"]
