@@ -57,6 +57,13 @@ def sides(file: str) -> tuple[bytes, bytes, bytes] | Diagnostic:
     """
     folder, name = os.path.split(os.path.abspath(file))
     try:
+        with open(file, "rb") as stream:
+            data = stream.read()
+    except OSError as error:
+        return codes.UNREADABLE.at(
+            Location(file=file), f"cannot read {file}: {error.strerror or error}"
+        )
+    try:
         listed = run(folder, "ls-files", "--unmerged", "-z", "--", name).split(b"\0")
         stages = {line.split()[2]: line.split()[1].decode() for line in listed if line}
         if stages:
@@ -64,17 +71,29 @@ def sides(file: str) -> tuple[bytes, bytes, bytes] | Diagnostic:
                 run(folder, "cat-file", "blob", stages[stage]) if stage in stages else b""
                 for stage in (b"1", b"2", b"3")
             )
-            return base, ours, theirs
+            return _edited(data, (base, ours, theirs), file) or (base, ours, theirs)
     except GitError:
         pass  # no repository: the markers say it too
-    try:
-        with open(file, "rb") as stream:
-            data = stream.read()
-    except OSError as error:
-        return codes.UNREADABLE.at(
-            Location(file=file), f"cannot read {file}: {error.strerror or error}"
-        )
     return _from_markers(data, file)
+
+
+def _edited(data: bytes, known: tuple[bytes, bytes, bytes], file: str) -> Diagnostic | None:
+    """That *file* is no longer what git left at the conflict, and so holds the work of somebody.
+
+    Git takes every line from one of the sides, leaves out none that a side added or both have, and puts markers.
+    """
+    lines = data.splitlines()
+    base, ours, theirs = (set(side.splitlines()) for side in known)
+    found = {line for line in lines if not _MARKER.match(line)}
+    needed = (ours & theirs) | (ours - base) | (theirs - base)
+    is_marked = len(found) < len(set(lines)) or not (ours and theirs)
+    if is_marked and needed <= found <= base | ours | theirs:
+        return None
+    return codes.MERGE_REFUSED.at(
+        Location(file=file),
+        f"{file} was edited since git left it with a conflict, and the edits would be lost",
+        help=f"to merge both sides anew: git checkout --merge {file}; to keep the edits: git add {file}",
+    )
 
 
 def _from_markers(data: bytes, file: str) -> tuple[bytes, bytes, bytes] | Diagnostic:

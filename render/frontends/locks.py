@@ -12,6 +12,7 @@ from render.manifests.sources import LOCK, Loaded
 from render.model.resource import OWN, text_at
 from render.revisions import lock as locks
 
+_UNBUILT = frozenset({codes.KUSTOMIZE_FAILED.number, codes.KUSTOMIZE_MISSING.number})
 _MARKER = re.compile(rb"^(<<<<<<< |>>>>>>> )", re.MULTILINE)
 
 
@@ -69,6 +70,8 @@ def _strangers(loaded: Loaded) -> list[Diagnostic]:
     called = {file for file in loaded.files if _is_lock(file)}
     if not called:
         return []
+    if any(fault.code in _UNBUILT for fault in loaded.diagnostics):
+        return []  # kustomize printed nothing, and so nothing of a lock either
     inside = {(d.origin.file, _is_own(d.body)) for d in loaded.documents if d.origin.file in called}
     unread = {fault.location.file for fault in loaded.diagnostics if fault.is_error}
     return [

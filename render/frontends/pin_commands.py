@@ -58,7 +58,7 @@ def pin(asked: Request, wanted: Wanted) -> Exit:
         cure = "check the path, or accept it with --allow-empty"
         diagnostics.append(codes.NO_OBJECTS.at(Location(), message, help=cure))
     if status(diagnostics) is Exit.OK and wanted.check:
-        diagnostics += _outdated(pinned.moves, target)
+        diagnostics += _outdated(pinned, target, asked)
     tell(merge(findings_of(loaded, diagnostics, asked)), asked, to=STDERR)
     outcome = status(diagnostics)
     if outcome is not Exit.OK or wanted.check:
@@ -92,6 +92,9 @@ def _target(asked: Request) -> str | Diagnostic:
     if asked.lock:
         return asked.lock
     path = asked.paths[0] if asked.paths else "."
+    if path != "-" and not os.path.lexists(path):
+        message = f"cannot read {path}: no such file or folder"
+        return codes.UNREADABLE.at(Location(file=path), message)
     if len(asked.paths) > 1 or not os.path.isdir(path):
         message = "only a single folder has a lock of its own"
         return codes.USAGE.at(Location(), message, help="name the lock with --lock FILE")
@@ -131,8 +134,14 @@ def _no_such(name: str, found: Sequence[str], known: Iterable[str]) -> Diagnosti
     return codes.USAGE.at(Location(), message, help=cure)
 
 
-def _outdated(moves: Iterable[Move], target: str) -> Iterable[Diagnostic]:
-    for move in moves:
+def _outdated(pinned: Pinned, target: str, asked: Request) -> Iterable[Diagnostic]:
+    cure = "run virt-render pin and commit the lock"
+    if "-" in asked.paths:
+        cure = f"pipe the same into virt-render pin --lock {target} - and commit the lock"
+    if not pinned.moves and not _is_written(target, _text(pinned), asked):
+        message = f"{target} is not as virt-render pin writes it"
+        yield codes.PIN_OUTDATED.at(Location(file=target), message, help=cure)
+    for move in pinned.moves:
         place = at(move.resource) if move.resource else Location(file=target)
         if move.new is None:
             message = f"the lock pins {move.vm}, which is not in the input"
@@ -147,7 +156,7 @@ def _outdated(moves: Iterable[Move], target: str) -> Iterable[Diagnostic]:
             message = (
                 f"the pin of {move.vm} would change: {', '.join(_changes(move.old, move.new))}"
             )
-        yield codes.PIN_OUTDATED.at(place, message, help="run virt-render pin and commit the lock")
+        yield codes.PIN_OUTDATED.at(place, message, help=cure)
 
 
 def _changes(old: Pin, new: Pin) -> list[str]:
@@ -165,16 +174,35 @@ def _shown(entry: Entry) -> str:
 
 
 def _write(target: str, pinned: Pinned, asked: Request) -> Exit:
-    text = _HEAD + writer.dump(revision_lock.document(pinned.lock))
-    present = files.read(target, target, asked.limits.file_bytes) if os.path.exists(target) else b""
-    if present != text.encode():
+    text = _text(pinned)
+    done = "the lock was right already"
+    if not _is_written(target, text, asked):
+        done = f"{target} was written"
         try:
             files.write_atomic(target, text)
         except OSError as error:
             message = f"cannot write {target}: {files.reason(error)}"
             return _refuse([codes.UNWRITABLE.at(Location(file=target), message)], asked)
-    emit(_table(pinned.moves), STDOUT)
+    try:
+        emit(_table(pinned.moves), STDOUT)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        message = f"cannot write the table to standard output: {files.reason(error)}; {done}"
+        return _refuse([codes.UNWRITABLE.at(Location(), message)], asked)
     return Exit.OK
+
+
+def _text(pinned: Pinned) -> str:
+    return _HEAD + writer.dump(revision_lock.document(pinned.lock))
+
+
+def _is_written(target: str, text: str, asked: Request) -> bool:
+    """Whether the lock is there as *text*; git may have given it other line ends."""
+    if not os.path.exists(target):
+        return False
+    present = files.read(target, target, asked.limits.file_bytes)
+    return isinstance(present, bytes) and present.replace(b"\r\n", b"\n") == text.encode()
 
 
 def _table(moves: Sequence[Move]) -> str:

@@ -12,6 +12,8 @@ _KEPT_FOR_NETWORK = ("PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME",
 _KEPT_PREFIXES = ("GIT_", "SSH_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 _NOBODY = "http://127.0.0.1:9"
 _SHOWN = 4096
+LOCK = "virt-render.lock.yaml"
+"""The revision lock of a folder: kustomize knows nothing of it, and so it is read beside what kustomize builds."""
 
 
 def binary(setting: str, folder: str) -> str | Diagnostic:
@@ -58,17 +60,20 @@ def build(
     said = said.replace(os.path.realpath(".") + "/", "").strip()
     if len(said) > _SHOWN:
         said = said[: _SHOWN // 2] + " ... " + said[-_SHOWN // 2 :]
-    return _failure(folder, said or f"exit status {done.returncode}", help=_cure(said))
+    return _failure(folder, said or f"exit status {done.returncode}", help=_cure(folder, said))
 
 
-def _cure(said: str) -> str:
-    """The way out where kustomize should have run us as one of its functions, and we do not let it."""
+def _cure(folder: str, said: str) -> str:
+    """The way out where kustomize misses the lock, or should have run us as a function, and we do not let it."""
+    lock = os.path.normpath(os.path.join(folder, LOCK))
+    if LOCK in said and not os.path.lexists(lock):
+        return f"virt-render pin writes {LOCK}: list it among the resources afterwards"
     if "external plugin" not in said or "RenderConfig" not in said:
         return ""
     return (
         "this kustomization has kustomize run virt-render; then virt-render does not run kustomize: pipe"
-        " 'kustomize build --enable-alpha-plugins FOLDER | virt-render check -', or take the RenderConfig out of the"
-        " transformers"
+        " 'kustomize build --enable-alpha-plugins FOLDER | virt-render check -' (or '... | virt-render pin --lock"
+        f" {lock} -'), or take the RenderConfig out of the transformers"
     )
 
 

@@ -12,8 +12,7 @@ from render.manifests.discover import skipped, tidy
 from render.manifests.reader import Document, Limits, read
 
 STDIN = "<stdin>"
-LOCK = "virt-render.lock.yaml"
-"""The revision lock of a folder: kustomize knows nothing of it, and so it is read beside what kustomize builds."""
+LOCK = kustomize.LOCK
 
 
 class Loaded:

@@ -27,6 +27,8 @@ def context(
     loaded.diagnostics += _differing(loaded, shipped)
     pinned = pins.find(resources, settings)
     loaded.diagnostics += pinned.diagnostics
+    if pinned.is_faulty:  # which pins are missing cannot be said then
+        settings = settings._replace(pins="auto")
     major, minor, *_ = settings.kubevirt.removeprefix("v").split(".")
     revisions, outdated = stored.revisions(resources, settings)
     loaded.diagnostics += outdated

@@ -42,6 +42,11 @@ class Found(NamedTuple):
     contents: dict[str, Tree]
     diagnostics: list[Diagnostic]
 
+    @property
+    def is_faulty(self) -> bool:
+        """Whether nothing is known about what is pinned."""
+        return any(diagnostic.is_error for diagnostic in self.diagnostics)
+
 
 def find(resources: Sequence[Resource], settings: Settings) -> Found:
     """The lock of *settings* and those among *resources*, which must agree about every VM that several of them pin."""

@@ -21,6 +21,7 @@ VERSION = "v1alpha1"
 CLASSES = ("instancetype", "preference")
 _KEYS = frozenset({"apiVersion", "kind", "metadata", "revisions", "pins"})
 _IS_VERSION = re.compile(r"v\d+((alpha|beta)\d+)?\Z").match
+_is_vm = re.compile(r"([^/\s]+/)?[^/\s]+\Z").match
 _PARTS = ("", "Volume", "Before")
 _EDITED = "take the lock from git again, or remove it and pin anew"
 
@@ -117,7 +118,7 @@ def _pins(body: Tree, contents: dict[str, Content], faults: list[_Fault]) -> dic
     pins = {}
     complete = not faults
     for vm, entry in body["pins"].items():
-        pin = _pin(entry)
+        pin = _pin(entry) if _is_vm(vm) else "a VM is named NAME or NAMESPACE/NAME"
         if isinstance(pin, str):
             faults.append(_Fault(codes.LOCK_INVALID, ("pins", vm), f"the pin of {vm}: {pin}"))
             continue

@@ -1,6 +1,8 @@
 """``pin`` and ``verify`` as processes: where the lock is, what it takes from a cluster, what is refused."""
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -384,3 +386,114 @@ def test_hashed_brings_along_what_a_hashed_name_stands_for(repository: Repositor
     repository.write("all.yaml", vm)
     kinds = [body["kind"] for body in documents(repository.fine("build", "--emit", "hashed"))]
     assert sorted(kinds) == ["VirtualMachine", "VirtualMachineInstancetype"]
+
+
+def test_only_kustomize_is_blamed_where_it_fails(repository: Repository, kustomize: str) -> None:
+    repository.fine("pin")
+    before = repository.lock.read_bytes()
+    text = KUSTOMIZATION.format(resources=f"vms/web.yaml, {LOCK}, nowhere.yaml")
+    repository.write("kustomization.yaml", text)
+    for command in ("build", "pin"):
+        done = repository.run(command, ".", "--kustomize", kustomize)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert "VR116" in done.stderr
+        assert "VR6" not in done.stderr
+    assert repository.lock.read_bytes() == before
+
+
+def test_listed_lock_that_is_not_there_yet(repository: Repository, kustomize: str) -> None:
+    text = KUSTOMIZATION.format(resources=f"vms/web.yaml, instancetypes/small.yaml, {LOCK}")
+    repository.write("kustomization.yaml", text)
+    done = repository.run("pin", "--kustomize", kustomize)
+    assert done.returncode == 3
+    assert f"virt-render pin writes {LOCK}: list it among the resources afterwards" in done.stderr
+
+
+def test_pinning_where_a_function_renders(repository: Repository, kustomize: str) -> None:
+    """kustomize, told to run plugins but no programs, leaves the function out: that is the input of ``pin``."""
+    function = (
+        "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nmetadata:\n  name: render\n"
+        "  annotations:\n    config.kubernetes.io/function: |\n      exec: {path: virt-render}\n"
+    )
+    repository.write("render.yaml", function)
+    resources = "vms/web.yaml, instancetypes/small.yaml"
+    text = KUSTOMIZATION.format(resources=resources) + "transformers: [render.yaml]\n"
+    repository.write("kustomization.yaml", text)
+    done = repository.run("pin", "--kustomize", kustomize)
+    assert done.returncode == 3
+    assert f"virt-render pin --lock {LOCK} -" in done.stderr
+    built = subprocess.run(
+        [kustomize, "build", "--enable-alpha-plugins", "."],
+        cwd=repository.folder, capture_output=True, encoding="utf-8", check=True,
+    )  # fmt: skip
+    done = repository.run("pin", "--lock", LOCK, "-", stdin=built.stdout)
+    assert done.returncode == 0, done.stderr
+    assert list(repository.pins) == ["prod/web"]
+
+
+def test_path_that_is_not_there(repository: Repository) -> None:
+    done = repository.run("pin", "nowhere")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "VR110" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "metadata", ["{name: 12}", "{}", "[]", "{namespace: other, labels: {a: b}}"]
+)
+def test_what_a_lock_is_called_means_nothing(repository: Repository, metadata: str) -> None:
+    repository.fine("pin")
+    text = repository.lock.read_text(encoding="utf-8")
+    named = text.replace("metadata:\n  name: virt-render-lock\n", f"metadata: {metadata}\n")
+    assert named != text
+    repository.lock.write_text(named, encoding="utf-8")
+    assert sockets(repository.fine("build", "--pins", "require")) == 2
+
+
+@pytest.mark.parametrize("name", ['"not a vm!!"', "prod/DB/x", '""', "prod/"])
+def test_pins_of_what_cannot_be_a_vm(repository: Repository, name: str) -> None:
+    repository.fine("pin")
+    text = repository.lock.read_text(encoding="utf-8")
+    repository.lock.write_text(text.replace("prod/web:", f"{name}:"), encoding="utf-8")
+    done = repository.run("build")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "VR601" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_table_that_cannot_be_written(repository: Repository) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "render", "pin"],
+            cwd=repository.folder, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", check=False,
+        )  # fmt: skip
+    assert done.returncode == 3
+    assert (
+        f"cannot write the table to standard output: No space left on device; {LOCK} was written"
+        in done.stderr
+    )
+    assert repository.pins
+
+
+def test_check_fails_where_pin_would_write(repository: Repository) -> None:
+    repository.fine("pin")
+    right = repository.lock.read_bytes()
+    repository.lock.write_bytes(right.replace(b"\n", b"\r\n"))
+    repository.fine("pin", "--check")
+    repository.lock.write_bytes(right.replace(b"pins:\n", b"# by hand\npins:\n"))
+    done = repository.run("pin", "--check")
+    assert done.returncode == 1
+    assert f"{LOCK} is not as virt-render pin writes it" in done.stderr
+    assert repository.fine("pin") == "nothing moved\n"
+    assert repository.lock.read_bytes() == right
+    repository.fine("pin", "--check")
+
+
+def test_faulty_lock_is_all_that_is_said(repository: Repository) -> None:
+    """In a stream as in the function: a VM is not called unpinned because the lock cannot be read."""
+    repository.fine("pin")
+    manifests = repository.fine("build", "--emit", "source")
+    edited = repository.lock.read_text(encoding="utf-8").replace("guest: 2\n", "guest: 3\n")
+    done = repository.run("build", "-", "--pins", "require", stdin=f"{manifests}---\n{edited}")
+    assert done.returncode == 1
+    assert "VR603" in done.stderr
+    assert "VR606" not in done.stderr

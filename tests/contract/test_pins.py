@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -175,6 +176,35 @@ def test_both_sides_changing_one_vm_is_refused(repository: Repository) -> None:
     assert "both sides changed the pin of prod/web" in done.stderr
     assert "prod/db" not in done.stderr
     assert repository.lock.read_bytes() == half_merged
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        (rb"revision: 1", b"revision: 7"),
+        (rb"^ +prod/db:\n", b""),
+        (rb"\A", b"# mine\n"),
+        (rb"^(<|=|>){7}.*\n", b""),
+    ],
+)
+def test_work_in_a_conflicted_lock_is_not_lost(
+    repository: Repository, edit: tuple[bytes, bytes]
+) -> None:
+    repository.fine("pin")
+    repository.commit("main")
+    for name in ("mail", "proxy"):
+        repository.git("checkout", "--quiet", "main")
+        repository.vm(name)
+        branch(repository, name)
+    assert conflicts(repository, "mail")
+    edited = re.sub(*edit, repository.lock.read_bytes(), flags=re.MULTILINE)
+    repository.lock.write_bytes(edited)
+    done = repository.run("pin", "--resolve")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "was edited since git left it with a conflict" in done.stderr
+    assert repository.lock.read_bytes() == edited
+    repository.git("checkout", "--merge", LOCK)
+    assert "prod/mail" in repository.fine("pin", "--resolve")
 
 
 @pytest.mark.parametrize("style", ["merge", "diff3"])
