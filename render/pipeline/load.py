@@ -106,6 +106,8 @@ def is_definition(resource: Resource) -> bool:
 def _check_identity(resources: Sequence[Resource], loaded: Loaded, settings: Settings) -> None:
     seen: dict[tuple[str, str, str, str], Resource] = {}
     for resource in resources:
+        if resource.kind and resource.group in CONSUMED:
+            continue  # what such an object is called means nothing
         if not resource.kind or not (resource.name or _generates_name(resource)):
             lacks = "kind" if not resource.kind else "metadata.name"
             loaded.report(
@@ -113,7 +115,7 @@ def _check_identity(resources: Sequence[Resource], loaded: Loaded, settings: Set
                 [NOT_AN_OBJECT.at(at(resource), f"the object has no {lacks}", help=f"add {lacks}")],
             )
             continue
-        if not resource.name or resource.group in CONSUMED:
+        if not resource.name:
             continue
         ours = resource.group in (KUBEVIRT, INSTANCETYPE, FLAVOR)
         namespace = resource.namespace or (settings.namespace if ours else "")
