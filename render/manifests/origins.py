@@ -75,10 +75,14 @@ def _former_names(name: str, reach: Reach) -> list[str]:
 
 
 def _annotated(folder: str, body: Tree) -> str:
-    """The file that kustomize's origin annotation names, ``""`` without one (or for one in another repository)."""
+    """The file that kustomize's origin annotation names, ``""`` without one (or for one in another repository).
+
+    It is seen from the folder that kustomize builds, which is not *folder* where a component there has us run.
+    """
     note = get(body, "metadata", "annotations", _ANNOTATION)
     if not isinstance(note, str):
         return ""
     fields = dict(line.partition(": ")[::2] for line in note.splitlines())
     path = fields.get("path", "")
-    return os.path.normpath(os.path.join(folder, path)) if path and "repo" not in fields else ""
+    file = os.path.normpath(os.path.join(folder, path))
+    return file if path and "repo" not in fields and os.path.lexists(file) else ""

@@ -309,6 +309,27 @@ def test_a_conflict_fails_the_build_and_is_told_in_full(kustomize: str) -> None:
     )
 
 
+def test_below_a_component_no_wrong_file_is_told(kustomize: str) -> None:
+    """kustomize names files as seen from the folder that it builds, and tells a component nothing of that one."""
+    put("prod/vm.yaml", CONFLICT)
+    put("prod/small.yaml", SMALL)
+    put("rendered/render.yaml", function())
+    put(
+        "rendered/kustomization.yaml",
+        "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+        "transformers: [render.yaml]\n",
+    )
+    put(
+        "prod/kustomization.yaml",
+        "resources: [vm.yaml, small.yaml]\ncomponents: [../rendered]\n"
+        "buildMetadata: [originAnnotations]\n",
+    )
+    done = build(kustomize, "prod", *FLAGS)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "error VR301 instancetype-conflict: VirtualMachine web: " in done.stderr
+    assert "rendered/vm.yaml" not in done.stderr
+
+
 @pytest.mark.parametrize("command", ["virt-render", "virt-render-krm"])
 def test_legacy_plugin(kustomize: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plugin_home(monkeypatch, command)
