@@ -38,7 +38,7 @@ def faults(spec: Tree) -> list[str]:
     profiles = spec.get("profiles")
     if profiles is None:
         return []
-    chosen = sum(bool(profile.get("default")) for profile in profiles)
+    chosen = sum(profile.get("default") is True for profile in profiles)
     if not profiles:
         return ["A flavor must have at least one profile."]
     if chosen > 1:
@@ -52,7 +52,7 @@ def choose(spec: Tree, profile: str) -> Tree | str:
     if profiles is None:
         return spec
     for candidate in profiles:
-        if candidate.get("name") == profile or (not profile and candidate.get("default")):
+        if candidate.get("name") == profile or (not profile and candidate.get("default") is True):
             return {"cpu": candidate["cpu"]} if candidate.get("cpu") is not None else {}
     if profile:
         return f"flavor does not have a profile with name: {profile}"

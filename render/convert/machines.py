@@ -7,6 +7,7 @@ revision.
 
 from typing import Literal, NamedTuple
 
+from render.convert.presets import compact
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.resource import KUBEVIRT, Resource, text_at
@@ -43,6 +44,11 @@ def era(resource: Resource) -> Era:
     return "store" if stored else "runtime"
 
 
+def flavour(resource: Resource) -> str:
+    """The flavour that a stored VM names, ``""`` if none."""
+    return text_at(tree.get(resource.body, "metadata", "annotations"), FLAVOUR)
+
+
 def as_instance(body: Tree) -> Tree:
     """*body* in the shape of today's VMI: without what only the store knew, with the devices that were optional.
 
@@ -71,9 +77,10 @@ def store_faults(body: Tree) -> list[Fault]:
     """What of a stored VM cannot be kept."""
     found = []
     policy = tree.get(body, *RESTART_POLICY)
-    if policy is not None and str(policy) not in _RUN_STRATEGIES:
+    if policy is not None and policy not in tuple(_RUN_STRATEGIES):
         known = " and ".join(_RUN_STRATEGIES)
-        message = f"restartPolicy {policy} has no run strategy: {known} have"
+        shown = policy if isinstance(policy, str) else compact(policy)
+        message = f"restartPolicy {shown} has no run strategy: {known} have"
         found.append(Fault(RESTART_POLICY, message, "write always (Always) or never (Once)"))
     given = tree.get(body, *OS)
     type_ = tree.get(given, "type")

@@ -9,7 +9,7 @@ from render.diagnostics.diagnostic import Diagnostic, Severity, at
 from render.model import tree
 from render.model.edits import Edit, Put
 from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, Resource
-from render.pipeline import load
+from render.pipeline import load, stored
 from render.presets import HISTORIC, MODERN, SelectorError, selects
 from render.resolve.kinds import PREFERENCE
 from render.settings import Settings
@@ -55,6 +55,9 @@ def plan(
                 stays(resource, f"{KUBEVIRT}/{machines.VERSION} is rendered, not rewritten")
             )
             continue
+        if stored.is_revision(resource) and stored.read(resource, settings)[1]:
+            why = "it is what KubeVirt stored, of an older version; store it again, or drop revisionName"
+            left.append(stays(resource, why))
         for step in successors.steps(resource):
             edits = {resource.index: step.edits}
             yield Unit(resource, step.words, edits, step.gone, safe=step.safe)

@@ -7,6 +7,7 @@ from render import schemas
 from render.convert import flavors, instancetypes, machines
 from render.convert.presets import compact
 from render.diagnostics.codes import (
+    CONTENT_DROPPED,
     DEPRECATED_FIELD,
     DEPRECATED_VERSION,
     MISSING_FIELD,
@@ -111,7 +112,16 @@ def _flavor(resource: Resource) -> Decoded:
     body = resource.body
     diagnostics: list[Diagnostic] = []
     spec: Tree = {}
-    if "spec" in body:
+    if body.get("spec") is not None:
+        if not isinstance(body["spec"], dict):
+            diagnostics.append(WRONG_TYPE.at(at(resource, ("spec",)), "expected a mapping at spec"))
+        if body.get("profiles") is not None:
+            message = "the profiles have no effect: the flavor has a spec, which is what counts"
+            cure = (
+                "remove one of the two: a flavor has profiles (to v0.52) or a spec (from v0.53 on)"
+            )
+            place = at(resource, ("profiles",))
+            diagnostics.append(CONTENT_DROPPED.at(place, message, help=cure))
         spec = _flavor_spec(resource, diagnostics)
     else:
         spec = {"profiles": list(_profiles(resource, diagnostics))}
@@ -169,6 +179,10 @@ def _profiles(resource: Resource, diagnostics: list[Diagnostic]) -> Iterator[Tre
         elif cpu is not None:
             diagnostics.append(WRONG_TYPE.at(at(resource, (*place, "cpu")), "expected a mapping"))
             cpu = None
+        for key, kind, words in (("name", str, "a string"), ("default", bool, "true or false")):
+            if not isinstance(profile.get(key), kind | None):
+                message = f"expected {words} at {key} of a profile, not {compact(profile[key])}"
+                diagnostics.append(WRONG_TYPE.at(at(resource, (*place, key)), message))
         yield {**profile, "cpu": cpu}
 
 
@@ -188,7 +202,7 @@ def _successor(resource: Resource, spec: Tree) -> str:
         if preference:
             words += f" with the preference {compact(preference)}"
         parts.append(words + (f" (it cannot say {', '.join(left)})" if left else ""))
-    return f"write {INSTANCETYPE}/v1beta1 {'; '.join(parts)}"
+    return f"write {INSTANCETYPE}/v1beta1 {'; '.join(parts) or kind}"
 
 
 def _with_flavor(resource: Resource) -> Decoded:
@@ -209,12 +223,18 @@ def _with_flavor(resource: Resource) -> Decoded:
             message = f"expected a string at spec.flavor.{key}"
             diagnostics.append(WRONG_TYPE.at(at(resource, (*place, key)), message))
     kind = flavors.SUCCESSORS.get(flavors.kind_of(str(given.get("kind") or "")))
-    matcher = {"name": given.get("name"), **({"kind": kind} if kind else {})}
+    name, profile = (given.get(key) or "" for key in ("name", "profile"))
+    matcher = {"name": f"{name}-{profile}" if profile else name, **({"kind": kind} if kind else {})}
+    cure = "write an instancetype for the flavor, and name it in spec.instancetype"
+    if name:
+        cure = f"write an instancetype for the flavor, and spec.instancetype: {compact(matcher)}"
+    if name and not profile:
+        cure += f" ({name}-PROFILE, if the flavor has profiles)"
     diagnostics.append(
         DEPRECATED_FIELD.at(
             at(resource, place),
             "spec.flavor was renamed in KubeVirt v0.56, and no release converts it",
-            help=f"write an instancetype for the flavor, and spec.instancetype: {compact(matcher)}",
+            help=cure,
         )
     )
     kept = {key: value for key, value in given.items() if isinstance(value, str)}

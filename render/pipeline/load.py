@@ -67,6 +67,11 @@ def load(resources: Sequence[Resource], settings: Settings) -> Loaded:
     """Decode every object of ours but the machines, and check what its own webhook checks."""
     loaded = Loaded()
     _check_identity(resources, loaded, settings)
+    flavours = {
+        (vm.namespace or settings.namespace, machines.flavour(vm))
+        for vm in resources
+        if machines.era(vm) == "store"
+    }
     for resource in resources:
         if resource.index in loaded.refused:
             continue
@@ -74,7 +79,9 @@ def load(resources: Sequence[Resource], settings: Settings) -> Loaded:
         if unknown is not None:
             loaded.report(resource, [unknown])
         elif is_preset(resource):
-            _load_preset(resource, decode(resource, loaded), loaded, settings)
+            key = (resource.namespace or settings.namespace, resource.name)
+            decoded = decode(resource, loaded)
+            _load_preset(resource, decoded, loaded, settings, is_flavour=key in flavours)
         elif resource.group == KUBEVIRT and resource.kind == "KubeVirt":
             loaded.clusters.append(resource)
         elif is_definition(resource):
@@ -168,7 +175,10 @@ def decode(resource: Resource, loaded: Loaded) -> Tree:
     return decoded
 
 
-def _load_preset(resource: Resource, decoded: Tree, loaded: Loaded, settings: Settings) -> None:
+def _load_preset(
+    resource: Resource, decoded: Tree, loaded: Loaded, settings: Settings, *, is_flavour: bool
+) -> None:
+    """*is_flavour*: a VM of the old store takes the preset whole, so that no part of it is without effect."""
     spec = decoded.get("spec") or {}
     if spec.get("domain") is None:
         loaded.report(
@@ -179,6 +189,7 @@ def _load_preset(resource: Resource, decoded: Tree, loaded: Loaded, settings: Se
     for path, message in presets.validate(spec["domain"]):
         place = at(resource, ("spec", "domain", *path))
         loaded.report(resource, [INVALID_PRESET.at(place, message)])
+    ignored = () if is_flavour else presets.never_merged(spec["domain"])
     loaded.report(
         resource,
         [
@@ -187,7 +198,7 @@ def _load_preset(resource: Resource, decoded: Tree, loaded: Loaded, settings: Se
                 f"KubeVirt takes no {'.'.join(map(str, path))} from a preset: it reaches no VM",
                 help="write it into the VMs, an instancetype or a preference",
             )
-            for path in presets.never_merged(spec["domain"])
+            for path in ignored
         ],
     )
     # Quantities are compared as they are written.

@@ -86,9 +86,10 @@ def _deprecated(preset: Preset, era: Era) -> Diagnostic:
         )
         if spec
     ]
-    cure = f"use {' and '.join(parts)} instead" if parts else "nothing of it needs a replacement"
+    cures = [f"use {' and '.join(parts)} instead"] if parts else []
     if left:
-        cure += f"; neither can say {', '.join(left)}"
+        cures.append(f"no instancetype and no preference can say {', '.join(left)}")
+    cure = "; ".join(cures) or "nothing of it needs a replacement"
     return PRESET_DEPRECATED.at(
         at(preset.resource),
         f"{era.version} {era.kind}s {era.fate}",
@@ -208,14 +209,23 @@ def _shown(found: tuple[Difference, ...], era: Era = MODERN) -> str:
     texts = [
         f"{difference.part}: {_as_go(difference.other)} != {_as_go(difference.preset)}"
         if era is HISTORIC
-        else f"{difference.part}: {_compact(difference.preset)} != {_compact(difference.other)}"
+        else f"{difference.part}: {' != '.join(_sides(difference))}"
         for difference in found
     ]
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
+def _sides(difference: Difference) -> tuple[str, str]:
+    """Both values, with what the cluster makes up where that is all they differ in."""
+    values = (difference.preset, difference.other)
+    one, other = map(_compact, values)
+    return (
+        (convert.compact(values[0]), convert.compact(values[1])) if one == other else (one, other)
+    )
+
+
 def _compact(value: Any) -> str:
-    return json.dumps(_known(value), separators=(",", ":"), sort_keys=True)
+    return convert.compact(_known(value))
 
 
 def _as_go(value: Any) -> str:

@@ -175,7 +175,7 @@ spec:
     ),
     "VR114": Explanation(
         "Part of a file is not read by Kubernetes tools: what stands after '...' without a new '---' is dropped"
-        " silently by all of them.",
+        " silently by all of them. Of a flavor with profiles and a spec, the profiles are.",
         """\
 apiVersion: v1
 kind: ConfigMap

@@ -33,7 +33,16 @@ def test_a_wrapper_is_opened_whatever_its_version_says(version: str) -> None:
         {"apiVersion": "", "spec": wrap('{"cpu": {}, "cpu": {}}')},
         {"apiVersion": ""},
     ],
-    ids=["an object", "a key more", "no base64", "no JSON", "deep", "too deep", "a key twice", "no spec"],
+    ids=[
+        "an object",
+        "a key more",
+        "no base64",
+        "no JSON",
+        "deep",
+        "too deep",
+        "a key twice",
+        "no spec",
+    ],
 )
 def test_other_data_is_no_wrapper(data: dict[str, Any]) -> None:
     assert instancetypes.unwrap(data) is None

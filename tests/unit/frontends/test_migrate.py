@@ -262,6 +262,73 @@ def test_a_file_that_cannot_be_read_stops_everything() -> None:
     assert {name: text for name, text in texts().items() if name in OLD} == OLD
 
 
+def test_revisions_stay_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = """\
+apiVersion: apps/v1
+kind: ControllerRevision
+metadata: {name: old}
+data:
+  apiVersion: instancetype.kubevirt.io/v1alpha2
+  kind: VirtualMachineInstancetype
+  metadata: {name: small}
+  spec: {cpu: {guest: 1}, memory: {guest: 1Gi}}
+revision: 1
+"""
+    Path("old.yaml").write_text(text, encoding="utf-8")
+    assert invoke(["migrate", "--check"]) is Exit.OK
+    assert texts() == {"old.yaml": text}
+    assert b"ControllerRevision old stays as it is" in capfdbinary.readouterr().err
+
+
+def test_vms_of_a_list_that_share_a_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = """\
+apiVersion: v1
+kind: List
+items:
+- apiVersion: kubevirt.io/v1
+  kind: VirtualMachine
+  metadata: {name: a}
+  spec: &s {running: false, template: {spec: {domain: {devices: {}}}}}
+- apiVersion: kubevirt.io/v1
+  kind: VirtualMachine
+  metadata: {name: b}
+  spec: *s
+"""
+    Path("all.yaml").write_text(text, encoding="utf-8")
+    assert invoke(["migrate"]) is Exit.OK
+    assert texts() == {"all.yaml": text.replace("running: false", "runStrategy: Halted")}
+
+
+def test_a_comment_that_would_be_lost_keeps_the_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {
+  # who pays
+  name: a, # for all
+  labels: {a: b} # of this
+}
+spec:
+  running: # why
+    # in the morning
+    false
+  template: {spec: {domain: {devices: {}}}}
+"""
+    Path("vm.yaml").write_text(text, encoding="utf-8")
+    assert invoke(["migrate"]) is Exit.OK
+    (made,) = texts().values()
+    for line in text.splitlines():
+        _, found, comment = line.partition("# ")
+        assert not found or f"# {comment}" in made
+
+
 def test_json_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = (
