@@ -51,6 +51,7 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
         return _refuse(message, find(misfits, asked.sources), asked, status(misfits))
     loaded = _load(message, paths, asked)
     rendered, diagnostics = render_loaded(loaded, asked._replace(paths=("-", *paths)))
+    diagnostics = [_repinned(one) for one in diagnostics]
     findings = _findings(loaded, len(message.documents), diagnostics, asked, environ)
     outcome = status(diagnostics)
     if outcome is not Exit.OK:
@@ -64,6 +65,15 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
     emit(reply(message, contents, findings), STDOUT)
     tell(findings, asked)
     return Exit.OK
+
+
+def _repinned(found: Diagnostic) -> Diagnostic:
+    """*found* with how to pin what a function gets, if that is the way out: ``pin`` does not build such a folder."""
+    if found.code not in (codes.PIN_MISSING.number, codes.PIN_ENDED.number):
+        return found
+    return found._replace(
+        help=f"run: kustomize build --enable-alpha-plugins . | virt-render pin --lock {sources.LOCK} -"
+    )
 
 
 def _unexpected(paths: Sequence[str]) -> list[Diagnostic]:

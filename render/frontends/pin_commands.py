@@ -18,6 +18,7 @@ from render.model.resource import Resource, from_body
 from render.pipeline import pinning
 from render.pipeline.pinning import Move, Pinned
 from render.report.findings import merge
+from render.report.places import Sources
 from render.revisions import lock as revision_lock
 from render.revisions.hashes import suffix
 from render.revisions.lock import Entry, Lock, Pin
@@ -50,7 +51,8 @@ def pin(asked: Request, wanted: Wanted) -> Exit:
     if wanted.dump and not faults:
         dump = sources.load([wanted.dump], stdin=standard_input(), limits=asked.limits)
         faults += [fault for fault in dump.diagnostics if fault.is_error]
-        adopted = pinning.adopt(resources_of(dump), resources, asked.settings, wanted.dump)
+        adopted = pinning.adopt(resources_of(dump), resources, asked.settings)
+        adopted = adopted._replace(diagnostics=_placed(adopted.diagnostics, dump))
     pinned = pinning.pin(resources, asked.settings, upgrade, adopted)
     diagnostics = [*loaded.diagnostics, *faults, *pinned.diagnostics]
     if not pinned.lock.pins and not asked.settings.allow_empty and not status(diagnostics):
@@ -80,6 +82,19 @@ def load(paths: Sequence[str], asked: Request) -> Loaded:
 def resources_of(loaded: Loaded) -> list[Resource]:
     """The documents of *loaded* as objects."""
     return [from_body(d.body, i, d.origin) for i, d in enumerate(loaded.documents)]
+
+
+def _placed(diagnostics: Sequence[Diagnostic], dump: Loaded) -> list[Diagnostic]:
+    """*diagnostics* of *dump* with places that mean the same in the report of another input."""
+    known = Sources([document.origin for document in dump.documents], dump.data)
+    found = []
+    for one in diagnostics:
+        place = known.place(one.location)
+        location = Location(
+            one.resource, one.location.path, None, place.file, place.line, place.column
+        )
+        found.append(one._replace(location=location))
+    return found
 
 
 def _refuse(faults: Sequence[Diagnostic], asked: Request) -> Exit:

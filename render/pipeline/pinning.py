@@ -4,14 +4,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from render.diagnostics.codes import PIN_ENDED, REVISION_NOT_FOUND
-from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.diagnostic import Diagnostic, at
 from render.model import tree
+from render.model.catalogue import Catalogue, Definition
 from render.model.resource import KUBEVIRT, OWN, Resource
 from render.model.tree import Tree
 from render.pipeline import context, load, order, pins, stamping
 from render.pipeline.machine import Machine
-from render.resolve.find import Missing, find
-from render.resolve.kinds import KIND_CLASSES
+from render.resolve.find import OBJECT_NAME_LABEL, Missing, find
+from render.resolve.kinds import KIND_CLASSES, KindClass
 from render.revisions import lock as locks
 from render.revisions.hashes import PREFIX, Ref, content_hash
 from render.revisions.lock import CLASSES, Content, Entry, Lock, Pin
@@ -138,9 +139,7 @@ def _pinned(machine: Machine, body: Tree, old: Pin | None, contents: dict[str, C
     return Pin(old.revision + (rendered != old.rendered), entries, rendered)
 
 
-def adopt(
-    dump: Sequence[Resource], resources: Iterable[Resource], settings: Settings, file: str
-) -> Adopted:
+def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Settings) -> Adopted:
     """What the VMs of *dump*, objects of a cluster, run at present, for the VMs of *resources* with their names.
 
     Only what a ControllerRevision holds is certain; a VM whose revisions *dump* lacks is reported.
@@ -168,18 +167,9 @@ def adopt(
             )
             revision = None if isinstance(definition, Missing) else definition.resource
             if isinstance(definition, Missing) or not revision or revision.group != "apps":
-                message = (
-                    definition.message
-                    if isinstance(definition, Missing)
-                    else f"no ControllerRevision of its {kind_class.word} is known"
-                )
-                adopted.diagnostics.append(
-                    REVISION_NOT_FOUND.at(
-                        Location(resource=live.ref, path=("spec", kind_class.word), file=file),
-                        message,
-                        help="dump the ControllerRevisions of the VM's namespace with the VM and its status",
-                    )
-                )
+                message, cure = _unadopted(kind_class, live, definition, shared.catalogue)
+                place = at(live, ("spec", kind_class.word))
+                adopted.diagnostics.append(REVISION_NOT_FOUND.at(place, message, help=cure))
                 continue
             held = pins.content_of(definition)
             hash_ = content_hash(kind_class.word, held)
@@ -189,6 +179,30 @@ def adopt(
         if entries:
             adopted.entries[vm] = entries
     return adopted
+
+
+def _unadopted(
+    kind_class: KindClass, live: Resource, found: Definition | Missing, catalogue: Catalogue
+) -> tuple[str, str]:
+    """Why no ControllerRevision says what *live* runs, and what to do."""
+    cure = "dump the ControllerRevisions of the VM's namespace with the VM and its status"
+    scope = live.namespace or catalogue.namespace
+    recorded = tree.get(live.body, "status", kind_class.status, "controllerRevisionRef", "name")
+    revision = recorded and catalogue.find("apps", "ControllerRevision", scope, recorded)
+    if revision:
+        label = tree.get(revision.body, "metadata", "labels", OBJECT_NAME_LABEL)
+        has = "lacks the label" if label is None else f"belongs to {label} by its label"
+        message = (
+            f"ControllerRevision {recorded} {has} {OBJECT_NAME_LABEL}: KubeVirt would not use it"
+        )
+        wanted = tree.get(live.spec, kind_class.word, "name")
+        return (
+            message,
+            f"if it holds what runs, label it in the dump: {OBJECT_NAME_LABEL}: {wanted}",
+        )
+    if isinstance(found, Missing) and found.code is REVISION_NOT_FOUND:
+        return found.message, cure
+    return f"no ControllerRevision of its {kind_class.word} is known", cure
 
 
 def merge(base: Lock, ours: Lock, theirs: Lock) -> tuple[Lock, list[str]]:

@@ -1,5 +1,6 @@
 """``pin`` and ``verify`` as processes: where the lock is, what it takes from a cluster, what is refused."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -230,6 +231,7 @@ def test_adopting_a_running_fleet(repository: Repository) -> None:
     done = repository.run("pin", "--from", "../fleet.yaml")
     assert done.returncode == 1
     assert 'controllerrevisions.apps "db-small-v1beta1-1-1" not found' in done.stderr
+    assert done.stderr.startswith("../fleet.yaml:21:5: error VR207 ")
     assert not repository.lock.exists()
     (repository.folder / "vms/db.yaml").unlink()
     assert "new, instancetype small@f79c7m9t64" in repository.fine("pin", "--from", "../fleet.yaml")
@@ -243,6 +245,25 @@ def test_adopting_a_running_fleet(repository: Repository) -> None:
         if body["kind"] == "VirtualMachineInstance"
     )
     assert ours == vmi
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ("{}", "lacks the label instancetype.kubevirt.io/object-name"),
+        ("{instancetype.kubevirt.io/object-name: large}", "belongs to large by its label"),
+    ],
+)
+def test_adopting_names_what_a_revision_lacks(
+    repository: Repository, labels: str, message: str
+) -> None:
+    dump = RUNNING.replace("{instancetype.kubevirt.io/object-name: small}", labels)
+    repository.write("../fleet.yaml", dump)
+    done = repository.run("pin", "--from", "../fleet.yaml")
+    assert done.returncode == 1
+    assert f"ControllerRevision web-small-v1beta1-1-1 {message}" in done.stderr
+    assert "label it in the dump: instancetype.kubevirt.io/object-name: small" in done.stderr
+    assert done.stderr.startswith("../fleet.yaml:9:5: error VR207 ")
 
 
 def test_stamped_vms_are_verified(repository: Repository) -> None:
@@ -429,6 +450,23 @@ def test_pinning_where_a_function_renders(repository: Repository, kustomize: str
     done = repository.run("pin", "--lock", LOCK, "-", stdin=built.stdout)
     assert done.returncode == 0, done.stderr
     assert list(repository.pins) == ["prod/web"]
+
+
+def test_function_says_how_to_pin_what_it_gets(repository: Repository) -> None:
+    repository.fine("pin")
+    items = documents(repository.fine("build", "--emit", "source"))
+    message = {
+        "apiVersion": "config.kubernetes.io/v1",
+        "kind": "ResourceList",
+        "functionConfig": {
+            "apiVersion": "virt-render.dev/v1alpha1", "kind": "RenderConfig", "spec": {"pins": "require"},
+        },
+        "items": items,
+    }  # fmt: skip
+    done = repository.run("krm", stdin=json.dumps(message))
+    assert done.returncode == 1
+    assert "VR606" in done.stderr
+    assert f"--enable-alpha-plugins . | virt-render pin --lock {LOCK} -" in done.stderr
 
 
 def test_path_that_is_not_there(repository: Repository) -> None:
