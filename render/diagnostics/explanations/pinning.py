@@ -111,13 +111,15 @@ EXPLANATIONS = {
     ),
     "VR610": Explanation(
         "What the lock says of a VM is not what 'virt-render pin' would write: the VM is new or gone, its matcher names"
-        " another object, or its manifest renders to something else than at its last edit revision.",
+        " another object, or its manifest renders to something else than at its last edit revision. Or the file is not"
+        " as it writes it.",
         "$ virt-render pin . --check",
         "would become revision 2",
         "Run 'virt-render pin' and commit the lock together with the change.",
     ),
     "VR611": Explanation(
-        "Both sides of a merge changed the pin of the same VM, and which of them is meant cannot be known.",
+        "Both sides of a merge changed the pin of the same VM, and which of them is meant cannot be known. Or somebody"
+        " edited the lock after git left it with a conflict, and merging would undo that.",
         "$ virt-render pin . --resolve",
         "both sides changed the pin of prod/web",
         "Take one side ('git checkout --ours' or '--theirs' with the path of the lock), then run 'virt-render pin':"
@@ -145,15 +147,18 @@ EXPLANATIONS = {
         "Rename or remove the object that is in the way.",
     ),
     "VR615": Explanation(
-        "The history of a VM cannot be read: no git repository, no such commit or revision, or no such VM in it.",
+        "The history of a VM cannot be read: no git repository, no such commit or revision, or no such VM in it. Or a"
+        " number means several revisions: a lock was reverted, or a VM removed and added again.",
         "$ virt-render show web --at v9",
         "git knows no revision v9",
         "Name a commit, branch or tag that 'git log' shows; 'virt-render history VM' lists the numbers.",
     ),
     "VR616": Explanation(
-        "The history ends here because the repository is a shallow clone; there may be earlier revisions.",
+        "The history ends here because the repository is a shallow clone, or the lock was moved here from another"
+        " folder; there may be earlier revisions.",
         "$ virt-render history web",
         "the clone is shallow",
-        "Run 'git fetch --unshallow' where the whole history is wanted.",
+        "Run 'git fetch --unshallow' where the whole history is wanted; for a lock that was moved, ask in a work tree"
+        " of the commit before.",
     ),
 }

@@ -118,7 +118,8 @@ spec:
         "Nothing to do if the VM should run without. To be told as an error: inferFromVolumeFailurePolicy Reject.",
     ),
     "VR207": Explanation(
-        "The VM pins a ControllerRevision by revisionName, and it is not in the input.",
+        "The VM pins a ControllerRevision by revisionName, and it is not in the input. KubeVirt would not start the VM,"
+        " and no lock stands in for it.",
         """\
 apiVersion: kubevirt.io/v1
 kind: VirtualMachine
