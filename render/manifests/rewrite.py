@@ -6,10 +6,10 @@ The one place that uses ruamel's round trip. Only documents that change are writ
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from render.manifests import comments, stream
+from render.manifests import comments, spans, stream
 from render.model.edits import Edit, Move, Put, Remove
 from render.model.fieldpath import FieldPath
 
@@ -37,7 +37,7 @@ def rewrite(text: str, edits: Mapping[int, Iterable[tuple[FieldPath, Edit]]]) ->
         if index not in edits:
             continue
         end = min(start + len(chunk.text), len(text))
-        made = _document(chunk.text, edits[index])
+        made = _document(chunk.text, list(edits[index]))
         if isinstance(made, Unwritten):
             return made
         parts += (text[done:start], made)
@@ -50,9 +50,12 @@ def is_yaml(text: str) -> bool:
     return all(chunk.value is stream.MISSING for chunk in stream.split(text))
 
 
-def _document(text: str, edits: Iterable[tuple[FieldPath, Edit]]) -> str | Unwritten:
+def _document(text: str, edits: Sequence[tuple[FieldPath, Edit]]) -> str | Unwritten:
     from ruamel.yaml import YAML
 
+    small = spans.replace(text, edits)
+    if small is not None:
+        return small
     yaml = YAML(typ="rt", pure=True)
     yaml.preserve_quotes = True
     yaml.width = _WIDTH
