@@ -97,7 +97,7 @@ class Option(NamedTuple):
 
 ENVIRONMENT_PREFIX = "VIRT_RENDER_"
 _DIGITS = 15
-"""More than any number here can mean, and less than a timer of the system takes."""
+"""Of the longest number: more than any here can mean."""
 _QUOTED = 100
 
 OPTIONS: tuple[Option, ...] = (
@@ -226,7 +226,7 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[str | bool | int, s
     if option.kind == "choice" and raw not in option.choices:
         near = _hint(raw, option.choices)
         return "", f"{_shown(raw)} is not one of {', '.join(option.choices)}{near}"
-    if option.kind == "path" and not _is_name(raw):
+    if option.kind == "path" and not is_name(raw):
         return "", f"{_shown(raw)} cannot be the name of a file"
     return raw, ""
 
@@ -243,7 +243,7 @@ def _number(raw: Any, *, typed: bool) -> tuple[int, str]:
     return 0, f"{_shown(raw)} is not a positive whole number"
 
 
-def _is_name(raw: str) -> bool:
+def is_name(raw: str) -> bool:
     """Whether a system can have a file *raw*: not with a NUL, or half of a surrogate pair (as JSON may write one)."""
     try:
         return b"\0" not in os.fsencode(raw)

@@ -39,6 +39,7 @@ from render.settings import OPTIONS, Layer, Source
 PARAMETERS = "ARGOCD_APP_PARAMETERS"
 _ROOM = 4096
 _MOST = 20
+_LONGEST = 10**9  # a timer takes no more than ten times that
 _LINE_ROOM = 512
 _WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 _VALUES = ("string", "array", "map")
@@ -141,7 +142,7 @@ def _deadline(seconds: int) -> Iterator[None]:
         raise OverdueError
 
     before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST))
     try:
         yield
     finally:

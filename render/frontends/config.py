@@ -13,7 +13,7 @@ from render.manifests.reader import Document, Limits, read
 from render.model import resource
 from render.model.resource import Origin
 from render.model.tree import Tree
-from render.settings import OPTIONS, Layer, Option, Source
+from render.settings import OPTIONS, Layer, Option, Source, is_name
 
 NAME = ".virt-render.yaml"
 API_VERSION = f"{resource.OWN}/v1alpha1"
@@ -132,7 +132,8 @@ def _rebased(spec: Mapping[str, Any], folder: str) -> dict[str, Any]:
 
 
 def _is_path(option: Option, value: Any) -> bool:
-    return option.kind == "path" and isinstance(value, str) and value not in ("", *option.choices)
+    named = option.kind == "path" and isinstance(value, str) and is_name(value)
+    return named and value not in ("", *option.choices)
 
 
 def cluster_config(path: str, limits: Limits) -> ClusterConfig:

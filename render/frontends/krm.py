@@ -29,7 +29,7 @@ from render.model.resource import ResourceRef, text_at
 from render.model.tree import Tree
 from render.report.findings import Finding, find, merge, worth_saying
 from render.report.places import Place, Sources
-from render.settings import Layer, Source
+from render.settings import Layer, Source, is_name
 
 _RESOURCES = "resources"
 
@@ -108,10 +108,14 @@ def _configured(body: Any) -> tuple[list[Layer], list[str], list[Diagnostic]]:
     spec: Tree = dict(body.get("spec") or {})
     paths = spec.pop(_RESOURCES, [])
     layer = Layer(Source.FUNCTION_CONFIG, spec, Location(about, ("spec",)), (_RESOURCES,))
-    if not isinstance(paths, list) or not all(isinstance(path, str) and path for path in paths):
+    if not isinstance(paths, list) or not all(_is_path(path) for path in paths):
         fault = "should be a list of files and folders"
         return [layer], [], [codes.INVALID_SETTING.at(layer.at(_RESOURCES), fault)]
     return [layer], paths, []
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str) and value != "" and is_name(value)
 
 
 def _load(message: Message, paths: Sequence[str], asked: Request) -> Loaded:

@@ -339,6 +339,11 @@ def test_many_at_once_do_not_disturb_each_other(server: PluginServer, repository
     assert not list(server.work.iterdir())
 
 
+def test_a_deadline_may_be_as_long_as_a_number(server: PluginServer, repository: Path) -> None:
+    (repository / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
+    assert server.generate(repository, "app", environment(("deadline", "9" * 15)))[0]
+
+
 def test_a_limit_of_5000_digits_is_no_number(server: PluginServer, repository: Path) -> None:
     (repository / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
     said = failure(server, repository, environment(VIRT_RENDER_MAX_DOCUMENTS="1" * 5000))

@@ -445,6 +445,7 @@ def test_warnings_and_notes_are_results_of_a_success() -> None:
         ),
         (f"{LEGACY}spec: {{emit: vmx}}\n", "'vmx' is not one of vm, vmi", 2),
         (f"{LEGACY}spec: {{resources: vms}}\n", "should be a list of files and folders", 2),
+        (f'{LEGACY}spec: {{resources: ["a\\0"]}}\n', "should be a list of files and folders", 2),
         (f"{LEGACY}spec: {{resources: [missing]}}\n", "cannot read missing", 3),
         ("apiVersion: v1\nkind: ConfigMap\n", "should have apiVersion virt-render.dev/v1alpha1", 2),
     ],

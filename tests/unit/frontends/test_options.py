@@ -154,6 +154,7 @@ def test_paths_in_a_file_are_relative_to_it() -> None:
         (f"{CONFIG}  emit: vm\n  emit: vm\n", "key 'emit' is already set on line 4"),
         (f"{CONFIG}  emit: [\n", ""),
         (f"{CONFIG}  emit: vmx\n", "'vmx' is not one of"),
+        (f'{CONFIG}  catalog: "a\\0b"\n', "'a\\x00b' cannot be the name of a file"),
     ],
 )
 def test_unfit_file(text: str, message: str) -> None:
