@@ -1,0 +1,116 @@
+"""What we read is what kustomize reads, in any notation; what it reads differently is `ambiguous`, or listed below."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given
+from hypothesis import settings as limits
+from hypothesis import strategies as st
+
+from render.manifests.reader import Document, read
+
+HEAD = "apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: n{}\nspec:\n"
+PLAIN = st.sampled_from(
+    ["a", "a b", "1", "-1", "0", "0x1F", "0o17", "017", "1_000", "1.5", "1e3", ".5", "true", "True", "yes",
+     "off", "y", "null", "~", "", "2024-01-01", "10.0.0.1", "52:54:00:12:34:56", "1:30", "a:b", "a#b",
+     "http://x/y?z=1", "-", "--", "é", "08", "1.0", "+1", "NULL", "on", "12e03", "0b11", "1Gi", "=", "a,b",
+     "a[b]", "<<x", "007", "9223372036854775807", "1.0.0", "@x", "`x", "%x"]
+)  # fmt: skip
+WORDS = st.text("ab yn01:#'\"\\}[],&*|>%@-?\t é", max_size=10)
+SINGLE = WORDS.map(lambda text: "'" + text.replace("'", "''") + "'")
+DOUBLE = WORDS.map(
+    lambda text: '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t") + '"'
+)
+FLOW = st.recursive(
+    st.sampled_from(["a", "1", "'b c'", '"d"', "true", "null"]),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]")
+        | st.lists(inner, max_size=3).map(
+            lambda items: "{" + ", ".join(f"k{n}: {item}" for n, item in enumerate(items)) + "}"
+        )
+    ),
+    max_leaves=5,
+)
+LINES = st.lists(
+    st.sampled_from(["a", "b: c", "- d", "# e", "", "  indented", "'q'", "x  "]),
+    min_size=1,
+    max_size=4,
+)
+LITERAL = st.tuples(st.sampled_from(["|", "|-", "|+"]), LINES)
+FOLDED = st.tuples(
+    st.sampled_from([">", ">-"]),
+    LINES.map(lambda lines: [line.strip() for line in lines]).filter(lambda lines: lines[0] != ""),
+)
+BLOCK = (LITERAL | FOLDED).map(
+    lambda block: block[0] + "".join(f"\n    {line}" if line else "\n" for line in block[1])
+)
+VALUES = PLAIN | SINGLE | DOUBLE | FLOW | BLOCK | WORDS
+ENTRIES = st.lists(VALUES, min_size=1, max_size=4).map(
+    lambda values: "".join(f"  k{n}: {value}\n" for n, value in enumerate(values))
+)
+
+
+def bodies(text: str) -> list[Document]:
+    found = read(text.encode(), "f")
+    assert not [one for one in found.diagnostics if one.is_error]
+    return found.documents
+
+
+def built(kustomize: str, folder: Path, texts: list[str]) -> dict[str, Any] | None:
+    """What kustomize makes of *texts*, by name; None where it refuses one."""
+    (folder / "all.yaml").write_text("---\n".join(texts))
+    (folder / "kustomization.yaml").write_text("resources: [all.yaml]\n")
+    done = subprocess.run(
+        [kustomize, "build", "."], cwd=folder, capture_output=True, check=False, encoding="utf-8"
+    )
+    if done.returncode:
+        return None
+    return {one.body["metadata"]["name"]: one.body for one in bodies(done.stdout)}
+
+
+@limits(max_examples=20, derandomize=True, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(st.lists(ENTRIES, min_size=100, max_size=100))
+def test_kustomize_reads_the_same(
+    kustomize: str, tmp_path_factory: pytest.TempPathFactory, parts: list[str]
+) -> None:
+    """Two thousand documents; those that nobody or only one of the two accepts are left out."""
+    folder = tmp_path_factory.mktemp("built")
+    ours: dict[str, tuple[str, Any]] = {}
+    for number, part in enumerate(parts):
+        text = HEAD.format(number) + part
+        found = read(text.encode(), "f")
+        clear = not found.diagnostics and len(found.documents) == 1
+        if clear and not found.documents[0].ambiguous:
+            ours[f"n{number}"] = text, found.documents[0].body
+    theirs = built(kustomize, folder, [text for text, _ in ours.values()])
+    assert theirs is not None, [
+        text for text, _ in ours.values() if not built(kustomize, folder, [text])
+    ]
+    different = [
+        (text, body, theirs[name]) for name, (text, body) in ours.items() if theirs[name] != body
+    ]
+    assert not different
+
+
+#: What docs/yaml.md lists: a value, ours (and kubectl's), kustomize's.
+DIFFERENCES = [
+    ("yes", True, "yes"),
+    ("2024-01-01", "2024-01-01", "2024-01-01T00:00:00Z"),
+    ("!", "", None),
+    ("{a}", {"a": None}, {"a": ""}),
+    (">-\n    a\n      b", "a\n  b", "a\n\n  b"),
+]
+
+
+@pytest.mark.parametrize(("value", "ours", "theirs"), DIFFERENCES)
+def test_documented_differences(
+    kustomize: str, tmp_path: Path, value: str, ours: Any, theirs: Any
+) -> None:
+    text = f"{HEAD.format(0)}  k: {value}\n"
+    (document,) = bodies(text)
+    assert document.body["spec"] == {"k": ours}
+    found = built(kustomize, tmp_path, [text])
+    assert found is not None
+    assert found["n0"]["spec"] == {"k": theirs}
