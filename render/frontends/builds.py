@@ -115,7 +115,7 @@ class _Root:
         after = self._after[key]
         if isinstance(after, str):
             return f"a build that works would fail: {after}"
-        if after != self._before:
+        if not self._before.started.becomes(after.started):
             return f"a VM that kustomize builds from {self.folder} would change"
         return ""
 
@@ -160,10 +160,5 @@ class _Built:
 
     def __init__(self, bodies: Sequence[Tree], asked: Request) -> None:
         resources = [from_body(body, index, None) for index, body in enumerate(bodies)]
-        self.started = list(migrating.started(resources, asked.settings).values())
-        self.has_untold = len(self.started) < sum(map(load.is_machine, resources))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Built) and self.started == other.started
-
-    __hash__ = None  # type: ignore[assignment]
+        self.started = migrating.started(resources, asked.settings)
+        self.has_untold = len(self.started.vmis) < sum(map(load.is_machine, resources))

@@ -54,12 +54,12 @@ def migrate(
     want = started(resources, settings)
 
     def why_not(chosen: Sequence[Unit]) -> str:
-        if started(_edited(resources, chosen), settings) != want:
+        if not want.becomes(started(_edited(resources, chosen), settings)):
             return "a VM would change"
         return objection(chosen)
 
     accepted: list[Unit] = []
-    pending = list(_told(units, resources, want, diagnostics))
+    pending = list(_told(units, resources, want.vmis, diagnostics))
     while pending:
         refused = list(_add(accepted, pending, why_not))
         if len(refused) in (0, len(pending)):
@@ -131,15 +131,33 @@ def _edited(resources: Sequence[Resource], units: Iterable[Unit]) -> list[Resour
     return found
 
 
-def started(resources: Sequence[Resource], settings: Settings) -> dict[int, Tree]:
-    """What VMs and VMIs start as, by index, without the names of what they were made from."""
+class Started(NamedTuple):
+    """What VMs and VMIs start as, by index, without the names of what they were made from; and the errors there are.
+
+    An error is its code and the object that it is about.
+    """
+
+    vmis: dict[int, Tree]
+    errors: frozenset[tuple[str, str]]
+
+    def becomes(self, after: "Started") -> bool:
+        """Whether *after* starts the same, and no error came up that was not there."""
+        same = list(self.vmis.values()) == list(after.vmis.values())
+        return same and after.errors <= self.errors
+
+
+def started(resources: Sequence[Resource], settings: Settings) -> Started:
+    """What becomes of *resources*."""
     found: dict[int, Tree] = {}
 
     def note(machine: Machine, body: Tree) -> None:
         found[machine.resource.index] = _unnamed(body)
 
-    order.run(resources, _comparable(settings), note)
-    return found
+    rendered = order.run(resources, _comparable(settings), note)
+    errors = (
+        (one.code, str(one.location.resource)) for one in rendered.diagnostics if one.is_error
+    )
+    return Started(found, frozenset(errors))
 
 
 def _unseen(unit: Unit, resources: Sequence[Resource], seen: Collection[int]) -> Resource | None:

@@ -190,6 +190,26 @@ def test_of_a_repository_every_build_counts(
     assert "a VM that kustomize builds from b would change" in said
 
 
+def test_a_patch_that_adds_what_was_renamed(
+    kustomize: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """KubeVirt refuses a VM with both ``running`` and ``runStrategy``, though it would start the same VMI."""
+    monkeypatch.chdir(tmp_path)
+    Path(".git").mkdir()
+    text = FLAVOR_VM.replace("  flavor: {name: two, kind: VirtualMachineFlavor}\n", "")
+    lay(
+        {
+            "base/kustomization.yaml": "resources: [vms.yaml]\n",
+            "base/vms.yaml": text,
+            "ov/kustomization.yaml": "resources: [../base]\npatches:\n- patch: |\n"
+            "    apiVersion: kubevirt.io/v1\n    kind: VirtualMachine\n"
+            "    metadata: {name: web}\n    spec: {running: false}\n",
+        }
+    )
+    assert invoke(["migrate", "base", "--kustomize", kustomize]) is Exit.OK
+    assert Path("base/vms.yaml").read_text(encoding="utf-8") == text
+
+
 def test_without_kustomize_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
