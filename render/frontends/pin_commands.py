@@ -153,7 +153,8 @@ def _outdated(pinned: Pinned, target: str, asked: Request) -> Iterable[Diagnosti
     cure = "run virt-render pin and commit the lock"
     if "-" in asked.paths:
         cure = f"pipe the same into virt-render pin --lock {target} - and commit the lock"
-    if not pinned.moves and not _is_written(target, _text(pinned), asked):
+    expected = pinned.lock.pins or os.path.lexists(target)  # without VMs there need be no file
+    if expected and not pinned.moves and not _is_written(target, _text(pinned), asked):
         message = f"{target} is not as virt-render pin writes it"
         yield codes.PIN_OUTDATED.at(Location(file=target), message, help=cure)
     for move in pinned.moves:
