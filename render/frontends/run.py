@@ -120,8 +120,7 @@ def _resource(document: Document, index: int) -> Resource:
     """The object of *document*. Its text says at once whether there may be a placeholder in it."""
     text = document.text
     doubtful = text is None or "{{" in text or "${" in text or "\\" in text
-    found = from_body(document.body, index, document.origin)
-    return found if doubtful else found._replace(may_hold_placeholders=False)
+    return from_body(document.body, index, document.origin, may_hold_placeholders=doubtful)
 
 
 def _into(texts: list[str], loaded: Loaded) -> Callable[[Tree, int | None], None]:

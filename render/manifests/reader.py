@@ -113,7 +113,9 @@ def _read_yaml(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> Non
     known = plain.read(chunk.text, limits.depth)
     if known is not None:
         body, line = known
-        _take(found, chunk, origin._replace(line=chunk.line + line), body, chunk.text)
+        if line:
+            origin = origin._replace(line=chunk.line + line)
+        _take(found, chunk, origin, body, chunk.text)
     else:
         _parse(found, chunk, origin, limits)
 

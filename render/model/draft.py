@@ -5,6 +5,8 @@ instancetype, with other VMs. A draft keeps that safe, because a mapping or list
 time that the draft changes it.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from render.model.fieldpath import FieldPath
@@ -14,16 +16,14 @@ from render.model.tree import Tree, get
 class Draft:
     """An editable view of *source*, which stays as it was; `tree` is the edited result."""
 
-    __slots__ = ("_owned", "tree")
+    __slots__ = ("_owned", "get", "tree")
 
     def __init__(self, source: Tree) -> None:
         self.tree: Tree = dict(source)
         # The values keep the copies alive: an id is unique only while its object lives.
         self._owned: dict[int, Any] = {id(self.tree): self.tree}
-
-    def get(self, *path: str | int) -> Any:
-        """The value at *path*, None where absent. Never edit what this returns."""
-        return get(self.tree, *path)
+        self.get: Callable[..., Any] = partial(get, self.tree)
+        """The value at a path, None where absent. Never edit what this returns."""
 
     def put(self, path: FieldPath, value: Any) -> None:
         """Set *value* at *path*; missing mappings on the way are created, lists must exist."""

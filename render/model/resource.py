@@ -83,7 +83,9 @@ def text_at(body: Any, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def from_body(body: Tree, index: int, origin: Origin | None = None) -> Resource:
+def from_body(
+    body: Tree, index: int, origin: Origin | None = None, *, may_hold_placeholders: bool = True
+) -> Resource:
     """Read identity out of *body*; a namespace on one of KubeVirt's cluster-scoped kinds is ignored."""
     group, _, version = text_at(body, "apiVersion").rpartition("/")
     kind = text_at(body, "kind")
@@ -97,6 +99,7 @@ def from_body(body: Tree, index: int, origin: Origin | None = None) -> Resource:
         namespace="" if kind in CLUSTER_SCOPED else text_at(metadata, "namespace"),
         name=text_at(metadata, "name"),
         origin=origin,
+        may_hold_placeholders=may_hold_placeholders,
     )
 
 
