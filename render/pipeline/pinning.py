@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from render.diagnostics.codes import PIN_ENDED, REVISION_NOT_FOUND
+from render.diagnostics.codes import INVALID_VALUE, PIN_ENDED, REVISION_NOT_FOUND
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition
@@ -85,7 +85,16 @@ def pin(
         for one in resources
     ]
     rendered = order.run(unlocked, settings._replace(lock=locks.document(start)), note)
-    diagnostics = [*found.diagnostics, *(adopted.diagnostics if adopted else ())]
+    impossible = [
+        INVALID_VALUE.at(
+            at(resource, ("metadata", "name")),
+            f"{vm} cannot be the name of a VM in a lock, nor that of an object in Kubernetes",
+            help="name it in lower-case letters, digits, - and .",
+        )
+        for vm, resource in vms(resources).items()
+        if not locks.is_vm(vm)
+    ]
+    diagnostics = [*found.diagnostics, *impossible, *(adopted.diagnostics if adopted else ())]
     # That a pin ends is what the caller does, and no news.
     diagnostics += [one for one in rendered.diagnostics if one.code != PIN_ENDED.number]
     known = vms(resources)

@@ -21,7 +21,8 @@ VERSION = "v1alpha1"
 CLASSES = ("instancetype", "preference")
 _KEYS = frozenset({"apiVersion", "kind", "metadata", "revisions", "pins"})
 _IS_VERSION = re.compile(r"v\d+((alpha|beta)\d+)?\Z").match
-_is_vm = re.compile(r"([^/\s]+/)?[^/\s]+\Z").match
+#: Whether a text can name a VM in a lock: ``NAMESPACE/NAME`` or ``NAME``.
+is_vm = re.compile(r"([^/\s]+/)?[^/\s]+\Z").match
 _PARTS = ("", "Volume", "Before")
 _EDITED = "take the lock from git again, or remove it and pin anew"
 
@@ -118,7 +119,7 @@ def _pins(body: Tree, contents: dict[str, Content], faults: list[_Fault]) -> dic
     pins = {}
     complete = not faults
     for vm, entry in body["pins"].items():
-        pin = _pin(entry) if _is_vm(vm) else "a VM is named NAME or NAMESPACE/NAME"
+        pin = _pin(entry) if is_vm(vm) else "a VM is named NAME or NAMESPACE/NAME"
         if isinstance(pin, str):
             faults.append(_Fault(codes.LOCK_INVALID, ("pins", vm), f"the pin of {vm}: {pin}"))
             continue

@@ -497,6 +497,16 @@ def test_pins_of_what_cannot_be_a_vm(repository: Repository, name: str) -> None:
     assert "VR601" in done.stderr
 
 
+@pytest.mark.parametrize("name", ['"a b"', "a/b/c"])
+def test_no_lock_is_written_that_could_not_be_read(repository: Repository, name: str) -> None:
+    text = (repository.folder / "vms/web.yaml").read_text(encoding="utf-8")
+    repository.write("vms/web.yaml", text.replace("name: web\n", f"name: {name}\n"))
+    done = repository.run("pin")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "VR109" in done.stderr
+    assert not repository.lock.exists()
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_table_that_cannot_be_written(repository: Repository) -> None:
     with Path("/dev/full").open("wb") as full:
