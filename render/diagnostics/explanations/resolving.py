@@ -112,7 +112,7 @@ spec:
         devices: {}
       volumes:
       - name: root
-        containerDisk: {image: quay.io/containerdisks/fedora}
+        containerDisk: {image: registry.example.com/containerdisks/fedora}
 """,
         "unable to infer defaults from volume root as type is not supported",
         "Nothing to do if the VM should run without. To be told as an error: inferFromVolumeFailurePolicy Reject.",
