@@ -4,11 +4,14 @@ A rule is a pure function that yields edits and conflicts; `run` alone applies t
 and keeps what set which field. Most rules are rows (`fill`, `override`, `ensure`, `claim`, `each`);
 where a row would need another condition, a named function is wrapped by `custom`.
 
+Many VMs share an instancetype, so a rule is bound to its source once, and asked about each VM.
+
 Paths of *source* start at the spec of the instancetype or preference; paths of the *target* start
 at the spec of the VMI.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from render.model import tree
@@ -43,21 +46,21 @@ class Conflict(NamedTuple):
 
 
 Result = Edit | Conflict
-Evaluate = Callable[[Tree, Draft], Iterable[Result]]
+Step = Callable[[Draft], Iterable[Result]]
+"""What a rule has to say about a template, once it is bound to an instancetype or a preference."""
 
 
 class Rule(NamedTuple):
-    """*reads* and *writes* are paths in the source and in the VMI spec; *since* and *until* a window of releases.
+    """*bind* to a source answers the step that it means, None where the source has nothing of what the rule reads.
 
-    About a source that has nothing of what it reads a rule has nothing to say, unless *always*.
+    *reads* and *writes* are paths in the source and in the VMI spec; *since* and *until* a window of releases.
     """
 
-    evaluate: Evaluate
+    bind: Callable[[Tree], Step | None]
     reads: tuple[FieldPath, ...]
     writes: tuple[FieldPath, ...]
     since: tuple[int, int] | None = None
     until: tuple[int, int] | None = None
-    always: bool = False
 
     def holds_in(self, release: tuple[int, int]) -> bool:
         """Whether the rule exists in the KubeVirt *release* (major, minor)."""
@@ -92,51 +95,55 @@ def fill(source: str, target: str, *, since: tuple[int, int] | None = None) -> R
     """Set *target* from *source* where the VM leaves it open."""
     origin, place = path(source), spec(*path(target))
 
-    def evaluate(given: Tree, draft: Draft) -> Iterable[Result]:
+    def bind(given: Tree) -> Step | None:
         value = tree.get(given, *origin)
-        if value is not None and draft.get(*place) is None:
-            return (Edit(place, value, origin),)
-        return ()
+        edits = (Edit(place, value, origin),)
+        return None if value is None else lambda draft: () if _is_set(draft, place) else edits
 
-    return Rule(evaluate, (origin,), (place[1:],), since)
+    return Rule(bind, (origin,), (place[1:],), since)
 
 
 def override(source: str, target: str) -> Rule:
     """Set *target* from *source* whatever the VM says; a Go zero value removes it."""
     origin, place = path(source), spec(*path(target))
 
-    def evaluate(given: Tree, _draft: Draft) -> Iterable[Result]:
+    def bind(given: Tree) -> Step | None:
         value = tree.get(given, *origin)
-        return () if value is None else (Edit(place, plain(value), origin),)
+        edits = (Edit(place, plain(value), origin),)
+        return None if value is None else lambda _: edits
 
-    return Rule(evaluate, (origin,), (place[1:],))
+    return Rule(bind, (origin,), (place[1:],))
 
 
 def ensure(source: str, target: str) -> Rule:
     """Create an empty *target* where *source* is present: upstream does, and it shows in the output."""
     origin, place = path(source), spec(*path(target))
 
-    def evaluate(given: Tree, draft: Draft) -> Iterable[Result]:
-        if tree.get(given, *origin) is not None and draft.get(*place) is None:
-            return (Edit(place, {}, origin),)
-        return ()
+    def bind(given: Tree) -> Step | None:
+        edits = (Edit(place, {}, origin),)
+        if tree.get(given, *origin) is None:
+            return None
+        return lambda draft: () if _is_set(draft, place) else edits
 
-    return Rule(evaluate, (origin,), (place[1:],))
+    return Rule(bind, (origin,), (place[1:],))
 
 
 def claim(source: str, target: str, *, since: tuple[int, int] | None = None) -> Rule:
     """Set *target* from *source*; a VM that sets it too is in conflict, equal or not."""
     origin, place = path(source), spec(*path(target))
 
-    def evaluate(given: Tree, draft: Draft) -> Iterable[Result]:
+    def bind(given: Tree) -> Step | None:
         value = tree.get(given, *origin)
-        if value is None:
-            return ()
-        if draft.get(*place) is not None:
-            return (Conflict(place, origin, place),)
-        return (Edit(place, value, origin),)
+        edits, conflicts = (Edit(place, value, origin),), (Conflict(place, origin, place),)
+        return (
+            None if value is None else lambda draft: conflicts if _is_set(draft, place) else edits
+        )
 
-    return Rule(evaluate, (origin,), (place[1:],), since)
+    return Rule(bind, (origin,), (place[1:],), since)
+
+
+def _is_set(draft: Draft, place: FieldPath) -> bool:
+    return draft.get(*place) is not None
 
 
 def each(items: str, *rows: tuple[str, str]) -> Rule:
@@ -144,56 +151,60 @@ def each(items: str, *rows: tuple[str, str]) -> Rule:
     place = spec(*path(items))
     pairs = tuple((path(source), key) for source, key in rows)
 
-    def evaluate(given: Tree, draft: Draft) -> Iterable[Result]:
-        for source, key in pairs:
-            value = tree.get(given, *source)
-            if value is not None:
+    def bind(given: Tree) -> Step | None:
+        found = [(source, key, tree.get(given, *source)) for source, key in pairs]
+        values = [(source, key, value) for source, key, value in found if value is not None]
+
+        def step(draft: Draft) -> Iterable[Result]:
+            for source, key, value in values:
                 for index, item in enumerate(draft.get(*place) or ()):
                     if item.get(key) is None:
                         yield Edit((*place, index, key), value, source)
 
+        return step if values else None
+
     return Rule(
-        evaluate,
+        bind,
         tuple(source for source, _ in pairs),
         tuple((*place[1:], key) for _, key in pairs),
     )
 
 
 def custom(
-    evaluate: Evaluate,
+    evaluate: Callable[[Tree, Draft], Iterable[Result]],
     *,
     reads: Sequence[str],
     writes: Sequence[str],
     since: tuple[int, int] | None = None,
     always: bool = False,
 ) -> Rule:
-    """A rule with a mind of its own: a named function."""
-    return Rule(evaluate, tuple(map(path, reads)), tuple(map(path, writes)), since, always=always)
+    """A rule with a mind of its own: a named function, which is asked about every source if *always*."""
+    origins = tuple(map(path, reads))
+
+    def bind(given: Tree) -> Step | None:
+        concerned = always or any(tree.get(given, *origin) is not None for origin in origins)
+        return partial(evaluate, given) if concerned else None
+
+    return Rule(bind, origins, tuple(map(path, writes)), since)
 
 
-_Relevant = tuple[Tree, tuple[Rule, ...], tuple[Rule, ...]]
-_relevant: dict[tuple[int, int, tuple[int, int]], _Relevant] = {}
+_steps: dict[tuple[int, int, tuple[int, int]], tuple[Tree, tuple[Rule, ...], list[Step]]] = {}
 _ROOM = 1000
 
 
-def relevant(rules: tuple[Rule, ...], source: Tree, release: tuple[int, int]) -> tuple[Rule, ...]:
-    """Those of *rules* that exist in *release* and have something to say about *source*.
+def bound(rules: tuple[Rule, ...], source: Tree, release: tuple[int, int]) -> list[Step]:
+    """The steps of those of *rules* that exist in *release* and have something to say about *source*, in order.
 
-    Many VMs share an instancetype, so the answer is kept. *source* must not be changed later.
+    The answer is kept: *source* must not be changed later.
     """
     key = id(rules), id(source), release
-    known = _relevant.get(key)
+    known = _steps.get(key)
     if known is None:
-        found = tuple(
-            rule
-            for rule in rules
-            if rule.holds_in(release)
-            and (rule.always or any(tree.get(source, *read) is not None for read in rule.reads))
-        )
-        if len(_relevant) >= _ROOM:
-            _relevant.clear()
+        steps = (rule.bind(source) for rule in rules if rule.holds_in(release))
+        if len(_steps) >= _ROOM:
+            _steps.clear()
         # What is identified is kept too: an id is unique only while its object lives.
-        known = _relevant[key] = source, rules, found
+        known = _steps[key] = source, rules, [step for step in steps if step is not None]
     return known[2]
 
 
@@ -201,14 +212,15 @@ def run(rules: tuple[Rule, ...], source: Tree, draft: Draft, release: tuple[int,
     """Apply *rules* in order to the *draft* of a template, a mapping with ``spec`` and perhaps ``metadata``."""
     edits: list[Edit] = []
     conflicts: list[Conflict] = []
-    for rule in relevant(rules, source, release):
-        for result in tuple(rule.evaluate(source, draft)):
+    for step in bound(rules, source, release):
+        for result in tuple(step(draft)):  # all of it before any of it changes the draft
             if isinstance(result, Conflict):
                 conflicts.append(result)
                 continue
-            if result.value is ABSENT:
-                draft.remove(result.path)
+            place, value, _ = result
+            if value is ABSENT:
+                draft.remove(place)
             else:
-                draft.put(result.path, result.value)
+                draft.put(place, value)
             edits.append(result)
     return Outcome(tuple(edits), tuple(conflicts))

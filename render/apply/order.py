@@ -1,5 +1,6 @@
 """The order of application (upstream: pkg/instancetype/apply/vmi.go, pkg/instancetype/preference/apply/vmi.go)."""
 
+from functools import cache
 from typing import NamedTuple
 
 from render import rules
@@ -9,11 +10,12 @@ from render.model.draft import Draft
 from render.model.tree import Tree
 from render.rules import Conflict, Edit, Rule, plain, spec
 
+_CPU = spec("domain", "cpu")
+
 
 class Applied(NamedTuple):
-    """The template with everything applied; where there are conflicts it is the template as it was given."""
+    """What was decided by which, and the conflicts; where there are any, the draft is of no use."""
 
-    template: Tree
     from_instancetype: tuple[Edit, ...]
     from_preference: tuple[Edit, ...]
     conflicts: tuple[Conflict, ...]
@@ -24,56 +26,57 @@ def rules_for(kind: str) -> tuple[Rule, ...]:
     return flavor.RULES if kind.endswith("Flavor") else instancetype.RULES
 
 
-def _topology(vcpus: int, preference_spec: Tree | None, draft: Draft) -> list[Edit]:
+def _topology(vcpus: int, preference_spec: Tree | None, draft: Draft) -> tuple[Edit, ...]:
+    cpu = dict(draft.get(*_CPU) or {})
     layout = topology.layout(vcpus, preference_spec)
-    edits = [
-        Edit(spec("domain", "cpu", key), plain(value), ("cpu", "guest"))
-        for key, value in layout._asdict().items()
-    ]
-    for place, value, _ in edits:
-        if value is rules.ABSENT:
-            draft.remove(place)
+    for key, value in zip(layout._fields, layout, strict=True):
+        if value:
+            cpu[key] = value
         else:
-            draft.put(place, value)
-    return edits
+            cpu.pop(key, None)
+    draft.put(_CPU, cpu)
+    return _laid_out(layout)
+
+
+@cache
+def _laid_out(layout: topology.Layout) -> tuple[Edit, ...]:
+    return tuple(
+        Edit((*_CPU, key), plain(value), ("cpu", "guest"))
+        for key, value in zip(layout._fields, layout, strict=True)
+    )
 
 
 def apply(
-    template: Tree,
+    draft: Draft,
     instancetype_spec: Tree | None,
     preference_spec: Tree | None,
     release: tuple[int, int],
     instancetype_rules: tuple[Rule, ...] = instancetype.RULES,
 ) -> Applied:
-    """Apply both specs (either may be None) to *template*, a mapping with ``spec`` and perhaps ``metadata``.
+    """Apply both specs (either may be None) to the *draft* of a template: ``spec`` and perhaps ``metadata``.
 
     *instancetype_rules*: see `rules_for`. All conflicts of the instancetype are collected; if there is any, no
     preference is applied. Raises ZeroDivisionError for a spread ratio of 0: callers refuse that first.
     """
     made: tuple[Edit, ...] = ()
-    draft = Draft(template)
     if instancetype_spec is not None:
         outcome = rules.run(instancetype_rules, instancetype_spec, draft, release)
         if outcome.conflicts:
-            return Applied(template, (), (), outcome.conflicts)
+            return Applied((), (), outcome.conflicts)
         made = outcome.edits
         # A flavor need not count vCPUs.
         vcpus = (instancetype_spec.get("cpu") or {}).get("guest")
         if vcpus is not None or instancetype_rules is instancetype.RULES:
             made = (*made, *_topology(vcpus or 0, preference_spec, draft))
     if preference_spec is None:
-        return Applied(draft.tree, made, (), ())
+        return Applied(made, (), ())
     outcome = rules.run(preference.RULES, preference_spec, draft, release)
-    return Applied(draft.tree, made, outcome.edits, ())
+    return Applied(made, outcome.edits, ())
 
 
-def auto_attach(
-    template: Tree, preference_spec: Tree, release: tuple[int, int]
-) -> tuple[Tree, tuple[Edit, ...]]:
+def auto_attach(draft: Draft, preference_spec: Tree, release: tuple[int, int]) -> tuple[Edit, ...]:
     """The auto-attach preferences alone: the start path needs them before it adds devices.
 
     Upstream: pkg/virt-controller/watch/vm/vm.go, pkg/instancetype/preference/apply/device.go.
     """
-    draft = Draft(template)
-    outcome = rules.run(preference.AUTO_ATTACH, preference_spec, draft, release)
-    return draft.tree, outcome.edits
+    return rules.run(preference.AUTO_ATTACH, preference_spec, draft, release).edits

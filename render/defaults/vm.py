@@ -50,9 +50,10 @@ def fill_template(
 ) -> None:
     """Architecture, machine type, firmware identity and PCI topology of a VM template."""
     _fill_preferred(draft, preference or {})
-    for key in ("uuid", "serial"):
-        if not draft.get(*FIRMWARE, key):
-            draft.put((*FIRMWARE, key), RANDOM)
+    firmware = draft.get(*FIRMWARE) or {}
+    made_up = {key: RANDOM for key in ("uuid", "serial") if not firmware.get(key)}
+    if made_up:
+        draft.put(FIRMWARE, {**firmware, **made_up})
     if not draft.get("spec", "architecture") and data_source_architecture:
         draft.put(("spec", "architecture"), data_source_architecture)
     identity.fill_architecture(draft, config)

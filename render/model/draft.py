@@ -47,7 +47,10 @@ class Draft:
         node: Any = self.tree
         owned = self._owned
         for step in path[:-1]:
-            child = node.get(step) if step.__class__ is str else node[step]
+            try:
+                child = node[step]
+            except KeyError:
+                child = None
             if id(child) not in owned:
                 child = {} if child is None else child.copy()
                 node[step] = child

@@ -116,11 +116,10 @@ def _admission(machine: Machine) -> list[Finding]:
             return [spread]
     if preference is None or not preference.get("requirements") or crashes(machine):
         return []
-    template = machine.spec.get("template") or {}
-    applied = application.apply(template, instancetype, preference, machine.context.release)
+    draft = Draft(machine.spec.get("template") or {})
+    applied = application.apply(draft, instancetype, preference, machine.context.release)
     if applied.conflicts:
         return []
-    draft = Draft(applied.template)
     if spec_defaults.fill(draft, machine.context.config):
         return []
     finding = requirements.check(draft.tree, instancetype, preference)
@@ -176,7 +175,7 @@ def check_crashes(machine: Machine) -> None:
 def check_conflicts(machine: Machine) -> None:
     """Report the conflicts of a VM whose rendering ends before the instancetype is applied."""
     if machine.instancetype is not None:
-        template = machine.spec.get("template") or {}
+        template = Draft(machine.spec.get("template") or {})
         rules = application.rules_for(machine.instancetype.kind)
         applied = application.apply(
             template, machine.instancetype.spec, None, machine.context.release, rules

@@ -7,7 +7,6 @@ ControllerRevisions that KubeVirt would (upstream: pkg/instancetype/revision/sto
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from render import schemas
 from render.diagnostics.codes import NAME_TAKEN
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.model import tree
@@ -16,7 +15,7 @@ from render.model.draft import Draft
 from render.model.resource import INSTANCETYPE as GROUP
 from render.model.resource import ResourceRef
 from render.model.tree import Tree
-from render.pipeline import pins
+from render.pipeline import emit, pins
 from render.pipeline.machine import TEMPLATE, Beside, Context, Machine
 from render.resolve.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
 from render.revisions.hashes import Ref, content, content_hash, hashed_name, revision_name
@@ -74,11 +73,7 @@ def _rewritten(machine: Machine, matchers: dict[str, Tree]) -> Tree:
             # The webhook clears it where it infers; a matcher by name it leaves alone.
             draft.remove((*TEMPLATE, "spec", "domain", "memory"))
         draft.put(("spec", word), matcher)
-    encoded = schemas.encode(draft.tree, _VM)
-    if not encoded["spec"]["template"]["metadata"]:
-        # As in a VM that is written out: Go writes it, but no author does.
-        del encoded["spec"]["template"]["metadata"]
-    return encoded
+    return emit.encoded(draft.tree)
 
 
 def _is_pinned_to_nothing(machine: Machine, kind_class: KindClass) -> bool:

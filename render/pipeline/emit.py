@@ -1,7 +1,5 @@
 """What a machine becomes: one function an emit mode."""
 
-from typing import Any
-
 from render import schemas
 from render.defaults import devices, network
 from render.defaults import spec as spec_defaults
@@ -17,6 +15,7 @@ from render.resolve.kinds import KIND_CLASSES
 
 _VM = "kubevirt.VirtualMachine"
 _VMI = "kubevirt.VirtualMachineInstance"
+_MATCHERS = frozenset(kind_class.word for kind_class in KIND_CLASSES)
 _REQUESTS = ("spec", "domain", "resources", "requests")
 
 
@@ -36,22 +35,22 @@ def vm(machine: Machine) -> Tree:
 
 
 def _as_vm(machine: Machine, template: Tree) -> Tree:
-    draft = Draft(machine.vm)
-    draft.remove(("status",))
-    for kind_class in KIND_CLASSES:
-        draft.remove(("spec", kind_class.word))
+    spec = {key: value for key, value in machine.spec.items() if key not in _MATCHERS}
     # Where the author wrote no metadata of the template, it comes first all the same.
-    draft.put(TEMPLATE, {"metadata": {}, **template})
-    encoded = schemas.encode(draft.tree, _VM)
-    if not encoded["spec"]["template"]["metadata"]:
-        # Go writes it, but no author does, and nobody sees a difference.
-        del encoded["spec"]["template"]["metadata"]
-    return encoded
+    spec["template"] = {"metadata": {}, **template}
+    body = {key: value for key, value in machine.vm.items() if key != "status"}
+    body["spec"] = spec
+    return encoded(body)
 
 
-def _source(machine: Machine, *path: str) -> Any:
-    """What the author wrote at *path* of the template."""
-    return tree.get(machine.written, *TEMPLATE, *path)
+def encoded(vm: Tree) -> Tree:
+    """*vm* as Go writes it, but for empty metadata of the template: no author writes it, and nobody misses it."""
+    body = schemas.encode(vm, _VM)
+    template = body["spec"]["template"]
+    if template["metadata"]:
+        return body
+    template = {key: value for key, value in template.items() if key != "metadata"}
+    return {**body, "spec": {**body["spec"], "template": template}}
 
 
 def _complete_input(machine: Machine, template: Draft) -> None:
@@ -88,12 +87,14 @@ def _put_or_remove(draft: Draft, path: tuple[str, ...], items: list[Tree]) -> No
 def _drop_identity(machine: Machine, template: Draft) -> None:
     """Leave out architecture, machine type and PCI topology where only the cluster decides them."""
     preference = machine.preference.spec if machine.preference else {}
-    if not _source(machine, "spec", "architecture") and not preference.get("preferredArchitecture"):
+    written = tree.get(machine.written, *TEMPLATE) or {}
+    spec = written.get("spec") or {}
+    if not spec.get("architecture") and not preference.get("preferredArchitecture"):
         template.remove(("spec", "architecture"))
     preferred = tree.get(preference, "machine", "preferredMachineType")
-    if not _source(machine, "spec", "domain", "machine", "type") and not preferred:
+    if not tree.get(spec, "domain", "machine", "type") and not preferred:
         template.remove(("spec", "domain", "machine"))
-    if PCI_TOPOLOGY not in (_source(machine, "metadata", "annotations") or {}):
+    if PCI_TOPOLOGY not in (tree.get(written, "metadata", "annotations") or {}):
         template.remove(("metadata", "annotations", PCI_TOPOLOGY))
     for path in (("metadata", "annotations"), ("metadata",)):
         if template.get(*path) == {}:
@@ -102,11 +103,14 @@ def _drop_identity(machine: Machine, template: Draft) -> None:
 
 def _drop_unknown(template: Draft) -> None:
     """Leave out what only the cluster knows; an empty firmware that is left over goes too."""
-    for key in ("uuid", "serial"):
-        if isinstance(template.get(*FIRMWARE, key), Unknown):
-            template.remove((*FIRMWARE, key))
-    if template.get(*FIRMWARE) == {}:
+    firmware = template.get(*FIRMWARE)
+    if firmware is None:
+        return
+    known = {key: value for key, value in firmware.items() if not isinstance(value, Unknown)}
+    if not known:
         template.remove(FIRMWARE)
+    elif len(known) < len(firmware):
+        template.put(FIRMWARE, known)
 
 
 def vmi(machine: Machine) -> Tree:
@@ -159,12 +163,10 @@ def expand(machine: Machine) -> Tree:
     template = Draft(machine.spec.get("template") or {})
     devices.add_disks(template)
     added = network.add_default(template, machine.context.config)
-    machine.template = template.tree
     if added.error:
         refuse_network(machine, added.error)
         return {}
-    apply_definitions(machine)
-    template = Draft(machine.template)
+    apply_definitions(machine, template)
     error = spec_defaults.fill(template, machine.context.config)
     if error:
         refuse_network(machine, error)

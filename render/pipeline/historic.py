@@ -192,8 +192,9 @@ def _fragment(machine: Machine, definition: Definition) -> Tree | None:
     if isinstance(chosen, str):
         machine.report(REVISION_UNFIT, _FLAVOUR, chosen)
         return None
-    rules = application.rules_for(definition.kind)
-    return application.apply({}, chosen, None, machine.context.release, rules).template
+    draft, rules = Draft({}), application.rules_for(definition.kind)
+    application.apply(draft, chosen, None, machine.context.release, rules)
+    return draft.tree
 
 
 def _leave_to_the_vm(draft: Draft, fragment: Tree) -> None:

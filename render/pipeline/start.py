@@ -17,9 +17,8 @@ def create_vmi(machine: Machine) -> None:
     draft = Draft(template)
     added = devices.add_disks(draft)
     if preference is not None:
-        attached, edits = application.auto_attach(draft.tree, preference.spec, context.release)
+        edits = application.auto_attach(draft, preference.spec, context.release)
         machine.record(preference, edits)
-        draft = Draft(attached)
     has_input = devices.add_input(draft)
     net = network.add_default(draft, context.config)
     if net.error:
@@ -34,7 +33,7 @@ def create_vmi(machine: Machine) -> None:
         interfaces=tuple(draft.get(*network.INTERFACES)) if net.added else (),
     )
     machine.template = draft.tree
-    apply_definitions(machine)
+    apply_definitions(machine, draft)
 
 
 def refuse_network(machine: Machine, error: str) -> None:
@@ -47,11 +46,11 @@ def refuse_network(machine: Machine, error: str) -> None:
     )
 
 
-def apply_definitions(machine: Machine) -> None:
-    """Apply instancetype and preference to `machine.template`."""
+def apply_definitions(machine: Machine, template: Draft) -> None:
+    """Apply instancetype and preference to the draft of a *template*."""
     instancetype, preference = machine.instancetype, machine.preference
     applied = application.apply(
-        machine.template,
+        template,
         instancetype.spec if instancetype else None,
         preference.spec if preference else None,
         machine.context.release,
@@ -64,16 +63,18 @@ def apply_definitions(machine: Machine) -> None:
         machine.record(instancetype, applied.from_instancetype)
     if preference is not None:
         machine.record(preference, applied.from_preference)
-    machine.template = applied.template
 
 
 def _name_definitions(machine: Machine, draft: Draft) -> None:
     """Annotate the VMI with the names of its instancetype and preference, as the controller does."""
+    names = {}
     for kind_class, definition in (
         (INSTANCETYPE, machine.instancetype),
         (PREFERENCE, machine.preference),
     ):
         given = machine.spec.get(kind_class.word)
         if given is not None and definition is not None:
-            annotation = kind_class.annotation_for(given.get("kind", ""))
-            draft.put(("metadata", "annotations", annotation), given.get("name", ""))
+            names[kind_class.annotation_for(given.get("kind", ""))] = given.get("name", "")
+    if names:
+        place = ("metadata", "annotations")
+        draft.put(place, {**(draft.get(*place) or {}), **names})

@@ -42,7 +42,7 @@ def find(
     named = matcher.get("revisionName")
     if named:
         return _revision(kind_class, named, namespace, catalogue, "revisionName")
-    recorded = tree.get(status, kind_class.status, "controllerRevisionRef", "name")
+    recorded = status and tree.get(status, kind_class.status, "controllerRevisionRef", "name")
     if recorded:
         revision = catalogue.find("apps", "ControllerRevision", namespace, recorded)
         if revision is None:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from render.model import tree
-from render.model.draft import Draft
 from render.model.resource import OWN
 from render.model.tree import Tree
 from render.revisions.hashes import rendered_hash
@@ -47,15 +46,15 @@ def put(vm: Tree, stamps: Mapping[str, str]) -> Tree:
     had = read(vm)
     if had == stamps:
         return vm
-    draft = Draft(vm)
-    for key in KEYS:
-        if key in stamps:
-            draft.put(("metadata", "annotations", key), stamps[key])
-        else:
-            draft.remove(("metadata", "annotations", key))
-    if draft.get("metadata", "annotations") == {} and had:
-        draft.remove(("metadata", "annotations"))
-    return draft.tree
+    metadata = vm.get("metadata") or {}
+    annotations = dict(metadata.get("annotations") or {})
+    annotations.update((key, stamps[key]) for key in KEYS if key in stamps)
+    for key in had.keys() - stamps.keys():
+        del annotations[key]
+    metadata = {**metadata, "annotations": annotations}
+    if had and not annotations:
+        del metadata["annotations"]
+    return {**vm, "metadata": metadata}
 
 
 def join(parts: Iterable[str]) -> str:

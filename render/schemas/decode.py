@@ -8,6 +8,7 @@ webhooks.
 
 from collections.abc import Callable
 from functools import cache, lru_cache
+from operator import is_
 from typing import Any, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic, at
@@ -70,9 +71,10 @@ class _Rule(NamedTuple):
 def decode(tree: Tree, type_name: str) -> tuple[Tree, list[Problem]]:
     """Read *tree* as the Go type *type_name* (``kubevirt.VirtualMachineInstanceSpec``).
 
-    Comes back: a new tree of what Go keeps, and the findings in the order of the input. What is
-    unknown or mistyped is left out. Of a whole object the server's own fields go: ``status`` but
-    for the references to stored revisions, ``managedFields``, and null in ``metadata``.
+    Comes back: a tree of what Go keeps, and the findings in the order of the input. What is
+    unknown or mistyped is left out; what stays as it was is shared with *tree*. Of a whole object
+    the server's own fields go: ``status`` but for the references to stored revisions,
+    ``managedFields``, and null in ``metadata``.
     """
     problems: list[Problem] = []
     if type_name not in _OBJECTS:
@@ -90,7 +92,7 @@ def decode(tree: Tree, type_name: str) -> tuple[Tree, list[Problem]]:
     if isinstance(status, dict):
         kept = {key: status[key] for key in _KEPT_STATUS if isinstance(status.get(key), dict)}
         if kept:
-            found["status"] = kept
+            found = {**found, "status": kept}
     return found, problems
 
 
@@ -125,21 +127,25 @@ class _Rules(dict[str, _Rule]):
 def _struct(type_name: str) -> Convert:
     rules = _Rules(type_name)
     required = {name for name, field in rules.fields.items() if field.required}
+    usual = _Usual(rules)
 
     def convert(value: Tree, link: Link, problems: list[Problem]) -> Tree:
-        found: Tree = {}
+        found = value
         for key, item in value.items():
-            try:
-                python, change, json, drops, nullable = rules[key]
-            except KeyError:
-                problems.append(report.unknown(key, link, rules.fields))
+            python, change, drops = usual[key]
+            if type(item) is not python or (drops and not item):
+                new = _unusual(key, item, rules, link, problems)
+            elif change is None:
                 continue
-            if type(item) is python or (python is None and item is not None):
-                new = item if change is None else change(item, (link, key), problems)
-                if new is not _DROPPED and (new or not drops):
+            else:
+                new = change(item, (link, key), problems)
+            if new is not item:
+                if found is value:
+                    found = value.copy()
+                if new is _DROPPED or (drops and not new):
+                    del found[key]
+                else:
                     found[key] = new
-            elif item is not None or not nullable:
-                problems.append(report.mistyped(item, json, (link, key)))
         if not required <= value.keys():
             problems.extend(
                 report.missing(name, link, field.type)
@@ -149,6 +155,35 @@ def _struct(type_name: str) -> Convert:
         return found
 
     return convert
+
+
+class _Usual(dict[str, tuple[type | None, Convert | None, bool]]):
+    """Of the rules of a struct what is needed for nearly every value; plain tuples are taken apart fastest."""
+
+    def __init__(self, rules: _Rules) -> None:
+        super().__init__()
+        self._rules = rules
+
+    def __missing__(self, name: str) -> tuple[type | None, Convert | None, bool]:
+        if name not in self._rules.fields:
+            return None, None, False
+        rule = self._rules[name]
+        self[name] = rule.python, rule.convert, rule.drops
+        return self[name]
+
+
+def _unusual(key: str, item: Any, rules: _Rules, link: Link, problems: list[Problem]) -> Any:
+    """What becomes of an *item* that is unknown, empty, null, or not of the one type that its field has."""
+    if key not in rules.fields:
+        problems.append(report.unknown(key, link, rules.fields))
+        return _DROPPED
+    python, change, json, drops, nullable = rules[key]
+    if type(item) is python or (python is None and item is not None):
+        new = item if change is None else change(item, (link, key), problems)
+        return new if new or not drops else _DROPPED
+    if item is not None or not nullable:
+        problems.append(report.mistyped(item, json, (link, key)))
+    return _DROPPED
 
 
 @cache
@@ -166,20 +201,33 @@ def _reader(go_type: str) -> _Reader:
 
 
 def _list(reader: _Reader) -> Convert:
-    read = _item(reader)
+    python, change, _ = reader
+    read, usual = _item(reader), {python}
 
     def convert(value: list[Any], link: Link, problems: list[Problem]) -> list[Any]:
-        found = [read(item, (link, index), problems) for index, item in enumerate(value)]
+        if change and usual.issuperset(map(type, value)):
+            found = [change(item, (link, index), problems) for index, item in enumerate(value)]
+        elif usual.issuperset(map(type, value)):
+            return value
+        else:
+            found = [read(item, (link, index), problems) for index, item in enumerate(value)]
+        if all(map(is_, found, value)):
+            return value
         return [item for item in found if item is not _DROPPED]
 
     return convert
 
 
 def _map(reader: _Reader) -> Convert:
-    read = _item(reader)
+    python, change, _ = reader
+    read, usual = _item(reader), {python}
 
     def convert(value: Tree, link: Link, problems: list[Problem]) -> Tree:
+        if change is None and usual.issuperset(map(type, value.values())):
+            return value
         found = {key: read(item, (link, key), problems) for key, item in value.items()}
+        if all(map(is_, found.values(), value.values())):
+            return value
         return {key: item for key, item in found.items() if item is not _DROPPED}
 
     return convert
@@ -238,10 +286,11 @@ def _quantity(value: Any, link: Link, problems: list[Problem]) -> Any:
         problems.append(report.mistyped(value, _QUANTITY_JSON, link))
         return _DROPPED
     try:
-        return _canonical(value) if isinstance(value, str) else _canonical_number(value)
+        found = _canonical(value) if isinstance(value, str) else _canonical_number(value)
     except QuantityError as error:
         problems.append(report.no_quantity(value, str(error), link))
         return _DROPPED
+    return value if found == value else found
 
 
 @lru_cache(maxsize=4096)

@@ -6,6 +6,7 @@ value of its type, a nil pointer as null. ``status`` is the server's and never a
 
 from collections.abc import Callable
 from functools import cache
+from operator import is_
 from typing import Any
 
 from render.model import types
@@ -14,6 +15,7 @@ from render.model.tree import Tree
 Complete = Callable[[Any], Any]
 
 _WRITTEN_STRUCTS = ("intstr", "quantity")  # scalars in JSON, structs in Go
+_ROOM = 10_000
 _ZEROES = {"bool": False, "intstr": 0, "quantity": "0", "string": "", "float32": 0}
 
 
@@ -25,8 +27,8 @@ def encode(tree: Tree, type_name: str) -> Tree:
     return _plan(type_name).encode(tree)
 
 
-class _Plan(dict[str, Complete | None]):
-    """What is to be done with a struct: *always* is written; the items complete a field's value."""
+class _Plan(dict[tuple[str, ...], tuple[list[tuple[str, Complete]], list[tuple[str, Any]]]]):
+    """What is to be done with a struct, by the keys it has: the values to complete, and the fields to add."""
 
     def __init__(self, type_name: str) -> None:
         super().__init__()
@@ -39,19 +41,31 @@ class _Plan(dict[str, Complete | None]):
 
     def encode(self, tree: Tree) -> Tree:
         """*tree*, a value of this struct, completed."""
-        found = {}
-        for name, value in tree.items():
-            complete = self[name]
-            found[name] = value if complete is None or value is None else complete(value)
-        for name, go_type in self.always:
-            if name not in found:
-                found[name] = _zero(go_type)
+        parts, absent = self[tuple(tree)]
+        found = tree
+        for name, complete in parts:
+            value = tree[name]
+            if value is not None:
+                completed = complete(value)
+                if completed is not value:
+                    if found is tree:
+                        found = tree.copy()
+                    found[name] = completed
+        if absent:
+            if found is tree:
+                found = tree.copy()
+            found.update(absent)
         return found
 
-    def __missing__(self, name: str) -> Complete | None:
-        field = self.fields.get(name)
-        complete = self[name] = _part(field.type) if field else None
-        return complete
+    def __missing__(self, keys: tuple[str, ...]) -> Any:
+        if len(self) >= _ROOM:
+            self.clear()
+        completed = [(key, _part(self.fields[key].type)) for key in keys if key in self.fields]
+        self[keys] = (
+            [(key, complete) for key, complete in completed if complete],
+            [(name, _zero(go_type)) for name, go_type in self.always if name not in keys],
+        )
+        return self[keys]
 
 
 _plan = cache(_Plan)
@@ -65,24 +79,31 @@ def _part(go_type: str) -> Complete | None:
         return _each(_part(go_type[2:]))
     if go_type.startswith("map["):
         return _each_value(_part(go_type.partition("]")[2]))
-    if not types.is_struct(go_type) or _is_flat(go_type):
+    if not types.is_struct(go_type) or _is_complete(go_type):
         return None
     return _plan(go_type).encode
 
 
 def _each(complete: Complete | None) -> Complete | None:
-    return complete and (lambda value: [complete(item) for item in value])
+    if complete is None:
+        return None
+
+    def each(value: list[Any]) -> list[Any]:
+        found = [complete(item) for item in value]
+        return value if all(map(is_, found, value)) else found
+
+    return each
 
 
 def _each_value(complete: Complete | None) -> Complete | None:
     return complete and (lambda value: {key: complete(item) for key, item in value.items()})
 
 
-def _is_flat(type_name: str) -> bool:
-    """Whether a struct holds no other, and nothing that is always written."""
+@cache
+def _is_complete(type_name: str) -> bool:
+    """Whether nothing is always written in a struct, nor anywhere below it."""
     plan = _plan(type_name)
-    names = (field.type.lstrip("*[]").removeprefix("map[string]") for field in plan.fields.values())
-    return not plan.always and not any(map(types.is_struct, names))
+    return not plan.always and not any(_part(field.type) for field in plan.fields.values())
 
 
 def _zero(go_type: str) -> Any:

@@ -30,11 +30,14 @@ _CLAIMED = (
 
 def _conflicts(given: Tree, draft: Draft) -> Iterable[Result]:
     guest: FieldPath = ("cpu", "guest")
-    for place in _RESOURCES:
+    domain = draft.get("spec", "domain") or {}
+    for place in _RESOURCES if domain.get("resources") else ():
         # Presence decides: a request of "0" conflicts too.
         if draft.get(*place) is not None:
             yield Conflict(place, guest, place)
-    cpu = draft.get("spec", "domain", "cpu") or {}
+    cpu = domain.get("cpu")
+    if not cpu:
+        return
     for key in _TOPOLOGY:
         if key in cpu:
             place = spec("domain", "cpu", key)

@@ -35,10 +35,12 @@ def overcommitted(guest: str, percent: int) -> str:
 
 
 def _claim(given: Tree, draft: Draft) -> Iterable[Result]:
-    for place, origin in _CLAIMED:
-        if draft.get(*place) is not None and tree.get(given, *origin) is not None:
-            # Only the first memory conflict is reported upstream.
-            return (Conflict(place, origin, place),)
+    domain = draft.get("spec", "domain") or {}
+    if domain.get("memory") or domain.get("resources"):
+        for place, origin in _CLAIMED:
+            if draft.get(*place) is not None and tree.get(given, *origin) is not None:
+                # Only the first memory conflict is reported upstream.
+                return (Conflict(place, origin, place),)
     memory = given.get("memory") or {}
     edits = [Edit(spec("domain", "memory", "guest"), memory.get("guest", "0"), ("memory", "guest"))]
     percent = memory.get("overcommitPercent") or 0

@@ -33,11 +33,12 @@ def _edits(devices: Tree, disk: Tree, place: FieldPath) -> Iterable[Result]:
             yield Edit((*place, target, "bus"), devices[source], ("devices", source))
         return
     for source, key in _DISK:
-        inside = key not in _ON_DISK
-        taken = tree.get(disk, "disk", key) if inside else disk.get(key)
-        if devices.get(source) is not None and taken is None:
-            steps = ("disk", key) if inside else (key,)
-            yield Edit((*place, *steps), devices[source], ("devices", source))
+        preferred = devices.get(source)
+        if preferred is None:
+            continue
+        steps = (key,) if key in _ON_DISK else ("disk", key)
+        if tree.get(disk, *steps) is None:
+            yield Edit((*place, *steps), preferred, ("devices", source))
     # Only on a bus that is literally virtio now: after preferredDiskBus, before the architecture's default bus.
     bus = tree.get(disk, "disk", "bus") or devices.get("preferredDiskBus")
     dedicated = devices.get("preferredDiskDedicatedIoThread")
