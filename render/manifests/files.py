@@ -30,7 +30,11 @@ def read(path: str, shown: str, limit: int) -> bytes | Diagnostic:
         if status.st_size > limit:
             return too_large(shown, limit)
         data = os.read(descriptor, status.st_size + 1)
-        while len(data) <= limit and (more := os.read(descriptor, _COPY)):
+        # One byte more was asked for: where it did not come, the file has ended.
+        while len(data) != status.st_size and len(data) <= limit:
+            more = os.read(descriptor, _COPY)
+            if not more:
+                break
             data += more
     except OSError as error:
         return unreadable(shown, error)
