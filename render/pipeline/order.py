@@ -22,7 +22,7 @@ from render.pipeline import (
     webhook,
 )
 from render.pipeline import context as shared
-from render.pipeline.machine import Beside, Machine
+from render.pipeline.machine import Beside, Context, Machine
 from render.pipeline.result import Provenance, Rendered
 from render.resolve import renames
 from render.settings import Settings
@@ -139,44 +139,74 @@ def run(
     resources = renames.follow(resources, settings.namespace)
     loaded = load.load(resources, settings)
     context = shared.context(resources, loaded, settings, traced=traced)
-    bodies: list[Tree] = []
-    keep = take or (lambda body, _: bodies.append(body))
-    sources: list[int | None] = []
-    diagnostics: list[Diagnostic] = []
-    provenance: list[Provenance] = []
+    made = _Made(given, take)
     held = kept.Kept(context)
-    contents: list[Beside] = []
     for resource in resources:
         if resource.group in load.CONSUMED or resource.index in loaded.refused:
             continue
-        body, machine = resource.body, None
-        if load.is_machine(resource):
-            machine = Machine(context, resource, load.decode(resource, loaded))
-            if resource.index in loaded.refused:
-                continue
-            body = _render(machine)
-            diagnostics += machine.diagnostics
-            held.note(machine)
-            provenance += machine.provenance
-            if machine.failed:
-                continue
-            contents += machine.beside
+        if not load.is_machine(resource):
+            made.put(resource.body, resource.index)
+            continue
+        machine = Machine(context, resource, load.decode(resource, loaded))
+        if resource.index in loaded.refused:
+            continue
+        body = _render(machine)
+        held.note(machine)
+        made.note(machine)
+        if not machine.failed:
             if note is not None:
                 note(machine, body)
-        sources.append(resource.index if body is given[resource.index].body else None)
-        keep(body, sources[-1])
-    faults: list[Diagnostic] = []
-    if contents:
+            made.put(body, resource.index)
+    found = (*loaded.diagnostics, *made.diagnostics, *held.diagnostics(), *made.settle(context))
+    return Rendered(
+        made.bodies,
+        ordered(suppression.suppress(found, resources)),
+        tuple(made.provenance),
+        tuple(made.sources),
+    )
+
+
+class _Made:
+    """What came of the resources so far; *given* are these as they came, *take* gets the bodies if anybody wants them.
+
+    *beside*: what is to be emitted beside the machines in the end.
+    """
+
+    def __init__(
+        self, given: Sequence[Resource], take: Callable[[Tree, int | None], None] | None
+    ) -> None:
+        self.bodies: list[Tree] = []
+        self.sources: list[int | None] = []
+        self.diagnostics: list[Diagnostic] = []
+        self.provenance: list[Provenance] = []
+        self.beside: list[Beside] = []
+        self._given = given
+        self._take = take or (lambda body, _: self.bodies.append(body))
+
+    def put(self, body: Tree, index: int) -> None:
+        """Keep *body*, made of the resource at *index*."""
+        source = index if body is self._given[index].body else None
+        self.sources.append(source)
+        self._take(body, source)
+
+    def note(self, machine: Machine) -> None:
+        """Keep what *machine* has to say."""
+        self.diagnostics += machine.diagnostics
+        self.provenance += machine.provenance
+        if not machine.failed:
+            self.beside += machine.beside
+
+    def settle(self, context: Context) -> list[Diagnostic]:
+        """Put what is emitted beside the machines; the answer is what is wrong with that."""
+        if not self.beside:
+            return []
         from render.pipeline import beside
 
-        added, faults = beside.settle(contents, context)
+        added, faults = beside.settle(self.beside, context)
         for body in added:
-            sources.append(None)
-            keep(body, None)
-    found = suppression.suppress(
-        ordered((*loaded.diagnostics, *diagnostics, *held.diagnostics(), *faults)), resources
-    )
-    return Rendered(bodies, ordered(found), tuple(provenance), tuple(sources))
+            self.sources.append(None)
+            self._take(body, None)
+        return faults
 
 
 def _render(machine: Machine) -> Tree:
