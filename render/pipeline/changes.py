@@ -39,109 +39,107 @@ def plan(
     resources: Sequence[Resource], settings: Settings, left: list[Diagnostic]
 ) -> Iterator[Unit]:
     """Every change that may be made; reasons against one go to *left*."""
-    taken = {
-        (one.kind, _scope(one, settings), one.name)
-        for one in resources
-        if one.group == INSTANCETYPE
-    }
-    for resource in resources:
-        if resource.group == FLAVOR and resource.kind in flavors.KINDS:
-            yield from _flavor(resource, resources, settings, taken, left)
-            continue
-        if resource.group == FLAVOR and _is_taken(resource, resource.kind, settings, taken, left):
-            continue
-        if machines.era(resource) or resource.kind == HISTORIC.kind:
-            left.append(
-                stays(resource, f"{KUBEVIRT}/{machines.VERSION} is rendered, not rewritten")
-            )
-            continue
-        if stored.is_revision(resource) and stored.read(resource, settings)[1]:
-            why = "it is what KubeVirt stored, of an older version; store it again, or drop revisionName"
-            left.append(stays(resource, why))
-        for step in successors.steps(resource):
-            edits = {resource.index: step.edits}
-            yield Unit(resource, step.words, edits, step.gone, safe=step.safe)
-        if (resource.group, resource.kind) == (KUBEVIRT, MODERN.kind):
-            yield from _preset(resource, resources, settings, taken, left)
+    yield from _Plan(resources, settings, left).units()
+
+
+class _Plan:
+    """The objects of a migration, and the names that are *taken* by now; why something stays goes to *left*."""
+
+    __slots__ = ("left", "resources", "settings", "taken")
+
+    def __init__(
+        self, resources: Sequence[Resource], settings: Settings, left: list[Diagnostic]
+    ) -> None:
+        self.resources = resources
+        self.settings = settings
+        self.left = left
+        self.taken = {
+            (one.kind, _scope(one, settings), one.name)
+            for one in resources
+            if one.group == INSTANCETYPE
+        }
+
+    def units(self) -> Iterator[Unit]:
+        """What may be changed about each object in turn."""
+        for resource in self.resources:
+            if resource.group == FLAVOR and resource.kind in flavors.KINDS:
+                yield from self._flavor(resource)
+                continue
+            if resource.group == FLAVOR and self._is_taken(resource, resource.kind):
+                continue
+            if machines.era(resource) or resource.kind == HISTORIC.kind:
+                self._leave(resource, f"{KUBEVIRT}/{machines.VERSION} is rendered, not rewritten")
+                continue
+            if stored.is_revision(resource) and stored.read(resource, self.settings)[1]:
+                why = "it is what KubeVirt stored, of an older version; store it again, or drop revisionName"
+                self._leave(resource, why)
+            for step in successors.steps(resource):
+                edits = {resource.index: step.edits}
+                yield Unit(resource, step.words, edits, step.gone, safe=step.safe)
+            if (resource.group, resource.kind) == (KUBEVIRT, MODERN.kind):
+                yield from self._preset(resource)
+
+    def _leave(self, resource: Resource, why: str) -> None:
+        self.left.append(stays(resource, why))
+
+    def _is_taken(self, resource: Resource, kind: str) -> bool:
+        key = (kind, _scope(resource, self.settings), resource.name)
+        if key in self.taken:
+            self._leave(resource, f"there is a {kind} of this name")
+            return True
+        self.taken.add(key)
+        return False
+
+    def _flavor(self, resource: Resource) -> Iterator[Unit]:
+        changes = successors.flavor(resource)
+        if isinstance(changes, str):
+            self._leave(resource, changes)
+            return
+        kind = flavors.SUCCESSORS[resource.kind]
+        if self._is_taken(resource, kind):
+            return
+        found: dict[int, tuple[Edit, ...]] = {resource.index: changes}
+        scope = _scope(resource, self.settings)
+        for vm in self.resources:
+            given = vm.spec.get("flavor")
+            if vm.kind != load.VM or vm.group != KUBEVIRT or not isinstance(given, dict):
+                continue
+            same = flavors.kind_of(str(given.get("kind") or "")) == resource.kind
+            near = "Cluster" in kind or _scope(vm, self.settings) == scope
+            if same and near and given.get("name") == resource.name:
+                found[vm.index] = successors.flavor_matcher(given)
+        yield Unit(resource, f"{kind} of {successors.BETA}", found, ("flavor", resource.kind))
+
+    def _preset(self, resource: Resource) -> Iterator[Unit]:
+        changes = successors.preset(resource)
+        if isinstance(changes, str):
+            self._leave(resource, changes)
+            return
+        selected = [vm for vm in self.resources if _is_selected(vm, resource, self.settings)]
+        if not selected:
+            self._leave(resource, "it selects no VM here, so that nothing tells what it is for")
+            return
+        for vm in selected:
+            if vm.kind != load.VM:
+                self._leave(resource, f"{vm.ref} is no VM, and can have no preference")
+                return
+            if PREFERENCE.word in vm.spec:
+                self._leave(resource, f"{vm.ref} has another preference")
+                return
+        if self._is_taken(resource, PREFERENCE.namespaced):
+            return
+        matcher = {"name": resource.name, "kind": PREFERENCE.namespaced}
+        added = {vm.index: (Put(("spec", PREFERENCE.word), matcher),) for vm in selected}
+        yield Unit(
+            resource,
+            f"{PREFERENCE.namespaced} of {successors.BETA}",
+            {resource.index: changes, **added},
+            (resource.kind,),
+        )
 
 
 def _scope(resource: Resource, settings: Settings) -> str:
     return "" if "Cluster" in resource.kind else resource.namespace or settings.namespace
-
-
-def _is_taken(
-    resource: Resource,
-    kind: str,
-    settings: Settings,
-    taken: set[tuple[str, str, str]],
-    left: list[Diagnostic],
-) -> bool:
-    key = (kind, _scope(resource, settings), resource.name)
-    if key in taken:
-        left.append(stays(resource, f"there is a {kind} of this name"))
-        return True
-    taken.add(key)
-    return False
-
-
-def _flavor(
-    resource: Resource,
-    resources: Sequence[Resource],
-    settings: Settings,
-    taken: set[tuple[str, str, str]],
-    left: list[Diagnostic],
-) -> Iterator[Unit]:
-    changes = successors.flavor(resource)
-    if isinstance(changes, str):
-        left.append(stays(resource, changes))
-        return
-    kind = flavors.SUCCESSORS[resource.kind]
-    if _is_taken(resource, kind, settings, taken, left):
-        return
-    found: dict[int, tuple[Edit, ...]] = {resource.index: changes}
-    for vm in resources:
-        given = vm.spec.get("flavor")
-        if vm.kind != load.VM or vm.group != KUBEVIRT or not isinstance(given, dict):
-            continue
-        same = flavors.kind_of(str(given.get("kind") or "")) == resource.kind
-        near = "Cluster" in kind or _scope(vm, settings) == _scope(resource, settings)
-        if same and near and given.get("name") == resource.name:
-            found[vm.index] = successors.flavor_matcher(given)
-    yield Unit(resource, f"{kind} of {successors.BETA}", found, ("flavor", resource.kind))
-
-
-def _preset(
-    resource: Resource,
-    resources: Sequence[Resource],
-    settings: Settings,
-    taken: set[tuple[str, str, str]],
-    left: list[Diagnostic],
-) -> Iterator[Unit]:
-    changes = successors.preset(resource)
-    if isinstance(changes, str):
-        left.append(stays(resource, changes))
-        return
-    selected = [vm for vm in resources if _is_selected(vm, resource, settings)]
-    if not selected:
-        left.append(stays(resource, "it selects no VM here, so that nothing tells what it is for"))
-        return
-    for vm in selected:
-        if vm.kind != load.VM:
-            left.append(stays(resource, f"{vm.ref} is no VM, and can have no preference"))
-            return
-        if PREFERENCE.word in vm.spec:
-            left.append(stays(resource, f"{vm.ref} has another preference"))
-            return
-    if _is_taken(resource, PREFERENCE.namespaced, settings, taken, left):
-        return
-    matcher = {"name": resource.name, "kind": PREFERENCE.namespaced}
-    added = {vm.index: (Put(("spec", PREFERENCE.word), matcher),) for vm in selected}
-    yield Unit(
-        resource,
-        f"{PREFERENCE.namespaced} of {successors.BETA}",
-        {resource.index: changes, **added},
-        (resource.kind,),
-    )
 
 
 def _is_selected(vm: Resource, preset: Resource, settings: Settings) -> bool:
