@@ -39,9 +39,9 @@ STATUS = {
     Exit.UNREADABLE: "unreadable or unwritable path, failing kustomize, limits",
     Exit.INTERNAL: "a defect of virt-render",
     Exit.DEADLINE: "out of time",
-    Exit.INTERRUPTED: "interrupted",
+    Exit.INTERRUPTED: "interrupted (SIGINT, ctrl-C)",
     Exit.BROKEN_PIPE: "whoever read the output stopped reading",
-    Exit.TERMINATED: "terminated while it wrote files",
+    Exit.TERMINATED: "terminated (SIGTERM)",
 }
 
 

@@ -17,18 +17,22 @@ from typing import Any
 import render
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
+from render.frontends import stopping
 from render.frontends.exits import Exit, status
 from render.frontends.options import DEADLINE, HOST_OPTIONS, Call, Request, request
+from render.frontends.progress import Work
 from render.frontends.run import (
     STDERR,
     STDOUT,
     emit,
     findings_of,
+    load,
     render_loaded,
+    rendering,
     standard_input,
     written,
 )
-from render.manifests import kustomization, sources, writer
+from render.manifests import writer
 from render.manifests.sources import Loaded
 from render.pipeline import Rendered
 from render.report import text
@@ -52,11 +56,11 @@ class OverdueError(BaseException):
 class Run:
     """What is being done, for whoever has to say why it took so long, and what came of it."""
 
-    __slots__ = ("diagnostics", "doing", "loaded", "rendered", "started")
+    __slots__ = ("diagnostics", "loaded", "rendered", "started", "work")
 
     def __init__(self) -> None:
         self.started = time.monotonic()
-        self.doing = "reading the settings"
+        self.work = Work()
         self.loaded = Loaded()
         self.rendered: Rendered | None = None
         self.diagnostics: list[Diagnostic] = []
@@ -66,7 +70,12 @@ def generate(call: Call, environ: Mapping[str, str]) -> Exit:
     """Print the manifests of the application in the working directory, or say on stderr why not."""
     run = Run()
     try:
-        return _generate(run, call, environ)
+        with run.work:
+            return _generate(run, call, environ)
+    except stopping.STOPPED as stopped:
+        outcome, said = stopping.outcome(stopped)
+        _log(said + _line(run, outcome, environ))
+        return outcome
     except Exception:
         _log(_line(run, Exit.INTERNAL, environ))
         raise
@@ -81,7 +90,7 @@ def _generate(run: Run, call: Call, environ: Mapping[str, str]) -> Exit:
             findings = _render(run, asked, faults)
             outcome = status(run.diagnostics)
             if outcome is Exit.OK and run.rendered:
-                run.doing = "writing the manifests"
+                run.work.begin("write", "writing the manifests")
                 emit(writer.write(written(run.loaded, run.rendered)), STDOUT)
     except OverdueError:
         outcome = Exit.DEADLINE
@@ -118,19 +127,10 @@ def _render(run: Run, asked: Request, faults: Sequence[Diagnostic]) -> list[Find
     run.diagnostics = [*faults, *asked.diagnostics]
     if run.diagnostics:
         return find(run.diagnostics, asked.sources)
-    paths = asked.paths or (".",)
-    built = [path for path in paths if asked.kustomize != "never" and kustomization.find(path)]
-    run.doing = f"building {built[0]} with kustomize" if built else f"reading {', '.join(paths)}"
-    run.loaded = sources.load(
-        paths,
-        stdin=standard_input(),
-        limits=asked.limits,
-        kustomize=asked.kustomize,
-        allow_remote=asked.allow_remote,
-    )
-    run.doing = f"rendering {len(run.loaded.documents):,} objects"
+    run.loaded = load(asked, run.work, standard_input())
+    run.work.begin("render", rendering(run.loaded))
     run.rendered, run.diagnostics = render_loaded(run.loaded, asked)
-    run.doing = f"looking up where {len(run.diagnostics):,} findings stand"
+    run.work.doing = f"looking up where {len(run.diagnostics):,} findings stand"
     return merge(findings_of(run.loaded, worth_saying(run.diagnostics), asked))
 
 
@@ -153,7 +153,7 @@ def _deadline(seconds: int) -> Iterator[None]:
 def _overdue(asked: Request, run: Run) -> Diagnostic:
     return codes.DEADLINE.at(
         Location(),
-        f"the deadline of {asked.deadline} s has passed while {run.doing}",
+        f"the deadline of {asked.deadline} s has passed while {run.work.doing}",
         help="render fewer objects per application, or raise the parameter deadline together with Argo CD's own:"
         " controller.repo.server.timeout.seconds and server.repo.server.timeout.seconds",
     )

@@ -11,7 +11,9 @@ from render.frontends import argocd as generating
 from render.frontends import argocd_ignore, config
 from render.frontends.exits import Exit, status
 from render.frontends.options import COMMANDS, DEADLINE, Call, Request, request
-from render.manifests import discover, files, kustomization, sources, writer
+from render.frontends.progress import Work
+from render.frontends.run import load
+from render.manifests import discover, files, kustomization, writer
 from render.manifests.reader import Limits
 from render.manifests.sources import Loaded
 from render.model.resource import from_body
@@ -61,7 +63,9 @@ def _announcement(option: Option) -> dict[str, Any]:
 @argocd.command("discover")
 def discover_() -> Exit:
     """Name a file that makes the current folder ours, or print nothing; never fails."""
-    found = _first_of_ours(".")
+    with Work() as work:
+        work.begin("read", "looking for objects of KubeVirt's")
+        found = _first_of_ours(".")
     if found:
         click.echo(found)
     return Exit.OK
@@ -144,18 +148,10 @@ def _load(path: str, values: Mapping[str, Any]) -> tuple[Request, Loaded]:
     """The settings (*values* of flags, parameters and the rest) and the objects of the application in *path*."""
     flags = {f"--{name.replace('_', '-')}": v for name, v in values.items() if v is not None}
     layer, faults = generating.parameters(os.environ)
-    asked = request(Call(_GENERATE, (path,), flags), os.environ, layer)
-    asked = asked._replace(diagnostics=(*faults, *asked.diagnostics))
-    if asked.diagnostics:
-        return asked, Loaded()
-    loaded = sources.load(
-        (path,),
-        stdin=None,
-        limits=asked.limits,
-        kustomize=asked.kustomize,
-        allow_remote=asked.allow_remote,
-    )
-    return asked, loaded
+    with Work() as work:
+        asked = request(Call(_GENERATE, (path,), flags), os.environ, layer)
+        asked = asked._replace(diagnostics=(*faults, *asked.diagnostics))
+        return asked, Loaded() if asked.diagnostics else load(asked, work, None)
 
 
 def _faults(asked: Request, loaded: Loaded) -> list[Finding]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.options import Request
-from render.manifests import discover, files, kustomization, kustomize, objects, reader
+from render.manifests import child, discover, files, kustomization, kustomize, objects, reader
 from render.model.resource import from_body
 from render.model.tree import Tree
 from render.pipeline import load, migrating
@@ -133,10 +133,8 @@ class _Root:
         return _Built([document.body for document in documents], asked)
 
     def _in_copy(self, texts: _Texts, program: str, asked: Request) -> "_Built | str":
-        import tempfile
-
         base = os.path.commonpath([os.path.abspath(self.folder), *map(os.path.dirname, self.reads)])
-        with tempfile.TemporaryDirectory(prefix="virt-render-") as copy:
+        with child.temporary_folder() as copy:
             for name, real in self.reads.items():
                 target = os.path.join(copy, os.path.relpath(name, base))
                 data = texts[name].encode() if name in texts else _content(real, asked)

@@ -7,27 +7,42 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Severity
 from render.frontends.exits import Exit, status
 from render.frontends.options import Request
-from render.frontends.run import STDOUT, findings_of, publish, render_loaded, standard_input
+from render.frontends.progress import Work, in_words
+from render.frontends.run import (
+    STDOUT,
+    findings_of,
+    publish,
+    render_loaded,
+    rendering,
+    standard_input,
+)
 from render.manifests import sources
 from render.manifests.discover import inside, repository
 from render.manifests.sources import Loaded
 from render.report.findings import Finding, merge
 
 
-def check(asked: Request) -> Exit:
+def check(asked: Request, work: Work) -> Exit:
     """Findings only, on stdout: of everything below the paths, each kustomization by itself."""
     findings: list[Finding] = []
-    for root, paths in _by_root(asked.paths or (".",), asked.root).items():
-        inputs = _load_around(asked, root, paths) if root else _load_all(paths, asked)
-        for loaded in inputs:
-            found = _checked(loaded, asked)
-            findings += _about(found, [*paths, *asked.read], loaded) if root else found
+    with work.shown():
+        for root, paths in _by_root(asked.paths or (".",), asked.root).items():
+            work.begin("read", f"reading {in_words(paths)}")
+            inputs = (
+                _load_around(asked, root, paths, work) if root else _load_all(paths, asked, work)
+            )
+            for loaded in inputs:
+                found = _checked(loaded, asked, work)
+                findings += _about(found, [*paths, *asked.read], loaded) if root else found
+    work.begin("write", f"reporting {len(findings):,} findings")
     faults = publish(merge(findings), asked, to=STDOUT)
     return status((*(found.diagnostic for found in findings), *faults))
 
 
-def _checked(loaded: Loaded, asked: Request) -> list[Finding]:
-    _, diagnostics = render_loaded(loaded, asked)
+def _checked(loaded: Loaded, asked: Request, work: Work) -> list[Finding]:
+    work.begin("render", rendering(loaded))
+    _, diagnostics = render_loaded(loaded, asked, lambda _, source: work.made.append(source))
+    work.doing = f"looking up where {len(diagnostics):,} findings stand"
     return findings_of(loaded, map(_as_note, diagnostics), asked)
 
 
@@ -83,7 +98,9 @@ def _files(paths: Sequence[str]) -> dict[str, str]:
     return {os.path.realpath(path): path for path in paths if not os.path.isdir(path)}
 
 
-def _load_all(paths: Sequence[str], asked: Request, *, anything: bool = False) -> list[Loaded]:
+def _load_all(
+    paths: Sequence[str], asked: Request, work: Work, *, anything: bool = False
+) -> list[Loaded]:
     return sources.load_all(
         paths,
         stdin=standard_input(),
@@ -91,10 +108,11 @@ def _load_all(paths: Sequence[str], asked: Request, *, anything: bool = False) -
         kustomize=asked.kustomize,
         allow_remote=asked.allow_remote,
         anything=anything,
+        seen=work.inputs,
     )
 
 
-def _load_around(asked: Request, root: str, paths: Sequence[str]) -> list[Loaded]:
+def _load_around(asked: Request, root: str, paths: Sequence[str], work: Work) -> list[Loaded]:
     """What is below *root*, where the objects stand that the files of *paths* refer to, and *paths* themselves.
 
     A patch is read by its kustomization, and not as an object of its own; a template of Helm is read by nobody.
@@ -103,13 +121,17 @@ def _load_around(asked: Request, root: str, paths: Sequence[str]) -> list[Loaded
     """
     named = _files(paths)
     wanted = [os.path.relpath(root), *(path for path in paths if os.path.isdir(path))]
-    inputs = _load_all(wanted, asked)
+    known = len(work.inputs)
+    inputs = _load_all(wanted, asked, work)
     read = {os.path.realpath(file) for loaded in inputs for file in loaded.files}
     templates = _templates(inputs)
     missed = [
         path for real, path in named.items() if real not in read and not inside(real, templates)
     ]
-    return _load_all([*wanted, *missed], asked, anything=True) if missed else inputs
+    if not missed:
+        return inputs
+    del work.inputs[known:]
+    return _load_all([*wanted, *missed], asked, work, anything=True)
 
 
 def _templates(inputs: Iterable[Loaded]) -> list[str]:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from render.frontends import stopping
 from render.frontends.exits import Exit
 
 _GONE = "error VR110 unreadable: cannot read the current folder: it was removed"
@@ -26,7 +27,9 @@ def krm() -> None:
 def _run_process(argv: Sequence[str]) -> NoReturn:
     """Run *argv* as all that this process does."""
     gc.disable()  # a rendering makes no cycles worth collecting, and the collector walks every tree again and again
+    stopping.arm()
     status = invoke(argv)
+    stopping.disarm()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):  # closed: nobody is there to read
             if stream:
@@ -37,13 +40,25 @@ def _run_process(argv: Sequence[str]) -> NoReturn:
 def invoke(argv: Sequence[str]) -> Exit:
     """Run the command line *argv* (without the program's name); whatever happens is an exit status."""
     try:
+        return _caught(argv)
+    except BaseException as error:
+        stopped = stopping.behind(error)
+        if stopped is None:
+            raise
+        status, line = stopping.outcome(stopped)
+        _say(line)
+        return status
+
+
+def _caught(argv: Sequence[str]) -> Exit:
+    try:
         return _run(argv)
-    except KeyboardInterrupt:
-        return Exit.INTERRUPTED
     except BrokenPipeError:  # who reads our output has seen enough
         _abandon_output()
         return Exit.BROKEN_PIPE
-    except Exception as error:  # noqa: BLE001 - the one catch-all: no traceback for users
+    except Exception as error:
+        if stopping.behind(error) is not None:
+            raise
         if os.environ.get("VIRT_RENDER_DEBUG") == "1":
             import traceback
 

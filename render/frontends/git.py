@@ -2,13 +2,13 @@
 
 import os
 import re
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
+from render.manifests import child
 
 _MARKER = re.compile(rb"^(<{7}|\|{7}|={7}|>{7})( |\r?$)")
 #: No program that the repository's own configuration names is started.
@@ -38,9 +38,7 @@ def run(
     command = ["git", *_SETTLED, *words]
     settled = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **(environ or {})}
     try:
-        done = subprocess.run(  # noqa: S603 - git with our own words, no shell
-            command, cwd=folder, input=stdin, capture_output=True, check=False, env=settled
-        )
+        done = child.run(command, folder=folder, environ=settled, stdin=stdin)
     except FileNotFoundError as error:
         missing = "git is not installed" if error.filename == "git" else f"no folder {folder}"
         raise GitError(missing) from error
@@ -172,9 +170,7 @@ def checkout(top: str, revision: str) -> Iterator[str]:
 
     The files are written as git stores them: filters of the repository (LFS) are not run.
     """
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="virt-render-") as folder:
+    with child.temporary_folder() as folder:
         tree = os.path.join(folder, "tree")
         os.makedirs(os.path.join(tree, ".git"))  # by this others see where the repository begins
         # An index of its own, into which git takes no name that leads out of the folder.

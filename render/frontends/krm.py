@@ -15,10 +15,12 @@ from render.frontends import config
 from render.frontends.exits import Exit, status
 from render.frontends.krm_message import Books, Message, is_plugin, receive, reply
 from render.frontends.options import Call, Request, host_values, limits_of, request
+from render.frontends.progress import Work, in_words
 from render.frontends.run import (
     STDOUT,
     emit,
     render_loaded,
+    rendering,
     standard_input,
     tell,
     written,
@@ -36,6 +38,12 @@ _RESOURCES = "resources"
 
 def execute(call: Call, environ: Mapping[str, str]) -> Exit:
     """Answer the message on stdin; *call* may carry flags, and of a legacy plugin the file of its configuration."""
+    with Work() as work:
+        return _answer(call, environ, work)
+
+
+def _answer(call: Call, environ: Mapping[str, str], work: Work) -> Exit:
+    work.begin("read", "reading standard input")
     limits = limits_of(host_values(call, environ).values)
     plugin = is_plugin(call.paths, environ)
     message, faults = Message([], None, is_list=False), _unexpected(() if plugin else call.paths)
@@ -49,7 +57,9 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
     misfits += asked.diagnostics
     if misfits:
         return _refuse(message, find(misfits, asked.sources), asked, status(misfits))
+    work.doing = f"reading {in_words(paths)}"
     loaded = _load(message, paths, asked)
+    work.begin("render", rendering(loaded))
     rendered, diagnostics = render_loaded(loaded, asked._replace(paths=("-", *paths)))
     diagnostics = [_repinned(one) for one in diagnostics]
     findings = _findings(loaded, len(message.documents), diagnostics, asked, environ)

@@ -9,6 +9,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.frontends.builds import Builds
 from render.frontends.exits import Exit, status
 from render.frontends.options import Request
+from render.frontends.progress import Work, in_words
 from render.frontends.run import STDERR, STDOUT, emit, tell
 from render.manifests import files, reader, rewrite, sources
 from render.manifests.rewrite import Unwritten
@@ -34,14 +35,38 @@ class Change(NamedTuple):
     after: str
 
 
-def migrate(asked: Request, *, diff: bool, check: bool) -> Exit:
+def migrate(asked: Request, work: Work, *, diff: bool, check: bool) -> Exit:
     """Rewrite the files below the paths of *asked*; *diff* prints instead, *check* tells whether there is a need.
 
     What is in a kustomization is read file by file, since files are what is rewritten.
     """
-    loaded = sources.load(asked.paths or (".",), stdin=None, limits=asked.limits, kustomize="never")
-    if any(found.is_error for found in loaded.diagnostics):
+    with work.shown():
+        work.begin("read", f"reading {in_words(asked.paths)}")
+        work.inputs.append(Loaded())
+        loaded = sources.load(
+            asked.paths or (".",), stdin=None, limits=asked.limits, kustomize="never", into=work.inputs[-1],
+        )  # fmt: skip
+        faults = [found for found in loaded.diagnostics if found.is_error]
+        work.begin("migrate", f"migrating {len(loaded.documents):,} objects")
+        planned = None if faults else _plan(loaded, asked)
+    if planned is None:
         return _tell(loaded, loaded.diagnostics, asked)
+    plan, changes, fault = planned
+    work.begin("write", f"reporting {len(plan.diagnostics):,} findings")
+    refused = [fault] if fault and changes else []
+    outcome = _tell(loaded, [*loaded.diagnostics, *plan.diagnostics, *refused], asked)
+    if outcome is not Exit.OK:
+        return outcome
+    if not (diff or check):
+        work.doing = f"writing {len(changes):,} files"
+        outcome = _write(loaded, changes, asked)
+    if outcome is Exit.OK:  # what is told was done
+        emit("".join(map(_diff, changes)) if diff else _summary(plan), STDOUT)
+    return Exit.FINDINGS if check and changes else outcome
+
+
+def _plan(loaded: Loaded, asked: Request) -> tuple[Migration, list[Change], Diagnostic | None]:
+    """What is to be done, the files that it changes, and why kustomizations of them could not be built."""
     resources = [from_body(d.body, i, d.origin) for i, d in enumerate(loaded.documents)]
     json = {
         file
@@ -63,17 +88,7 @@ def migrate(asked: Request, *, diff: bool, check: bool) -> Exit:
     made = texts.after(plan.edits)
     after = {} if isinstance(made, str) else made
     changes = [Change(file, texts.before(file), text) for file, text in sorted(after.items())]
-    refused = [builds.fault] if builds.fault and changes else []
-    outcome = _tell(loaded, [*loaded.diagnostics, *plan.diagnostics, *refused], asked)
-    if outcome is not Exit.OK:
-        return outcome
-    if diff:
-        emit("".join(map(_diff, changes)), STDOUT)
-    else:
-        emit(_summary(plan), STDOUT)
-    if check:
-        return Exit.FINDINGS if changes else Exit.OK
-    return Exit.OK if diff else _write(loaded, changes, asked)
+    return plan, changes, builds.fault
 
 
 def _patches(asked: Request) -> dict[str, str]:

@@ -72,7 +72,7 @@ DEADLINE = Option(
 
 COMMANDS: dict[str, tuple[Option, ...]] = {
     "build": (_OUTPUT, *OPTIONS, *HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _TIMINGS, _VERBOSE),
-    "check": (*OPTIONS, *HOST_OPTIONS, _FORMAT, *_REPORTS, _ROOT, _CONFIG, _VERBOSE),
+    "check": (*OPTIONS, *HOST_OPTIONS, _FORMAT, *_REPORTS, _ROOT, _CONFIG, _TIMINGS, _VERBOSE),
     "krm": (*OPTIONS, *HOST_OPTIONS, _CONFIG, _VERBOSE),
     "argocd generate": (*OPTIONS, DEADLINE, *HOST_OPTIONS, _CONFIG, _VERBOSE),
 }
@@ -84,11 +84,11 @@ _MIGRATING = tuple(
     option for option in OPTIONS if option.name in ("catalog", "namespace", "kubevirt", "cluster-config")
 )  # fmt: skip
 BY_HAND: dict[str, tuple[Option, ...]] = {
-    "pin": (*_PINNING, *HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _VERBOSE),
+    "pin": (*_PINNING, *HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _TIMINGS, _VERBOSE),
     "history": (*_PINNING, *HOST_OPTIONS, _CONFIG, _VERBOSE),
     "show": (*OPTIONS, *HOST_OPTIONS, _CONFIG, _VERBOSE),
-    "verify": (*HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _VERBOSE),
-    "migrate": (*_MIGRATING, *HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _VERBOSE),
+    "verify": (*HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _TIMINGS, _VERBOSE),
+    "migrate": (*_MIGRATING, *HOST_OPTIONS, _FORMAT, *_REPORTS, _CONFIG, _TIMINGS, _VERBOSE),
 }
 """The options of the commands that people type, and that click alone reads; they have others of their own."""
 

@@ -8,6 +8,7 @@ import click
 
 from render.frontends.exits import Exit
 from render.frontends.options import BY_HAND, Call, Request, request
+from render.frontends.progress import Work
 from render.settings import Option
 
 _PATH = click.Argument(["path"], required=False, metavar="[PATH]", type=click.Path())
@@ -81,13 +82,23 @@ def _request(name: str, paths: tuple[str, ...], values: dict[str, Any]) -> Reque
     return request(Call(name, paths, flags), os.environ)
 
 
-def _refused(asked: Request) -> Exit:
+def _done(
+    name: str,
+    paths: tuple[str, ...],
+    values: dict[str, Any],
+    command: Callable[[Request, Work], Exit],
+) -> Exit:
+    """What *command* makes of the settings; nothing, if something is wrong with those."""
     from render.frontends.exits import status
-    from render.frontends.run import tell
+    from render.frontends.run import tell, timed
     from render.report.findings import find, merge
 
-    tell(merge(find(asked.diagnostics, asked.sources)), asked)
-    return status(asked.diagnostics)
+    with Work() as work:
+        asked = _request(name, paths, values)
+        if not asked.diagnostics:
+            return timed(command(asked, work), asked, work)
+        tell(merge(find(asked.diagnostics, asked.sources)), asked)
+        return status(asked.diagnostics)
 
 
 def pin(paths: tuple[str, ...], **values: Any) -> Exit:
@@ -105,8 +116,7 @@ def pin(paths: tuple[str, ...], **values: Any) -> Exit:
         raise click.UsageError("--check and --resolve exclude each other")
     if wanted.upgrade and wanted.upgrade_all:
         raise click.UsageError("--upgrade and --upgrade-all exclude each other")
-    asked = _request("pin", paths, values)
-    return _refused(asked) if asked.diagnostics else pin_commands.pin(asked, wanted)
+    return _done("pin", paths, values, lambda asked, work: pin_commands.pin(asked, wanted, work))
 
 
 def verify(paths: tuple[str, ...], *, allow_matchers: bool, **values: Any) -> Exit:
@@ -116,10 +126,10 @@ def verify(paths: tuple[str, ...], *, allow_matchers: bool, **values: Any) -> Ex
     """
     from render.frontends import verify_command
 
-    asked = _request("verify", paths, values)
-    if asked.diagnostics:
-        return _refused(asked)
-    return verify_command.verify(asked, allow_matchers=allow_matchers)
+    def command(asked: Request, work: Work) -> Exit:
+        return verify_command.verify(asked, work, allow_matchers=allow_matchers)
+
+    return _done("verify", paths, values, command)
 
 
 def migrate(paths: tuple[str, ...], *, diff: bool, check: bool, **values: Any) -> Exit:
@@ -130,8 +140,10 @@ def migrate(paths: tuple[str, ...], *, diff: bool, check: bool, **values: Any) -
     """
     from render.frontends.migrate import migrate as rewrite
 
-    asked = _request("migrate", paths, values)
-    return _refused(asked) if asked.diagnostics else rewrite(asked, diff=diff, check=check)
+    def command(asked: Request, work: Work) -> Exit:
+        return rewrite(asked, work, diff=diff, check=check)
+
+    return _done("migrate", paths, values, command)
 
 
 def history(vm: str, path: str | None, **values: Any) -> Exit:
@@ -141,9 +153,11 @@ def history(vm: str, path: str | None, **values: Any) -> Exit:
     """
     from render.frontends import history_commands
 
-    return history_commands.history(
-        vm, path or ".", lambda paths: _request("history", paths, values)
-    )
+    with Work() as work:
+        work.begin("read", f"reading the history of {vm}")
+        return history_commands.history(
+            vm, path or ".", lambda paths: _request("history", paths, values)
+        )
 
 
 def show(vm: str, path: str | None, revision: int | None, at: str | None, **values: Any) -> Exit:
@@ -158,4 +172,6 @@ def show(vm: str, path: str | None, revision: int | None, at: str | None, **valu
     def ask(paths: tuple[str, ...]) -> Request:
         return _request("show", paths, values)
 
-    return history_commands.show(vm, path or ".", ask, revision=revision, at=at)
+    with Work() as work:
+        work.begin("render", f"rendering {vm}")
+        return history_commands.show(vm, path or ".", ask, revision=revision, at=at)

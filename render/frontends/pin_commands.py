@@ -9,7 +9,17 @@ from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.frontends import locks
 from render.frontends.exits import Exit, status
 from render.frontends.options import Request
-from render.frontends.run import STDERR, STDOUT, emit, findings_of, standard_input, tell
+from render.frontends.progress import Work
+from render.frontends.run import (
+    STDERR,
+    STDOUT,
+    emit,
+    findings_of,
+    load,
+    rendering,
+    standard_input,
+    tell,
+)
 from render.manifests import files, sources, writer
 from render.manifests.reader import read
 from render.manifests.sources import LOCK, Loaded
@@ -36,25 +46,29 @@ class Wanted(NamedTuple):
     dump: str = ""
 
 
-def pin(asked: Request, wanted: Wanted) -> Exit:
+def pin(asked: Request, wanted: Wanted, work: Work) -> Exit:
     """Write the lock, or with *check* say what would change; a table of what moved on stdout, findings on stderr."""
     target = _target(asked)
     if isinstance(target, Diagnostic):
         return _refuse([target], asked)
     if wanted.resolve:
         return _resolve(target, asked)
-    loaded = load(asked.paths, asked)
-    locks.settle(loaded, asked, new=True)
-    resources = resources_of(loaded)
-    upgrade, faults = _upgrades(resources, wanted)
-    adopted = None
-    if wanted.dump and not faults:
-        dump = sources.load([wanted.dump], stdin=standard_input(), limits=asked.limits)
-        faults += [fault for fault in dump.diagnostics if fault.is_error]
-        adopted = pinning.adopt(resources_of(dump), resources, asked.settings)
-        adopted = adopted._replace(diagnostics=_placed(adopted.diagnostics, dump))
-    pinned = pinning.pin(resources, asked.settings, upgrade, adopted)
+    with work.shown():
+        loaded = load(asked, work, standard_input())
+        locks.settle(loaded, asked, new=True)
+        resources = resources_of(loaded)
+        upgrade, faults = _upgrades(resources, wanted)
+        adopted = None
+        if wanted.dump and not faults:
+            work.doing = f"reading {wanted.dump}"
+            dump = sources.load([wanted.dump], stdin=standard_input(), limits=asked.limits)
+            faults += [fault for fault in dump.diagnostics if fault.is_error]
+            adopted = pinning.adopt(resources_of(dump), resources, asked.settings)
+            adopted = adopted._replace(diagnostics=_placed(adopted.diagnostics, dump))
+        work.begin("render", rendering(loaded))
+        pinned = pinning.pin(resources, asked.settings, upgrade, adopted)
     diagnostics = [*loaded.diagnostics, *faults, *pinned.diagnostics]
+    work.begin("write", f"reporting {len(diagnostics):,} findings")
     if not pinned.lock.pins and not asked.settings.allow_empty and not status(diagnostics):
         message = "no VirtualMachine in the input: the lock would pin nothing"
         cure = "check the path, or accept it with --allow-empty"
@@ -65,18 +79,8 @@ def pin(asked: Request, wanted: Wanted) -> Exit:
     outcome = status(diagnostics)
     if outcome is not Exit.OK or wanted.check:
         return outcome
+    work.doing = f"writing {target}"
     return _write(target, pinned, asked)
-
-
-def load(paths: Sequence[str], asked: Request) -> Loaded:
-    """The documents of *paths*, of the current folder without one."""
-    return sources.load(
-        paths or (".",),
-        stdin=standard_input(),
-        limits=asked.limits,
-        kustomize=asked.kustomize,
-        allow_remote=asked.allow_remote,
-    )
 
 
 def resources_of(loaded: Loaded) -> list[Resource]:

@@ -1,64 +1,110 @@
-"""How far the work is, and where the time went: for whoever waits at a terminal, and for whoever asks."""
+"""What a command is doing: for whoever waits at a terminal, whoever asks where the time went, and whoever stops it."""
 
 import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from render.frontends import stopping
+from render.manifests.sources import Loaded
 
 _STDERR = 2
 _PATIENCE = 1.0  # seconds before there is anything to say
 _PAUSE = 0.2
 _ERASE = "\r\x1b[K"
+_NAMED = 3
 
 
-class Timings:
-    """The CPU and wall seconds of each part of the work, from the start of the process."""
+class Work:
+    """The parts of a command's work, one after the other, from the start of the process.
 
-    __slots__ = ("_cpu", "_laps", "_wall")
+    *doing* is what is done now, in words; *inputs* what has been read so far, and *made* what was rendered of it, if
+    that is counted. Who stops the work inside of ``with`` is told what was being done.
+    """
+
+    __slots__ = ("_cpu", "_laps", "_part", "_wall", "doing", "inputs", "made")
 
     def __init__(self) -> None:
-        self._laps: list[tuple[str, float, float]] = []
+        self.doing = "reading the settings"
+        self.inputs: list[Loaded] = []
+        self.made: list[Any] = []
+        self._part = "start"
+        self._laps: dict[str, tuple[float, float]] = {}
         self._cpu, self._wall = 0.0, time.perf_counter()
-        self.lap("start")
 
-    def lap(self, name: str) -> None:
-        """What was done since the last lap was *name*."""
-        cpu, wall = time.process_time(), time.perf_counter()
-        self._laps.append((name, cpu - self._cpu, wall - self._wall))
-        self._cpu, self._wall = cpu, wall
+    def __enter__(self) -> Self:
+        return self
 
-    def __str__(self) -> str:
-        """A line a lap; the wall time of the start, before any code of ours, is not known."""
-        rows = [f"{name:<8}{cpu:>9.3f}{wall:>9.3f}\n" for name, cpu, wall in self._laps]
-        cpu, wall = sum(lap[1] for lap in self._laps), sum(lap[2] for lap in self._laps)
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            stopping.note(error, f"while {self.doing}")
+
+    def begin(self, part: str, doing: str) -> None:
+        """From now on the work is a *part*, ``read``, ``render`` or ``write``, and in words *doing*."""
+        self._lap()
+        self._part, self.doing = part, doing
+
+    def _lap(self) -> None:
+        now = time.process_time(), time.perf_counter()
+        cpu, wall = self._laps.get(self._part, (0.0, 0.0))
+        self._laps[self._part] = cpu + now[0] - self._cpu, wall + now[1] - self._wall
+        self._cpu, self._wall = now
+
+    def timings(self) -> str:
+        """The CPU and wall seconds of each part; the wall time before any code of ours is not known."""
+        self._lap()
+        rows = [f"{name:<8}{cpu:>9.3f}{wall:>9.3f}\n" for name, (cpu, wall) in self._laps.items()]
+        cpu, wall = (sum(column) for column in zip(*self._laps.values(), strict=True))
         return f"seconds       CPU     wall\n{''.join(rows)}{'all':<8}{cpu:>9.3f}{wall:>9.3f}\n"
 
+    def __str__(self) -> str:
+        """How far the work is."""
+        files = sum(len(one.data) for one in self.inputs)
+        objects = sum(len(one.documents) for one in self.inputs)
+        read = f"{files:,} files, {objects:,} objects read"
+        if self._part == "read":
+            return read
+        return f"{read}, {len(self.made):,} rendered" if self.made else f"{read}; {self.doing}"
 
-@contextlib.contextmanager
-def line(say: Callable[[], str]) -> Iterator[None]:
-    """Show what *say* answers on a line of a terminal on standard error while the work inside takes long."""
-    if not os.isatty(_STDERR):
-        yield
-        return
-    import threading
+    @contextlib.contextmanager
+    def shown(self) -> Iterator[None]:
+        """Say how far the work inside is, on a line of a terminal on standard error, once it takes long."""
+        if not os.isatty(_STDERR):
+            yield
+            return
+        import threading
 
-    done = threading.Event()
+        done = threading.Event()
 
-    def show() -> None:
-        pause = _PATIENCE
-        while not done.wait(pause):
-            sys.stderr.write(f"{_ERASE}{say()}")
-            sys.stderr.flush()
-            pause = _PAUSE
-        if pause == _PAUSE:
-            sys.stderr.write(_ERASE)
-            sys.stderr.flush()
+        def show() -> None:
+            pause = _PATIENCE
+            while not done.wait(pause):
+                sys.stderr.write(f"{_ERASE}{self}")
+                sys.stderr.flush()
+                pause = _PAUSE
+            if pause == _PAUSE:
+                sys.stderr.write(_ERASE)
+                sys.stderr.flush()
 
-    showing = threading.Thread(target=show, daemon=True)
-    showing.start()
-    try:
-        yield
-    finally:
-        done.set()
-        showing.join()
+        showing = threading.Thread(target=show, daemon=True)
+        showing.start()
+        try:
+            yield
+        finally:
+            done.set()
+            showing.join()
+
+
+def in_words(paths: Sequence[str]) -> str:
+    """*paths* in words: the first few of them."""
+    shown = ["standard input" if path == "-" else path for path in paths or (".",)]
+    more = f" and {len(shown) - _NAMED:,} more" if len(shown) > _NAMED else ""
+    return ", ".join(shown[:_NAMED]) + more

@@ -8,14 +8,15 @@ from typing import BinaryIO
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.diagnostics.suppression import suppress
-from render.frontends import config, locks, progress
+from render.frontends import config, locks, stopping
 from render.frontends.exits import Exit, status
 from render.frontends.options import Call, Request, request
-from render.frontends.progress import Timings
-from render.manifests import sources, writer
+from render.frontends.progress import Work, in_words
+from render.manifests import kustomization, sources, writer
 from render.manifests.discover import inside, tidy
 from render.manifests.files import reason, write_atomic
 from render.manifests.reader import Document
+from render.manifests.signals import STOPS, held
 from render.manifests.sources import Loaded
 from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
@@ -47,61 +48,81 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
         from render.frontends import argocd
 
         return argocd.generate(call, environ)
-    asked = request(call, environ)
-    if asked.diagnostics:
-        report = merge(find(asked.diagnostics, asked.sources))
-        faults = publish(report, asked, to=STDERR if call.command == "build" else STDOUT)
-        return status((*asked.diagnostics, *faults))
-    if call.command == "build":
-        return build(asked)
-    from render.frontends.check import check
+    with Work() as work:
+        asked = request(call, environ)
+        if asked.diagnostics:
+            report = merge(find(asked.diagnostics, asked.sources))
+            faults = publish(report, asked, to=STDERR if call.command == "build" else STDOUT)
+            return status((*asked.diagnostics, *faults))
+        if call.command == "build":
+            return timed(build(asked, work), asked, work)
+        from render.frontends.check import check
 
-    return check(asked)
+        return timed(check(asked, work), asked, work)
 
 
-def build(asked: Request) -> Exit:
-    """Render; manifests on stdout or to ``-o`` if there is no error, findings on stderr."""
-    timings, loaded = Timings(), Loaded()
-    texts: list[str] | None = None if asked.output else []
-    with progress.line(lambda: _progress(loaded, texts)):
-        sources.load(
-            asked.paths or (".",),
-            stdin=standard_input(),
-            limits=asked.limits,
-            kustomize=asked.kustomize,
-            allow_remote=asked.allow_remote,
-            into=loaded,
-        )
-        timings.lap("read")
-        rendered, diagnostics = render_loaded(loaded, asked, texts)
-        timings.lap("render")
-    if diagnostics or asked.format != "text" or asked.reports:
-        diagnostics += publish(merge(findings_of(loaded, diagnostics, asked)), asked)
-    outcome = status(diagnostics)
-    if outcome is Exit.OK:
-        outcome = _save(loaded, rendered, asked) if texts is None else _print(loaded, texts, asked)
+def timed(outcome: Exit, asked: Request, work: Work) -> Exit:
+    """*outcome*, after saying where the time of *work* went, if that was *asked*."""
     if asked.timings:
-        timings.lap("write")
-        emit(str(timings), STDERR)
+        emit(work.timings(), STDERR)
     return outcome
 
 
-def _progress(loaded: Loaded, texts: list[str] | None) -> str:
-    read = f"{len(loaded.data):,} files, {len(loaded.documents):,} objects read"
-    return f"{read}, {len(texts):,} rendered" if texts else read
+def build(asked: Request, work: Work) -> Exit:
+    """Render; manifests on stdout or to ``-o`` if there is no error, findings on stderr."""
+    texts: list[str] = []
+    with work.shown():
+        loaded = load(asked, work, standard_input())
+        take = None if asked.output else _into(texts, loaded)
+        work.made = texts
+        work.begin("render", rendering(loaded))
+        rendered, diagnostics = render_loaded(loaded, asked, take)
+    work.begin("write", f"reporting {len(diagnostics):,} findings")
+    if diagnostics or asked.format != "text" or asked.reports:
+        diagnostics += publish(merge(findings_of(loaded, diagnostics, asked)), asked)
+    outcome = status(diagnostics)
+    if outcome is not Exit.OK:
+        return outcome
+    if asked.output:
+        work.doing = f"writing {asked.output}"
+        return _save(loaded, rendered, asked)
+    return _print(loaded, texts, asked)
+
+
+def load(asked: Request, work: Work, stdin: BinaryIO | None) -> Loaded:
+    """The documents of the paths of *asked*, of the current folder without one; *work* sees them come in."""
+    paths = asked.paths or (".",)
+    built = [path for path in paths if asked.kustomize != "never" and kustomization.find(path)]
+    doing = f"building {built[0]} with kustomize" if built else f"reading {in_words(paths)}"
+    work.begin("read", doing)
+    work.inputs.append(Loaded())
+    return sources.load(
+        paths,
+        stdin=stdin,
+        limits=asked.limits,
+        kustomize=asked.kustomize,
+        allow_remote=asked.allow_remote,
+        into=work.inputs[-1],
+    )
+
+
+def rendering(loaded: Loaded) -> str:
+    """That *loaded* is being rendered, in words."""
+    return f"rendering {len(loaded.documents):,} objects"
 
 
 def render_loaded(
-    loaded: Loaded, asked: Request, texts: list[str] | None = None
+    loaded: Loaded, asked: Request, take: Callable[[Tree, int | None], None] | None = None
 ) -> tuple[Rendered, list[Diagnostic]]:
     """Render the documents of *loaded*; the findings of reading and rendering together.
+
+    *take* gets each resource as soon as it is made; `Rendered.resources` then stays empty.
 
     Where part of the input or the catalogue could not be read, that an object was not found says nothing: it may stand
     there.
     """
     locks.settle(loaded, asked)
     resources = [_resource(document, i) for i, document in enumerate(loaded.documents)]
-    take = None if texts is None else _into(texts, loaded)
     rendered = run(resources, asked.settings, take=take)
     found: Iterable[Diagnostic] = rendered.diagnostics
     catalogue = [one for one in found if one.is_error and one.location.index is None]
@@ -124,10 +145,7 @@ def _resource(document: Document, index: int) -> Resource:
 
 
 def _into(texts: list[str], loaded: Loaded) -> Callable[[Tree, int | None], None]:
-    """What puts the text of each resource into *texts* at once: it is a sixth of the tree, of which there is then one.
-
-    `Rendered.resources` stays empty.
-    """
+    """What puts the text of each resource into *texts*: it is a sixth of the tree, of which there is then only one."""
 
     def take(body: Tree, source: int | None) -> None:
         texts.append(writer.write([_content(loaded, body, source)]))
@@ -138,8 +156,10 @@ def _into(texts: list[str], loaded: Loaded) -> Callable[[Tree, int | None], None
 def _nothing(asked: Request, loaded: Loaded) -> Diagnostic:
     """Empty output would tell who applies it to remove everything."""
     where = ", ".join("standard input" if path == "-" else path for path in asked.paths)
-    named = {tidy(path) for path in asked.paths}
-    skipped = [d.message for d in loaded.diagnostics if d.location.file in named and not d.is_error]
+    tidied = {tidy(path) for path in asked.paths}
+    skipped = [
+        d.message for d in loaded.diagnostics if d.location.file in tidied and not d.is_error
+    ]
     return codes.NO_OBJECTS.at(
         Location(),
         "; ".join([f"no Kubernetes object in {where or 'the current folder'}", *skipped]),
@@ -222,12 +242,10 @@ def tell(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) -> No
 
 def _save(loaded: Loaded, rendered: Rendered, asked: Request) -> Exit:
     """All manifests into files: what was not changed as its author wrote it."""
-    from render.frontends.stopping import stoppable
     from render.manifests import output
 
     contents = written(loaded, rendered)
-    with stoppable():
-        faults = output.save(asked.output, list(zip(rendered.resources, contents, strict=True)))
+    faults = output.save(asked.output, list(zip(rendered.resources, contents, strict=True)))
     if faults:
         tell(findings_of(loaded, faults, asked), asked)
     return status(faults)
@@ -266,9 +284,44 @@ def emit(text: str, to: int) -> None:
 
 
 def emit_all(texts: Iterable[str], to: int) -> None:
-    """Write *texts* to the file descriptor *to*, one after the other."""
-    with open(to, "wb", _PIECE, closefd=False) as stream:
-        stream.writelines(text.encode("utf-8", "backslashreplace") for text in texts)
+    """Write *texts* to the file descriptor *to*, one after the other.
+
+    Who asks us to end waits for standard output, lest its reader takes half of it for all; not at a terminal, and no
+    longer than until he asks again.
+    """
+    pieces = _pieces(text.encode("utf-8", "backslashreplace") for text in texts)
+    if to != STDOUT or os.isatty(to):
+        _write_all(pieces, to)
+        return
+    when = "while printing"
+    try:
+        with held(STOPS):
+            _write_all(pieces, to)
+            when = "after printing everything"
+    except stopping.STOPPED as stopped:
+        stopping.note(stopped, when)
+        raise
+
+
+def _pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """*parts* joined to pieces that are worth a call of the system."""
+    kept: list[bytes] = []
+    size = 0
+    for part in parts:
+        kept.append(part)
+        size += len(part)
+        if size >= _PIECE:
+            yield b"".join(kept)
+            kept, size = [], 0
+    yield b"".join(kept)
+
+
+def _write_all(pieces: Iterable[bytes], to: int) -> None:
+    """Without a buffer, which would be written in the end even where nobody reads any more."""
+    for piece in pieces:
+        left = memoryview(piece)
+        while left:
+            left = left[os.write(to, left) :]
 
 
 def standard_input() -> BinaryIO | None:

@@ -7,8 +7,9 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.frontends.exits import Exit, status
 from render.frontends.options import Request
-from render.frontends.pin_commands import fitting, load
-from render.frontends.run import findings_of, render_loaded, written
+from render.frontends.pin_commands import fitting
+from render.frontends.progress import Work
+from render.frontends.run import findings_of, load, render_loaded, standard_input, written
 from render.manifests.sources import Loaded
 from render.model import resource
 from render.model.cluster_config import ClusterConfig, from_kubevirt
@@ -44,7 +45,7 @@ class Rendering(NamedTuple):
 
 def rendered(name: str, asked: Request, *, whole: bool = True) -> Rendering:
     """The VM *name* in what *asked* says; *whole*: also its VM form and its VMI."""
-    loaded = load(asked.paths, asked)
+    loaded = load(asked, Work(), standard_input())  # it is only a step of what is being done
     text, body = _one(name, loaded, asked)
     if not whole:
         return Rendering(text, body, {}, live_update=True)

@@ -6,22 +6,26 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.frontends.exits import Exit, status
 from render.frontends.options import Request
-from render.frontends.pin_commands import load, resources_of
-from render.frontends.run import STDOUT, emit, findings_of, tell
+from render.frontends.pin_commands import resources_of
+from render.frontends.progress import Work
+from render.frontends.run import STDOUT, emit, findings_of, load, standard_input, tell
 from render.model.resource import KUBEVIRT, Resource
 from render.report.findings import merge
 from render.revisions import stamps
 
 
-def verify(asked: Request, *, allow_matchers: bool) -> Exit:
+def verify(asked: Request, work: Work, *, allow_matchers: bool) -> Exit:
     """Say which VMs were not rendered, or edited since; findings on stdout."""
-    loaded = load(asked.paths, asked)
-    diagnostics = list(loaded.diagnostics)
-    vms = 0
-    for resource in resources_of(loaded):
-        if (resource.group, resource.kind) == (KUBEVIRT, "VirtualMachine"):
-            vms += 1
-            diagnostics += _unverified(resource, allow_matchers=allow_matchers)
+    with work.shown():
+        loaded = load(asked, work, standard_input())
+        diagnostics = list(loaded.diagnostics)
+        work.begin("verify", f"verifying {len(loaded.documents):,} objects")
+        vms = 0
+        for resource in resources_of(loaded):
+            if (resource.group, resource.kind) == (KUBEVIRT, "VirtualMachine"):
+                vms += 1
+                diagnostics += _unverified(resource, allow_matchers=allow_matchers)
+    work.begin("write", f"reporting {len(diagnostics):,} findings")
     if not loaded.documents and not asked.settings.allow_empty and not status(diagnostics):
         message = "no Kubernetes object in the input"
         cure = "check the path, or accept an empty input with --allow-empty"

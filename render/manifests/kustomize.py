@@ -38,21 +38,20 @@ def build(
 
     It is started inside the folder, so that no name of a folder is taken for a URL.
     """
-    import subprocess
+    from subprocess import TimeoutExpired
+
+    from render.manifests import child
 
     try:
-        done = subprocess.run(  # noqa: S603 - no shell, and nothing of the repository in the arguments
+        done = child.run(  # nothing of the repository in the arguments
             [program, "build", "."],
-            cwd=folder,
-            env=environment(os.environ, allow_remote=allow_remote),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=seconds,
-            check=False,
+            folder=folder,
+            environ=environment(os.environ, allow_remote=allow_remote),
+            seconds=seconds,
         )
     except OSError as error:
         return _failure(folder, f"cannot start {program}: {error.strerror}")
-    except subprocess.TimeoutExpired:
+    except TimeoutExpired:
         return _failure(folder, f"stopped after {seconds:g} seconds")
     if done.returncode == 0:
         return done.stdout

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import files, writer
+from render.manifests.signals import held
 from render.model import resource
 from render.model.tree import Tree
 
@@ -47,7 +48,7 @@ def _save_each(folder: str, objects: Sequence[tuple[Tree, Tree | str]]) -> None:
             (os.path.join(folder, name), writer.write([content]))
             for name, (_, content) in zip(names, objects, strict=True)
         )
-    except OSError:
+    except BaseException:  # whoever stops us wants no empty folders either
         for parent in reversed(made):
             with contextlib.suppress(OSError):  # holds a file that was already in its place
                 os.rmdir(parent)
@@ -58,8 +59,9 @@ def _make(folder: str, made: list[str]) -> None:
     """Create *folder* and its parents, noting in *made* what did not exist."""
     if folder and not os.path.isdir(folder):
         _make(os.path.dirname(folder), made)
-        os.mkdir(folder)
-        made.append(folder)
+        with held():
+            os.mkdir(folder)
+            made.append(folder)
 
 
 def file_names(bodies: Sequence[Tree]) -> list[str]:

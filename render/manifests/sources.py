@@ -77,19 +77,24 @@ def load_all(  # noqa: PLR0913 - the options of the command line
     kustomize: str = "auto",
     allow_remote: bool = False,
     anything: bool = False,
+    seen: list[Loaded] | None = None,
 ) -> list[Loaded]:
     """Read *paths* as ``check`` does: each kustomization that no other refers to by itself, loose files together.
 
-    *anything*: files among *paths* need not hold manifests, as little as those that are found in a folder.
+    *anything*: files among *paths* need not hold manifests, as little as those that are found in a folder. What is
+    read is noted in *seen* before it is complete: somebody may be watching.
     """
     loader = _Loader(stdin, kustomize, allow_remote, limits)
     loader.anything = anything
     loader.allow(paths)
+    seen = [] if seen is None else seen
     loose = Loaded()
+    seen.append(loose)
     built: list[Loaded] = []
     for path in paths:
         for top in loader.plain(path, loose):
             built.append(Loaded())
+            seen.append(built[-1])
             loader.build(top, built[-1])
     return [loose, *built] if not built or loose.documents or loose.diagnostics else built
 

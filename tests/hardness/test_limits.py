@@ -2,7 +2,6 @@
 
 import os
 import resource
-import signal
 import subprocess
 import sys
 import threading
@@ -299,35 +298,3 @@ def test_a_disk_that_fills_up_on_the_way(folder: Path) -> None:
     refuse(done, Exit.UNREADABLE, "cannot write ../out.yaml: File too large")
     assert (folder.parent / "out.yaml").read_text() == "as it was\n"
     assert sorted(os.listdir(folder.parent)) == ["out.yaml", "work"]
-
-
-def test_terminated_while_it_reads(folder: Path) -> None:
-    fleet(folder, 2_000)
-    with subprocess.Popen(
-        command("build", "."),
-        cwd=folder,
-        env=ENVIRON,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
-        time.sleep(0.2)
-        process.send_signal(signal.SIGTERM)
-        output, _ = process.communicate(timeout=60)
-    assert process.returncode == -signal.SIGTERM
-    assert output == b""
-    assert len(os.listdir(folder)) == 2_000
-
-
-def test_terminated_while_it_writes(folder: Path) -> None:
-    fleet(folder, 1_500)
-    out = folder.parent / "out"
-    with subprocess.Popen(
-        command("build", "-o", "../out/", "."), cwd=folder, env=ENVIRON, stdout=subprocess.PIPE
-    ) as process:
-        while not (out.is_dir() and any(out.iterdir())):
-            assert process.poll() is None
-        process.send_signal(signal.SIGTERM)
-        output, _ = process.communicate(timeout=60)
-    assert process.returncode == Exit.TERMINATED
-    assert output == b""
-    assert not out.exists() or os.listdir(out) == []

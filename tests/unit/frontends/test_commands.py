@@ -361,7 +361,11 @@ def test_interrupt(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run, "build", interrupt)
-    assert ask("build") == (Exit.INTERRUPTED, "", "")
+    assert ask("build") == (
+        Exit.INTERRUPTED,
+        "",
+        "virt-render: interrupted while reading the settings\n",
+    )
 
 
 def start(folder: Path, *argv: str) -> list[str]:
@@ -412,6 +416,7 @@ def test_full_disk_is_said(tmp_path: Path, argv: list[str]) -> None:
 def test_machine_forms_load_nothing_heavy(tmp_path: Path) -> None:
     start(tmp_path)
     heavy = ["click", "jsonschema", "deepdiff", "ruamel.yaml", "difflib", "pathlib"]
+    heavy += ["signal", "subprocess", "threading"]
     code = (
         "import sys; from render.frontends import dispatch; "
         "status = dispatch.invoke(['build', '-o', 'out.yaml']); "

@@ -1,4 +1,7 @@
+import contextlib
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -6,47 +9,129 @@ import pytest
 
 from render.frontends import dispatch, progress
 from render.frontends.exits import Exit
+from render.frontends.progress import Work
+from tests.conftest import ROOT
 
-OBJECT = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n"
+NOTE = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n"
+VM = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  runStrategy: Always
+  template: {spec: {domain: {devices: {}, memory: {guest: 1Gi}}}}
+"""
+PARTS = {
+    "build": ["start", "read", "render", "write", "all"],
+    "check": ["start", "read", "render", "write", "all"],
+    "pin": ["start", "read", "render", "write", "all"],
+    "verify": ["start", "read", "verify", "write", "all"],
+    "migrate": ["start", "read", "migrate", "write", "all"],
+}
 
 
+@pytest.mark.parametrize("command", PARTS)
 def test_timings_name_every_part_of_the_work(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    command: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "c.yaml").write_text(OBJECT)
-    assert dispatch.invoke(["build", "--timings", str(tmp_path)]) is Exit.OK
+    (tmp_path / "vm.yaml").write_text(VM)
+    assert dispatch.invoke([command, str(tmp_path)]) is Exit.OK
+    before = capfd.readouterr()
+    (tmp_path / "virt-render.lock.yaml").unlink(missing_ok=True)
+    assert dispatch.invoke([command, "--timings", str(tmp_path)]) is Exit.OK
     output, said = capfd.readouterr()
-    assert output == f"---\n{OBJECT}"
-    rows = [line.split() for line in said.splitlines()[1:]]
-    assert [row[0] for row in rows] == ["start", "read", "render", "write", "all"]
+    assert (output, said[: len(before.err)]) == before
+    rows = [line.split() for line in said[len(before.err) :].splitlines()[1:]]
+    assert [row[0] for row in rows] == PARTS[command]
     seconds = [float(row[1]) for row in rows]
     assert seconds[-1] == pytest.approx(sum(seconds[:-1]), abs=0.003)
 
 
-def test_nobody_at_a_terminal_sees_no_progress(capfd: pytest.CaptureFixture[str]) -> None:
-    with progress.line(lambda: "never"):
+def test_a_part_that_comes_again_is_one_row() -> None:
+    work = Work()
+    for _ in range(2):
+        work.begin("read", "reading .")
+        work.begin("render", "rendering 1 objects")
+    assert [row.split()[0] for row in work.timings().splitlines()[1:]] == [
+        "start",
+        "read",
+        "render",
+        "all",
+    ]
+
+
+def test_nobody_at_a_terminal_sees_no_progress(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    with Work().shown():
         time.sleep(0.01)
     assert capfd.readouterr() == ("", "")
 
 
-def test_progress_on_a_terminal(
+def test_what_is_done_at_once_needs_no_progress(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(os, "isatty", lambda stream: stream == 2)
-    with progress.line(lambda: "quick"):
+    with Work().shown():
         pass
-    assert capsys.readouterr().err == "", "what is done at once needs no progress"
-    monkeypatch.setattr(progress, "_PATIENCE", 0.01)
-    monkeypatch.setattr(progress, "_PAUSE", 0.02)
-    said: list[str] = []
+    assert capsys.readouterr().err == ""
 
-    def say() -> str:
-        said.append(f"{len(said) + 1} read")
-        return said[-1]
 
-    with progress.line(say):
-        while len(said) < 3:
-            time.sleep(0.01)
-    shown = capsys.readouterr().err
-    assert shown.startswith("\r\x1b[K1 read\r\x1b[K2 read\r\x1b[K3 read")
-    assert shown.endswith("\r\x1b[K"), "the line is gone in the end"
+def until(terminal: int, word: str) -> str:
+    """What is shown on *terminal* up to *word*."""
+    shown = ""
+    while word not in shown:
+        shown += os.read(terminal, 4096).decode()
+    return shown
+
+
+@pytest.mark.parametrize("command", ["build", "check", "pin --lock lock.yaml", "verify"])
+def test_progress_on_a_terminal(command: str, tmp_path: Path) -> None:
+    """While standard input is waited for; the line is gone in the end."""
+    (tmp_path / "vm.yaml").write_text(VM)
+    terminal, theirs = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "render", *command.split(), "vm.yaml", "-"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs,
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        shown = until(terminal, "read")
+        assert shown == "\r\x1b[K1 files, 1 objects read"
+        assert process.stdin
+        process.stdin.write(NOTE.encode())
+        process.communicate()
+        assert process.returncode == Exit.OK
+    assert rest(terminal).endswith("\r\x1b[K")
+
+
+def test_progress_of_a_part_that_counts_nothing(tmp_path: Path) -> None:
+    """Who stops it sees the line no more, but what was being done."""
+    (tmp_path / "vm.yaml").write_text(VM.replace("/v1", "/v1alpha3"))
+    (tmp_path / "kustomization.yaml").write_text("resources: [vm.yaml]\n")
+    slow = tmp_path / "slow"
+    slow.write_text("#!/bin/sh\nexec /bin/sleep 600\n")
+    slow.chmod(0o755)
+    terminal, theirs = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "render", "migrate", "--kustomize", "./slow"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE, stderr=theirs,
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        shown = until(terminal, "migrating 1 objects")
+        assert shown.endswith("1 files, 1 objects read; migrating 1 objects")
+        process.terminate()
+        assert process.wait(60) == Exit.TERMINATED
+    assert rest(terminal).endswith("\r\x1b[Kvirt-render: terminated while migrating 1 objects\r\n")
+
+
+def rest(terminal: int) -> str:
+    """What else is shown on *terminal*, which is closed at the other end."""
+    shown = ""
+    with contextlib.suppress(OSError):  # how Linux tells the end
+        while more := os.read(terminal, 4096):
+            shown += more.decode()
+    os.close(terminal)
+    return shown
