@@ -9,7 +9,8 @@ from render.diagnostics.diagnostic import Diagnostic, Severity, at
 from render.model import tree
 from render.model.edits import Edit, Put
 from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, Resource
-from render.pipeline import load, stored
+from render.model.tree import Tree
+from render.pipeline import legacy, load, stored
 from render.presets import HISTORIC, MODERN, SelectorError, selects
 from render.resolve.kinds import PREFERENCE
 from render.settings import Settings
@@ -115,7 +116,18 @@ class _Plan:
         if isinstance(changes, str):
             self._leave(resource, changes)
             return
-        selected = [vm for vm in self.resources if _is_selected(vm, resource, self.settings)]
+        decoded, findings = legacy.decode(resource)
+        faults = [one for one in findings if one.location.path[:2] == ("spec", "selector")]
+        if faults:
+            self._leave(resource, faults[0].message)
+            return
+        selector = tree.get(decoded, "spec", "selector") or {}
+        scope = _scope(resource, self.settings)
+        selected = [
+            vm
+            for vm in self.resources
+            if _scope(vm, self.settings) == scope and _is_selected(vm, selector)
+        ]
         if not selected:
             self._leave(resource, "it selects no VM here, so that nothing tells what it is for")
             return
@@ -142,15 +154,15 @@ def _scope(resource: Resource, settings: Settings) -> str:
     return "" if "Cluster" in resource.kind else resource.namespace or settings.namespace
 
 
-def _is_selected(vm: Resource, preset: Resource, settings: Settings) -> bool:
+def _is_selected(vm: Resource, selector: Tree) -> bool:
     if not load.is_machine(vm) or machines.era(vm):
         return False
-    metadata = vm.body if vm.kind == load.VMI else tree.get(vm.body, "spec", "template")
+    body = legacy.decode(vm).tree
+    metadata = body if vm.kind == load.VMI else tree.get(body, "spec", "template")
     labels = tree.get(metadata, "metadata", "labels") or {}
-    excluded = tree.get(metadata, "metadata", "annotations", MODERN.exclude) == "true"
-    if excluded or _scope(vm, settings) != _scope(preset, settings):
+    if tree.get(metadata, "metadata", "annotations", MODERN.exclude) == "true":
         return False
     try:
-        return selects(preset.spec.get("selector") or {}, labels)
+        return selects(selector, labels)
     except SelectorError:
         return False
