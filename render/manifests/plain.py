@@ -33,8 +33,10 @@ _BLANK: Final[_Line] = (-2, 0, None, None)
 _FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_/.0123456789")
 _KEY = _FIRST | {"-"}
 _LONGEST_KEY = 128
+_PRINTABLE = bytes((ord("\n"), *range(ord(" "), ord("~") + 1)))
 
 _LINES: Final[dict[str, _Line]] = {}
+_KEYS: Final[set[str]] = set()
 _LAST = "\0"  # stands behind the lines of a text, in which there is none
 _ROOM = 20_000
 
@@ -48,12 +50,18 @@ def read(text: str, depth: int) -> tuple[Tree, int] | None:
 
     *text* ends in a line break.
     """
-    if not text.replace("\n", "").isprintable():
+    if not _is_printable(text):
         return None
     try:
         return _Reader(text, depth).document()
     except _UnsureError:
         return None
+
+
+def _is_printable(text: str) -> bool:
+    if text.isascii():  # the quick way for nearly all
+        return not text.encode().translate(None, _PRINTABLE)
+    return text.replace("\n", "").isprintable()
 
 
 class _Reader:
@@ -183,12 +191,20 @@ def _line(text: str) -> _Line:
         inner = len(text) - len(content)
     key, colon, rest = content.partition(":")
     if colon and rest[:1] in ("", " ") and key[:1] in _FIRST:
-        if len(key) > _LONGEST_KEY or not _KEY.issuperset(key) or _scalar(key).__class__ is not str:
-            raise _UnsureError
-        return indent, inner, _scalar(key), _value(rest.lstrip(" "))
+        if key not in _KEYS:
+            _check_key(key)
+        return indent, inner, key, _value(rest.lstrip(" "))
     if not inner:
         raise _UnsureError
     return indent, inner, None, _value(content)
+
+
+def _check_key(key: str) -> None:
+    if len(key) > _LONGEST_KEY or not _KEY.issuperset(key) or _scalar(key) != key:
+        raise _UnsureError
+    if len(_KEYS) >= _ROOM:
+        _KEYS.clear()
+    _KEYS.add(key)
 
 
 def _value(text: str) -> Any:
