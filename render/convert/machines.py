@@ -14,6 +14,7 @@ from render.model.resource import KUBEVIRT, Resource, text_at
 from render.model.tree import Tree
 
 VERSION = "v1alpha1"
+PRESET = "VirtualMachinePreset"
 FLAVOUR = "kubevirt.io/flavour"
 REVISION = "kubevirt.io/revision"
 RESTART_POLICY: FieldPath = ("spec", "restartPolicy")

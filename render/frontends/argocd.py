@@ -21,17 +21,9 @@ from render.frontends import stopping
 from render.frontends.exits import Exit, status
 from render.frontends.options import DEADLINE, HOST_OPTIONS, Call, Request, request
 from render.frontends.progress import Work
-from render.frontends.run import (
-    STDERR,
-    STDOUT,
-    emit,
-    findings_of,
-    load,
-    render_loaded,
-    rendering,
-    standard_input,
-    written,
-)
+from render.frontends.reporting import findings_of
+from render.frontends.run import load, render_loaded, rendering, written
+from render.frontends.streams import STDERR, STDOUT, emit, standard_input
 from render.manifests import writer
 from render.manifests.sources import Loaded
 from render.pipeline import Rendered

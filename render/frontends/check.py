@@ -8,14 +8,9 @@ from render.diagnostics.diagnostic import Diagnostic, Severity
 from render.frontends.exits import Exit, status
 from render.frontends.options import Request
 from render.frontends.progress import Work, in_words
-from render.frontends.run import (
-    STDOUT,
-    findings_of,
-    publish,
-    render_loaded,
-    rendering,
-    standard_input,
-)
+from render.frontends.reporting import findings_of, publish
+from render.frontends.run import render_loaded, rendering
+from render.frontends.streams import STDOUT, standard_input
 from render.manifests import sources
 from render.manifests.discover import inside, repository
 from render.manifests.sources import Loaded

@@ -12,12 +12,9 @@ from render.frontends.exits import Exit, status
 from render.frontends.git import Commit, GitError
 from render.frontends.options import Request
 from render.frontends.pin_commands import fitting
-from render.frontends.run import (
-    STDOUT,
-    emit,
-    tell,
-)
+from render.frontends.reporting import tell
 from render.frontends.snapshots import RefusedError, Rendering, refuse, rendered
+from render.frontends.streams import STDOUT, emit
 from render.manifests import writer
 from render.manifests.reader import read
 from render.manifests.sources import LOCK

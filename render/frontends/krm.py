@@ -16,15 +16,9 @@ from render.frontends.exits import Exit, status
 from render.frontends.krm_message import Books, Message, is_plugin, receive, reply
 from render.frontends.options import Call, Request, host_values, limits_of, request
 from render.frontends.progress import Work, in_words
-from render.frontends.run import (
-    STDOUT,
-    emit,
-    render_loaded,
-    rendering,
-    standard_input,
-    tell,
-    written,
-)
+from render.frontends.reporting import tell
+from render.frontends.run import render_loaded, rendering, written
+from render.frontends.streams import STDOUT, emit, standard_input
 from render.manifests import kustomization, origins, sources
 from render.manifests.sources import STDIN, Loaded
 from render.model.resource import ResourceRef, text_at

@@ -10,7 +10,8 @@ from render.frontends.builds import Builds
 from render.frontends.exits import Exit, status
 from render.frontends.options import Request
 from render.frontends.progress import Work, in_words
-from render.frontends.run import STDERR, STDOUT, emit, tell
+from render.frontends.reporting import tell
+from render.frontends.streams import STDERR, STDOUT, emit
 from render.manifests import files, reader, rewrite, sources
 from render.manifests.rewrite import Unwritten
 from render.manifests.sources import Loaded

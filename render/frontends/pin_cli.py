@@ -90,7 +90,8 @@ def _done(
 ) -> Exit:
     """What *command* makes of the settings; nothing, if something is wrong with those."""
     from render.frontends.exits import status
-    from render.frontends.run import tell, timed
+    from render.frontends.reporting import tell
+    from render.frontends.run import timed
     from render.report.findings import find, merge
 
     with Work() as work:

@@ -10,16 +10,9 @@ from render.frontends import locks
 from render.frontends.exits import Exit, status
 from render.frontends.options import Request
 from render.frontends.progress import Work
-from render.frontends.run import (
-    STDERR,
-    STDOUT,
-    emit,
-    findings_of,
-    load,
-    rendering,
-    standard_input,
-    tell,
-)
+from render.frontends.reporting import findings_of, tell
+from render.frontends.run import load, rendering
+from render.frontends.streams import STDERR, STDOUT, emit, standard_input
 from render.manifests import files, sources, writer
 from render.manifests.reader import read
 from render.manifests.sources import LOCK, Loaded

@@ -1,33 +1,24 @@
 """The commands that render: read, call, report, write, exit status. No decision about a VM is made here."""
 
-import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.diagnostics.suppression import suppress
-from render.frontends import config, locks, stopping
+from render.frontends import locks
 from render.frontends.exits import Exit, status
 from render.frontends.options import Call, Request, request
 from render.frontends.progress import Work, in_words
+from render.frontends.streams import STDERR, STDOUT, emit, emit_all, standard_input
 from render.manifests import kustomization, sources, writer
-from render.manifests.discover import inside, tidy
-from render.manifests.files import reason, write_atomic
+from render.manifests.discover import tidy
 from render.manifests.reader import Document
-from render.manifests.signals import STOPS, held
 from render.manifests.sources import Loaded
 from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import Rendered, run
-from render.report import formats
-from render.report.findings import Finding, find, merge, worth_saying
-from render.report.places import Place, Sources
 
-STDOUT, STDERR = 1, 2
-_PIECE = 1 << 16
-_FOR_PEOPLE = frozenset({"text", "github", "sarif", "junit"})
 _FOLLOW_UPS = frozenset(
     {
         codes.INSTANCETYPE_NOT_FOUND.number,
@@ -51,14 +42,21 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
     with Work() as work:
         asked = request(call, environ)
         if asked.diagnostics:
-            report = merge(find(asked.diagnostics, asked.sources))
-            faults = publish(report, asked, to=STDERR if call.command == "build" else STDOUT)
-            return status((*asked.diagnostics, *faults))
+            return _refuse(asked, to=STDERR if call.command == "build" else STDOUT)
         if call.command == "build":
             return timed(build(asked, work), asked, work)
         from render.frontends.check import check
 
         return timed(check(asked, work), asked, work)
+
+
+def _refuse(asked: Request, *, to: int) -> Exit:
+    """Say what is wrong with the settings."""
+    from render.frontends import reporting
+
+    found = reporting.find(asked.diagnostics, asked.sources)
+    faults = reporting.publish(reporting.merge(found), asked, to=to)
+    return status((*asked.diagnostics, *faults))
 
 
 def timed(outcome: Exit, asked: Request, work: Work) -> Exit:
@@ -79,7 +77,10 @@ def build(asked: Request, work: Work) -> Exit:
         rendered, diagnostics = render_loaded(loaded, asked, take)
     work.begin("write", f"reporting {len(diagnostics):,} findings")
     if diagnostics or asked.format != "text" or asked.reports:
-        diagnostics += publish(merge(findings_of(loaded, diagnostics, asked)), asked)
+        from render.frontends import reporting
+
+        findings = reporting.findings_of(loaded, diagnostics, asked)
+        diagnostics += reporting.publish(reporting.merge(findings), asked)
     outcome = status(diagnostics)
     if outcome is not Exit.OK:
         return outcome
@@ -183,72 +184,13 @@ def _ambiguities(loaded: Loaded, resources: Sequence[Resource]) -> Iterator[Diag
             )
 
 
-def findings_of(loaded: Loaded, diagnostics: Iterable[Diagnostic], asked: Request) -> list[Finding]:
-    """*diagnostics* with their places in *loaded*; without those that `tell` would leave out, if nobody wants them."""
-    if asked.format in _FOR_PEOPLE and not asked.verbose and not asked.reports:
-        diagnostics = worth_saying(diagnostics)
-    found = find(diagnostics, Sources([d.origin for d in loaded.documents], loaded.data))
-    named = (asked.lock, asked.settings.catalog)
-    foreign = [os.path.realpath(path) for path in named if path and not config.is_ours(path)]
-    return [_without_lines(one, foreign) for one in found] if foreign else found
-
-
-def _without_lines(found: Finding, foreign: Sequence[str]) -> Finding:
-    """*found* with no text of the *foreign* files: who let settings name them need not be allowed to read them."""
-
-    def hidden(place: Place) -> Place:
-        foreigner = place.source and inside(os.path.realpath(place.file), foreign)
-        return place._replace(source="") if foreigner else place
-
-    return found._replace(place=hidden(found.place), related=tuple(map(hidden, found.related)))
-
-
-def publish(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) -> list[Diagnostic]:
-    """Report *findings* where it was asked for: on *to*, and in files; what could not be written comes back."""
-    tell(findings, asked, to=to)
-    faults: list[Diagnostic] = []
-    for name, file in asked.reports:
-        said = formats.report(name, _told(findings, name, asked))
-        if file == "-":  # where nothing else goes there
-            emit(said, STDOUT)
-            continue
-        try:
-            write_atomic(file, said)
-        except OSError as error:
-            message = f"cannot write {file}: {reason(error)}"
-            faults.append(codes.UNWRITABLE.at(Location(file=file), message))
-    if faults:
-        tell(find(faults, Sources()), asked)
-    return faults
-
-
-def _told(findings: Sequence[Finding], name: str, asked: Request) -> Sequence[Finding]:
-    """What the format *name* shows of *findings*: people are told of every skipped file with ``-v`` only.
-
-    SARIF and JUnit end before people too; JSON holds everything.
-    """
-    if name not in _FOR_PEOPLE or asked.verbose:
-        return findings
-    said = set(worth_saying(found.diagnostic for found in findings))
-    return [found for found in findings if found.diagnostic in said]
-
-
-def tell(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) -> None:
-    """Report *findings* in the format that was asked for; in colours on a terminal that wants them."""
-    findings = _told(findings, asked.format, asked)
-    colour = asked.format == "text" and os.isatty(to) and not os.environ.get("NO_COLOR")
-    emit(formats.report(asked.format, findings, colour=colour), to)
-
-
 def _save(loaded: Loaded, rendered: Rendered, asked: Request) -> Exit:
     """All manifests into files: what was not changed as its author wrote it."""
     from render.manifests import output
 
     contents = written(loaded, rendered)
     faults = output.save(asked.output, list(zip(rendered.resources, contents, strict=True)))
-    if faults:
-        tell(findings_of(loaded, faults, asked), asked)
-    return status(faults)
+    return _failed(loaded, faults, asked) if faults else Exit.OK
 
 
 def _print(loaded: Loaded, texts: Iterable[str], asked: Request) -> Exit:
@@ -259,10 +201,15 @@ def _print(loaded: Loaded, texts: Iterable[str], asked: Request) -> Exit:
         raise
     except OSError as error:
         message = f"cannot write to standard output: {error.strerror}"
-        faults = [codes.UNWRITABLE.at(Location(), message)]
-        tell(findings_of(loaded, faults, asked), asked)
-        return status(faults)
+        return _failed(loaded, [codes.UNWRITABLE.at(Location(), message)], asked)
     return Exit.OK
+
+
+def _failed(loaded: Loaded, faults: list[Diagnostic], asked: Request) -> Exit:
+    from render.frontends import reporting
+
+    reporting.tell(reporting.findings_of(loaded, faults, asked), asked)
+    return status(faults)
 
 
 def written(loaded: Loaded, rendered: Rendered) -> list[Tree | str]:
@@ -276,54 +223,3 @@ def written(loaded: Loaded, rendered: Rendered) -> list[Tree | str]:
 def _content(loaded: Loaded, tree: Tree, source: int | None) -> Tree | str:
     text = None if source is None else loaded.documents[source].text
     return tree if text is None else text
-
-
-def emit(text: str, to: int) -> None:
-    """Write *text* to the file descriptor *to*, whole: a failing write is an OSError here, not a surprise at exit."""
-    emit_all((text,), to)
-
-
-def emit_all(texts: Iterable[str], to: int) -> None:
-    """Write *texts* to the file descriptor *to*, one after the other.
-
-    Who asks us to end waits for standard output, lest its reader takes half of it for all; not at a terminal, and no
-    longer than until he asks again.
-    """
-    pieces = _pieces(text.encode("utf-8", "backslashreplace") for text in texts)
-    if to != STDOUT or os.isatty(to):
-        _write_all(pieces, to)
-        return
-    when = "while printing"
-    try:
-        with held(STOPS):
-            _write_all(pieces, to)
-            when = "after printing everything"
-    except stopping.STOPPED as stopped:
-        stopping.note(stopped, when)
-        raise
-
-
-def _pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """*parts* joined to pieces that are worth a call of the system."""
-    kept: list[bytes] = []
-    size = 0
-    for part in parts:
-        kept.append(part)
-        size += len(part)
-        if size >= _PIECE:
-            yield b"".join(kept)
-            kept, size = [], 0
-    yield b"".join(kept)
-
-
-def _write_all(pieces: Iterable[bytes], to: int) -> None:
-    """Without a buffer, which would be written in the end even where nobody reads any more."""
-    for piece in pieces:
-        left = memoryview(piece)
-        while left:
-            left = left[os.write(to, left) :]
-
-
-def standard_input() -> BinaryIO | None:
-    """The stream that ``-`` means; None in a process without one."""
-    return sys.stdin.buffer if sys.stdin else None

@@ -9,7 +9,9 @@ from render.frontends.exits import Exit, status
 from render.frontends.options import Request
 from render.frontends.pin_commands import fitting
 from render.frontends.progress import Work
-from render.frontends.run import findings_of, load, render_loaded, standard_input, written
+from render.frontends.reporting import findings_of
+from render.frontends.run import load, render_loaded, written
+from render.frontends.streams import standard_input
 from render.manifests.sources import Loaded
 from render.model import resource
 from render.model.cluster_config import ClusterConfig, from_kubevirt

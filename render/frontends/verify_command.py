@@ -8,7 +8,9 @@ from render.frontends.exits import Exit, status
 from render.frontends.options import Request
 from render.frontends.pin_commands import resources_of
 from render.frontends.progress import Work
-from render.frontends.run import STDOUT, emit, findings_of, load, standard_input, tell
+from render.frontends.reporting import findings_of, tell
+from render.frontends.run import load
+from render.frontends.streams import STDOUT, emit, standard_input
 from render.model.resource import KUBEVIRT, Resource
 from render.report.findings import merge
 from render.revisions import stamps

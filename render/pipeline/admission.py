@@ -6,7 +6,6 @@ pkg/instancetype/webhooks/vm/admitter.go, pkg/instancetype/controller/vm/control
 
 from render import requirements
 from render.apply import order as application
-from render.defaults import spec as spec_defaults
 from render.diagnostics.codes import (
     BUNDLED_USED,
     INSTANCETYPE_CONFLICT,
@@ -116,6 +115,8 @@ def _admission(machine: Machine) -> list[Finding]:
             return [spread]
     if preference is None or not preference.get("requirements") or crashes(machine):
         return []
+    from render.defaults import spec as spec_defaults
+
     draft = Draft(machine.spec.get("template") or {})
     applied = application.apply(draft, instancetype, preference, machine.context.release)
     if applied.conflicts:

@@ -2,8 +2,6 @@
 
 from render import schemas
 from render.defaults import devices, network
-from render.defaults import spec as spec_defaults
-from render.defaults import vmi as vmi_defaults
 from render.defaults.identity import PCI_TOPOLOGY
 from render.defaults.vm import FIRMWARE, Unknown
 from render.model import tree
@@ -23,6 +21,8 @@ def vm(machine: Machine) -> Tree:
     """The VM with everything written out that a rule decided, and without its matchers."""
     template = Draft(machine.template)
     if machine.context.settings.defaults == "cluster":
+        from render.defaults import spec as spec_defaults
+
         _complete_input(machine, template)
         error = spec_defaults.fill(template, machine.context.config)
         if error:
@@ -115,6 +115,8 @@ def _drop_unknown(template: Draft) -> None:
 
 def vmi(machine: Machine) -> Tree:
     """The VMI as KubeVirt starts it, defaults included."""
+    from render.defaults import vmi as vmi_defaults
+
     template = Draft(machine.template)
     error = vmi_defaults.fill(template, machine.context.config)
     if error:
@@ -154,6 +156,8 @@ def expand(machine: Machine) -> Tree:
 
     Upstream: pkg/virt-api/rest/expand.go, pkg/instancetype/expand/expand.go.
     """
+    from render.defaults import spec as spec_defaults
+
     draft = Draft(machine.vm)
     if machine.instancetype is None and machine.preference is None:
         template = Draft(machine.spec.get("template") or {})

@@ -21,7 +21,6 @@ from render.model.fieldpath import FieldPath
 from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, Resource
 from render.model.tree import Tree
 
-HISTORIC_PRESET = "VirtualMachinePreset"
 _VMI = "kubevirt.VirtualMachineInstance"
 _PRESET = "kubevirt.VirtualMachineInstancePreset"
 _VM = "kubevirt.VirtualMachine"
@@ -243,7 +242,7 @@ def _with_flavor(resource: Resource) -> Decoded:
 
 def _historic(resource: Resource) -> Decoded:
     """A VM or a preset of kubevirt.io/v1alpha1; their ``version`` at the top is tolerated."""
-    is_preset = resource.kind == HISTORIC_PRESET
+    is_preset = resource.kind == machines.PRESET
     instance = machines.as_instance(resource.body)
     decoded, problems = schemas.decode(instance, _PRESET if is_preset else _VMI)
     diagnostics = _located(resource, (), problems)

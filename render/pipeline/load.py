@@ -1,8 +1,9 @@
 """From input objects to what the stages work on: decoded, validated, indexed."""
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from render import presets, requirements
+from render import requirements, schemas
 from render.convert import flavors, machines
 from render.diagnostics.codes import (
     CODES,
@@ -22,9 +23,11 @@ from render.model import topology, tree
 from render.model.catalogue import Definition, Key
 from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, OWN, Resource
 from render.model.tree import Tree
-from render.pipeline import kinds, legacy, placeholders
-from render.presets import HISTORIC, Preset
+from render.pipeline import kinds, placeholders
 from render.settings import Settings
+
+if TYPE_CHECKING:
+    from render.presets import Preset
 
 #: Kinds that a front end consumes and never emits, by group.
 CONSUMED = frozenset({OWN, "kustomize.config.k8s.io"})
@@ -99,7 +102,7 @@ def is_preset(resource: Resource) -> bool:
     """Whether *resource* is a preset, of any time."""
     if resource.group != KUBEVIRT:
         return False
-    historic = resource.kind == HISTORIC.kind and resource.version == machines.VERSION
+    historic = resource.kind == machines.PRESET and resource.version == machines.VERSION
     return historic or resource.kind == PRESET
 
 
@@ -152,15 +155,20 @@ def decode(resource: Resource, loaded: Loaded) -> Tree:
     A machine is decoded when its turn comes: many trees at once cost more memory, and so time, than one after the
     other.
     """
-    decoded, diagnostics = legacy.decode(resource)
+    served = _SERVED.get(resource.group, ())
+    if resource.version in served and "flavor" not in resource.spec:
+        decoded, diagnostics = schemas.decode_resource(resource)
+    else:
+        from render.pipeline import legacy
+
+        decoded, diagnostics = legacy.decode(resource)
     unfilled = tuple(placeholders.find(resource))
     if unfilled:
         # What a placeholder is instead of says nothing about the value that it stands for.
         paths = {diagnostic.location.path for diagnostic in unfilled}
         diagnostics = [found for found in diagnostics if found.location.path not in paths]
     loaded.report(resource, (*unfilled, *diagnostics))
-    served = _SERVED.get(resource.group, (resource.version,))
-    if resource.version != served[0] and resource.version in served:
+    if resource.version in served[1:]:
         loaded.report(
             resource,
             [
@@ -179,6 +187,8 @@ def _load_preset(
     resource: Resource, decoded: Tree, loaded: Loaded, settings: Settings, *, is_flavour: bool
 ) -> None:
     """*is_flavour*: a VM of the old store takes the preset whole, so that no part of it is without effect."""
+    from render import presets
+
     spec = decoded.get("spec") or {}
     if spec.get("domain") is None:
         loaded.report(
@@ -206,7 +216,7 @@ def _load_preset(
     known = tree.get(spec, "domain", "resources", "requests") or {}
     written = {key: str(given[key]) for key in known}
     namespace = resource.namespace or settings.namespace
-    loaded.presets.setdefault(namespace, []).append(Preset(resource, spec, written))
+    loaded.presets.setdefault(namespace, []).append(presets.Preset(resource, spec, written))
 
 
 def _load_definition(resource: Resource, decoded: Tree, loaded: Loaded, settings: Settings) -> None:

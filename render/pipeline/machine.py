@@ -1,6 +1,6 @@
 """The working state of one VirtualMachine on its way through the stages."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from render.convert import machines
 from render.diagnostics.codes import Code
@@ -12,10 +12,12 @@ from render.model.fieldpath import FieldPath
 from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline.result import Provenance
-from render.presets import Preset
 from render.revisions.lock import Lock
 from render.rules import Edit
 from render.settings import Settings
+
+if TYPE_CHECKING:
+    from render.presets import Preset
 
 TEMPLATE: FieldPath = ("spec", "template")
 
@@ -31,7 +33,7 @@ class Context(NamedTuple):
     release: tuple[int, int]
     catalogue: Catalogue
     config: ClusterConfig
-    presets: dict[str, tuple[Preset, ...]]
+    presets: dict[str, tuple["Preset", ...]]
     lock: Lock
     contents: dict[str, Tree]
     hashes: dict[int, tuple[Tree, str]]

@@ -8,19 +8,7 @@ from render.diagnostics.diagnostic import Diagnostic, ordered
 from render.model import tree
 from render.model.resource import Resource
 from render.model.tree import Tree
-from render.pipeline import (
-    admission,
-    emit,
-    historic,
-    intake,
-    kept,
-    load,
-    merging,
-    pins,
-    stamping,
-    start,
-    webhook,
-)
+from render.pipeline import admission, emit, kept, load, pins, stamping, start, webhook
 from render.pipeline import context as shared
 from render.pipeline.machine import Beside, Context, Machine
 from render.pipeline.result import Provenance, Rendered
@@ -30,6 +18,31 @@ from render.settings import faults as settings_faults
 
 Stage = Callable[[Machine], None]
 Emit = Callable[[Machine], Tree]
+
+
+# What few VMs need is imported with the first that does: most processes render one or two.
+
+
+def _find_flavor(machine: Machine) -> None:
+    if "flavor" in machine.spec:
+        from render.pipeline import historic
+
+        historic.find_flavor(machine)
+
+
+def _refuse_flavor(machine: Machine) -> None:
+    if "flavor" in machine.spec:
+        from render.pipeline import historic
+
+        historic.refuse_flavor(machine)
+
+
+def _merge_presets(machine: Machine) -> None:
+    if machine.context.presets:
+        from render.pipeline import merging
+
+        merging.merge_presets(machine)
+
 
 #: What the VM webhooks do and demand.
 _ADMISSION: tuple[Stage, ...] = (
@@ -45,12 +58,12 @@ _ADMISSION: tuple[Stage, ...] = (
 #: From there to the VMI before its defaults.
 _START: tuple[Stage, ...] = (
     *_ADMISSION,
-    historic.find_flavor,
+    _find_flavor,
     start.create_vmi,
-    merging.merge_presets,
+    _merge_presets,
 )
 _EXPAND: tuple[Stage, ...] = (
-    historic.refuse_flavor,
+    _refuse_flavor,
     admission.resolve,
     admission.check_crashes,
 )
@@ -68,23 +81,27 @@ def _adopt(machine: Machine) -> None:
     machine.template = {key: machine.vm[key] for key in ("metadata", "spec") if key in machine.vm}
 
 
-_BARE: tuple[Stage, ...] = (_adopt, merging.merge_presets)
-#: A VM of kubevirt.io/v1alpha1, which was what a VMI is today.
-_RUNTIME: tuple[Stage, ...] = (_adopt, merging.merge_historic_presets, historic.fill_defaults)
-#: A VM from the store that came before.
-_STORED: tuple[Stage, ...] = (historic.fill_flavour, *_START)
+_BARE: tuple[Stage, ...] = (_adopt, _merge_presets)
+
+
+def _older(era: machines.Era) -> tuple[Stage, ...]:
+    """The stages of a VM of kubevirt.io/v1alpha1, which was what a VMI is today, or from the store before that."""
+    from render.pipeline import historic, merging
+
+    if era == "store":
+        return (historic.fill_flavour, *_START)
+    return (_adopt, merging.merge_historic_presets, historic.fill_defaults)
 
 
 def stages(resource: Resource, settings: Settings) -> tuple[tuple[Stage, ...], Emit | None]:
     """The stages for a VM or a bare VMI, and what it becomes; None leaves it as it is."""
     era = machines.era(resource)
-    if resource.kind == load.VMI or era == "runtime":
-        made = {"vm": emit.bare_vmi, "vmi": emit.vmi}.get(settings.emit)
-        steps = _RUNTIME if era else _BARE
-        return (steps if settings.emit != "expand" else ()), made
-    if era == "store":
-        made = {"vm": stamping.vm, "vmi": emit.vmi}.get(settings.emit)
-        return (_STORED if settings.emit != "expand" else ()), made
+    if era or resource.kind == load.VMI:
+        vm = stamping.vm if era == "store" else emit.bare_vmi
+        made = {"vm": vm, "vmi": emit.vmi}.get(settings.emit)
+        if settings.emit == "expand":
+            return (), made
+        return (_older(era) if era else _BARE), made
     match settings.emit:
         case "expand":
             return (_EXPAND_STORED if settings.stored else _EXPAND), emit.expand
@@ -108,6 +125,8 @@ def render(resources: Iterable[Tree], settings: Settings = Settings()) -> Render
     diagnostics, also that something is no object. TypeError where *resources* is itself one object and not a list.
     Reads no environment and no file but the package's own data and a catalogue that *settings* names.
     """
+    from render.pipeline import intake
+
     objects = intake.take(resources)
     rendered = intake.answered(run(objects.resources, settings, traced=True), objects)
     return Rendered(

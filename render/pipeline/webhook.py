@@ -3,6 +3,8 @@
 Upstream: pkg/virt-api/webhooks/mutating-webhook/mutators/vm-mutator.go, pkg/instancetype/webhooks/vm.
 """
 
+from typing import TYPE_CHECKING
+
 from render.defaults import vm as vm_defaults
 from render.diagnostics.codes import (
     DEPRECATED_FIELD,
@@ -20,8 +22,11 @@ from render.model.resource import CDI
 from render.model.tree import Tree
 from render.pipeline.admission import definition_of
 from render.pipeline.machine import TEMPLATE, Machine
-from render.resolve import infer, matcher
+from render.resolve import matcher
 from render.resolve.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
+
+if TYPE_CHECKING:
+    from render.resolve.infer import Failed
 
 _RUN_STRATEGIES = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
 
@@ -93,6 +98,8 @@ def infer_matchers(machine: Machine) -> None:
 def _infer(machine: Machine, kind_class: KindClass, given: Tree) -> None:
     volume = given["inferFromVolume"]
     path = ("spec", kind_class.word, "inferFromVolume")
+    from render.resolve import infer
+
     result = infer.infer(
         kind_class, volume, machine.spec, machine.namespace, machine.context.catalogue
     )
@@ -116,7 +123,7 @@ def _infer(machine: Machine, kind_class: KindClass, given: Tree) -> None:
     machine.vm = draft.tree
 
 
-def _inference_help(failed: infer.Failed) -> str:
+def _inference_help(failed: "Failed") -> str:
     if failed.missing is None:
         return "name the object instead, or label the volume's source"
     _, kind, namespace, name = failed.missing

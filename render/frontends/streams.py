@@ -1,0 +1,63 @@
+"""The standard streams of the process: whole texts, written at once."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+from render.frontends import stopping
+from render.manifests.signals import STOPS, held
+
+STDOUT, STDERR = 1, 2
+_PIECE = 1 << 16
+
+
+def emit(text: str, to: int) -> None:
+    """Write *text* to the file descriptor *to*, whole: a failing write is an OSError here, not a surprise at exit."""
+    emit_all((text,), to)
+
+
+def emit_all(texts: Iterable[str], to: int) -> None:
+    """Write *texts* to the file descriptor *to*, one after the other.
+
+    Who asks us to end waits for standard output, lest its reader takes half of it for all; not at a terminal, and no
+    longer than until he asks again.
+    """
+    pieces = _pieces(text.encode("utf-8", "backslashreplace") for text in texts)
+    if to != STDOUT or os.isatty(to):
+        _write_all(pieces, to)
+        return
+    when = "while printing"
+    try:
+        with held(STOPS):
+            _write_all(pieces, to)
+            when = "after printing everything"
+    except stopping.STOPPED as stopped:
+        stopping.note(stopped, when)
+        raise
+
+
+def _pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """*parts* joined to pieces that are worth a call of the system."""
+    kept: list[bytes] = []
+    size = 0
+    for part in parts:
+        kept.append(part)
+        size += len(part)
+        if size >= _PIECE:
+            yield b"".join(kept)
+            kept, size = [], 0
+    yield b"".join(kept)
+
+
+def _write_all(pieces: Iterable[bytes], to: int) -> None:
+    """Without a buffer, which would be written in the end even where nobody reads any more."""
+    for piece in pieces:
+        left = memoryview(piece)
+        while left:
+            left = left[os.write(to, left) :]
+
+
+def standard_input() -> BinaryIO | None:
+    """The stream that ``-`` means; None in a process without one."""
+    return sys.stdin.buffer if sys.stdin else None
