@@ -1,5 +1,6 @@
 """The promises of the design, for repositories that nobody wrote."""
 
+import json
 from typing import Any
 
 from hypothesis import event, given
@@ -7,41 +8,53 @@ from hypothesis import strategies as st
 
 from render import Rendered, Settings, render
 from render.manifests import writer
-from render.manifests.reader import read
-from render.model import tree
+from tests.differential.test_contents import is_live, nameless
 from tests.differential.test_goldens import seeded
 from tests.support import answers
-from tests.support.generated import repositories
+from tests.support.generated import INSTANCETYPES, MACHINES, PREFERENCES, identity, repositories
 
 Json = dict[str, Any]
+OVERRIDE: dict[str, Any] = {"preset_conflicts": "override"}
 
 
 def has_errors(rendered: Rendered) -> bool:
     return any(found.is_error for found in rendered.diagnostics)
 
 
+def machines(objects: list[Json]) -> list[Json]:
+    return [one for one in objects if one["metadata"]["name"] in MACHINES]
+
+
+def exactly(value: Any) -> str:
+    """*value* with its types and the order of its keys, which ``==`` does not look at."""
+    return json.dumps(value)
+
+
 @given(repositories())
 def test_the_promises(objects: list[Json]) -> None:
-    given = tree.copy(objects)
-    first = render(objects)
-    assert objects == given, "the input is not changed"
-    vms = [one for one in objects if one["kind"] == "VirtualMachine"]
-    for vm in vms:  # 3: rendered, or an error says why not
-        assert answers.result_for(first, vm) or has_errors(first)
+    before = exactly(objects)
+    first = render(objects, Settings(**OVERRIDE))
+    assert exactly(objects) == before, "the input is not changed"
+    for vm in machines(objects):  # 3: rendered, or an error says why not
+        assert answers.result_for(first, vm) or answers.errors_of(first, vm)
     for index, source in enumerate(first.sources):  # 5: untouched stays untouched
         if source is not None:
-            assert first.resources[index] == objects[source]
-    assert [s for s in first.sources if s is not None][-3:] == [2, 3, 4] or has_errors(first)
+            assert exactly(first.resources[index]) == exactly(objects[source])
+    kept = [source for source in first.sources if source is not None]
+    assert kept == [i for i, one in enumerate(objects) if one not in machines(objects)]
     event("errors" if has_errors(first) else "rendered")
     if has_errors(first):
         return
-    assert len(first.resources) == len(objects)
-    assert render(objects) == first, "4: the same again"
-    again = render(first.resources)
-    assert again.resources == first.resources, "4: rendering the output again changes nothing"
-    direct, through = (render(given, Settings(emit="vmi")) for given in (objects, first.resources))
+    assert list(map(identity, first.resources)) == list(map(identity, objects))
+    assert render(objects, Settings(**OVERRIDE)) == first, "4: the same again"
+    again = render(first.resources, Settings(**OVERRIDE))
+    assert not has_errors(again), "1: what was admitted is admitted"
+    assert writer.write(again.resources) == writer.write(first.resources), "4: again, no change"
+    direct, through = (
+        render(one, Settings(emit="vmi", **OVERRIDE)) for one in (objects, first.resources)
+    )
     stored = render(first.resources, Settings(emit="expand", stored=True))
-    for vm in vms:
+    for vm in machines(objects):
         expected = answers.result_for(direct, vm)
         assert expected is not None
         assert answers.result_for(through, vm) == expected, "1: the same VMI"
@@ -49,13 +62,88 @@ def test_the_promises(objects: list[Json]) -> None:
         assert sent is not None
         assert mutated is not None
         assert seeded(mutated, sent) == sent, "2: nothing drifts"
+        assert foreign(vm).items() <= sent["metadata"].get("annotations", {}).items()
 
 
-def outcome(objects: list[Json]) -> tuple[list[Json], list[tuple[str, str]]]:
-    """What comes out, in an order of its own, and what is said."""
+def foreign(vm: Json) -> dict[str, str]:
+    """The annotations that an author gave the VM."""
+    return vm["metadata"].get("annotations") or {}
+
+
+#: What each mode adds to as many objects as went in.
+ADDED: dict[Any, tuple[str, ...]] = {
+    "vm": (),
+    "vmi": (),
+    "expand": (),
+    "source": (),
+    "hashed": ("VirtualMachineInstancetype", "VirtualMachinePreference",
+               "VirtualMachineClusterInstancetype", "VirtualMachineClusterPreference"),
+    "revisions": ("ControllerRevision",),
+}  # fmt: skip
+
+
+@given(repositories())
+def test_objects_out_are_objects_in(objects: list[Json]) -> None:
+    """Promise 3, in every mode; and 5, where a mode leaves an object alone."""
+    for emit, added in ADDED.items():
+        rendered = render(objects, Settings(emit=emit, **OVERRIDE))
+        if not has_errors(rendered):
+            check_count(objects, rendered.resources, emit, added)
+
+
+def check_count(objects: list[Json], found: list[Json], emit: str, added: tuple[str, ...]) -> None:
+    names = list(map(identity, found))
+    wanted = list(map(identity, objects))
+    if emit == "vmi":
+        wanted = [
+            (group, f"{kind}Instance" if name in MACHINES else kind, namespace, name)
+            for group, kind, namespace, name in wanted
+        ]
+    assert names[: len(wanted)] == wanted
+    assert {kind for _, kind, _, _ in names[len(wanted) :]} <= {*added}
+    assert len({*names}) == len(names)
+    for body, given_body in zip(found, objects, strict=False):
+        if emit == "source" or given_body not in machines(objects):
+            assert exactly(body) == exactly(given_body)
+
+
+#: Where matchers are kept, and with the cluster's defaults written out. What is bundled keeps its name in `hashed`.
+WITHOUT_THE_DEFINITIONS: tuple[dict[str, Any], ...] = (
+    {"emit": "vm", "defaults": "cluster", "catalog": "none"},
+    {"emit": "hashed"},
+    {"emit": "revisions", "catalog": "none"},
+)
+
+
+@given(repositories())
+def test_every_output_starts_the_same_vmi(objects: list[Json]) -> None:
+    """Promise 1, from what a mode writes alone; and 4."""
+    direct = render(objects, Settings(emit="vmi", **OVERRIDE))
+    for mode in WITHOUT_THE_DEFINITIONS:
+        out = render(objects, Settings(**{**mode, "catalog": "bundled"}, **OVERRIDE))
+        if has_errors(out):
+            return
+        originals = set(map(identity, filter(is_live, objects)))
+        left = [one for one in out.resources if identity(one) not in originals]
+        started = render(
+            left, Settings(**{**mode, "emit": "vmi", "defaults": "manifest"}, **OVERRIDE)
+        )
+        hashed = mode["emit"] == "hashed"
+        for vm in machines(objects):
+            want, found = answers.result_for(direct, vm), answers.result_for(started, vm)
+            assert (nameless(found) if hashed else found) == (nameless(want) if hashed else want)
+        again = render(left, Settings(**mode, **OVERRIDE))
+        assert machines(again.resources) == machines(out.resources)
+
+
+def outcome(objects: list[Json]) -> tuple[list[str], list[tuple[str, str, str]]]:
+    """What comes out, in an order of its own, and what is said about which field."""
     rendered = render(objects)
-    bodies = sorted(rendered.resources, key=lambda body: (body["kind"], body["metadata"]["name"]))
-    return bodies, sorted((found.code, found.message) for found in rendered.diagnostics)
+    bodies = sorted(map(exactly, rendered.resources))
+    return bodies, sorted(
+        (found.code, found.message, f"{found.resource} {found.field}")
+        for found in rendered.diagnostics
+    )
 
 
 @given(repositories(), st.data())
@@ -64,44 +152,31 @@ def test_the_order_of_objects_does_not_matter(objects: list[Json], data: st.Data
     assert outcome(shuffled) == outcome(objects)
 
 
+#: Another length and another order.
+NEW_NAMES = dict(
+    zip(
+        (*INSTANCETYPES, *PREFERENCES, *MACHINES),
+        ("zz-tiny", "zz-giant-9", "x.other", "w.other", "y1", "aa.two"),
+        strict=True,
+    )
+)
+
+
+def named_anew(value: Any) -> Any:
+    """*value* with every name changed, wherever it stands."""
+    text = exactly(value)
+    for old, new in NEW_NAMES.items():
+        text = text.replace(old, new)
+    return json.loads(text)
+
+
 @given(repositories())
 def test_names_do_not_matter(objects: list[Json]) -> None:
-    """Another name for the definitions, in them and in the matchers, gives the same template."""
-    named = tree.copy(objects)
-    for body in named:
-        if "stancetype" in body["kind"] or "Preference" in body["kind"]:
-            body["metadata"]["name"] += "-renamed"
-        elif body["kind"] == "VirtualMachine":
-            for matcher in ("instancetype", "preference"):
-                body["spec"][matcher]["name"] += "-renamed"
-    first, second = render(objects), render(named)
-    assert [found.code for found in first.diagnostics] == [
-        found.code for found in second.diagnostics
+    """With other names for VMs, instancetypes and preferences the same comes out, with those names."""
+    first, second = render(objects), render(named_anew(objects))
+    assert exactly(second.resources) == exactly(named_anew(first.resources))
+    said = [
+        [(d.code, d.resource, d.field, d.message) for d in one.diagnostics]
+        for one in (first, second)
     ]
-    if not has_errors(first):
-        for one, other in zip(first.resources[:2], second.resources[:2], strict=True):
-            wanted = tree.copy(one["spec"]["template"])
-            found = tree.copy(other["spec"]["template"])
-            for template in (wanted, found):
-                for kind in ("instancetype", "preference"):
-                    template["metadata"]["annotations"].pop(f"kubevirt.io/{kind}-name")
-            assert found == wanted
-
-
-@given(repositories())
-def test_the_notation_does_not_matter(objects: list[Json]) -> None:
-    """As YAML, as JSON, as items of a List, one document each or all in one: the same objects, the same outcome."""
-    import json
-
-    wanted = outcome(objects)
-    whole = {"apiVersion": "v1", "kind": "List", "items": objects}
-    for text in (
-        writer.write(objects),
-        "\n".join(json.dumps(body) for body in objects),
-        writer.dump(whole),
-        json.dumps(whole, indent=1),
-        "---\n" + "\n---\n".join(json.dumps(body, indent=2) for body in objects),
-    ):
-        found = read(text.encode(), "f")
-        assert found.diagnostics == []
-        assert outcome([document.body for document in found.documents]) == wanted
+    assert named_anew(said[0]) == json.loads(exactly(said[1]))

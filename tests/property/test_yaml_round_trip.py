@@ -5,14 +5,16 @@ from hypothesis import strategies as st
 
 from render.manifests import positions, writer
 from render.manifests.reader import read
+from render.manifests.scalars import in_json
 
 NASTY = st.text(
     alphabet="ab yYnN01e.:-#'\"\\\n\t\r,[]{}&*!|>%@`~<=?\x85\u2028\ufeffé😀\x00", max_size=12
 )
 TEXT = NASTY | st.text(max_size=30)
-NUMBERS = st.integers(-(2**63), 2**64 - 1) | st.floats(
-    allow_nan=False, allow_infinity=False
-).filter(lambda number: not number.is_integer())
+#: A float without a fraction is an integer to Kubernetes.
+NUMBERS = st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False).map(
+    in_json
+)
 VALUES = st.recursive(
     st.none() | st.booleans() | NUMBERS | TEXT,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
