@@ -269,7 +269,9 @@ def check_firmware(scene: Scene) -> None:
     written = scene.vm("domain", "firmware", "bootloader") or {}
     made = scene.out("domain", "firmware", "bootloader") or {}
     wants = scene.wants("firmware") or {}
-    if written.get("efi") is None and written.get("bios") is None:
+    if "efi" in written or "bios" in written:
+        assert made.keys() == written.keys()
+    else:
         assert ("bios" in made) == (wants.get("preferredUseBios") is True)
         if "bios" not in made and wants.get("preferredEfi") is not None:
             assert made["efi"] == wants["preferredEfi"]

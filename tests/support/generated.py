@@ -140,7 +140,7 @@ def preference_specs(draw: st.DrawFn) -> Json:
     spec: Json = draw(of_type("instancetype.VirtualMachinePreferenceSpec"))
     if not draw(_one_in(4)):
         spec["devices"] = draw(of_type("instancetype.DevicePreferences"))
-    for part, words in (("features", "Feature"), ("firmware", "Firmware")):
+    for part, words in (("cpu", "CPU"), ("features", "Feature"), ("firmware", "Firmware")):
         if draw(st.booleans()):
             spec[part] = draw(of_type(f"instancetype.{words}Preferences"))
     if "requirements" in spec and not draw(_one_in(6)):
