@@ -42,6 +42,7 @@ def test_the_promises(objects: list[Json]) -> None:
             assert exactly(first.resources[index]) == exactly(objects[source])
     kept = [source for source in first.sources if source is not None]
     assert kept == [i for i, one in enumerate(objects) if one not in machines(objects)]
+    assert not any(found.code.startswith("VR2") and found.is_error for found in first.diagnostics)
     event("errors" if has_errors(first) else "rendered")
     if has_errors(first):
         return
@@ -63,11 +64,27 @@ def test_the_promises(objects: list[Json]) -> None:
         assert mutated is not None
         assert seeded(mutated, sent) == sent, "2: nothing drifts"
         assert foreign(vm).items() <= sent["metadata"].get("annotations", {}).items()
+    for vm, body in zip(objects, first.resources, strict=True):
+        if vm in machines(objects):
+            check_what_is_named(vm, body)
 
 
 def foreign(vm: Json) -> dict[str, str]:
     """The annotations that an author gave the VM."""
     return vm["metadata"].get("annotations") or {}
+
+
+def check_what_is_named(vm: Json, body: Json) -> None:
+    """The stamps name the kind that a matcher names, that of the cluster if it names none."""
+    for word in ("instancetype", "preference"):
+        matcher = vm["spec"].get(word, {})
+        stamp = body["metadata"].get("annotations", {}).get(f"{answers.OURS}{word}", "")
+        if "name" in matcher:
+            kind = matcher.get("kind") or f"VirtualMachineCluster{word}"
+            named, _, _ = stamp.partition("@")
+            assert named.lower() == f"{kind.lower().removesuffix('s')}/{matcher['name']}"
+        else:
+            assert bool(stamp) == bool(matcher)
 
 
 #: What each mode adds to as many objects as went in.

@@ -16,7 +16,7 @@ from render import Settings, render
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.schemas import decode
-from tests.support.generated import instancetype_specs, preference_specs, templates
+from tests.support.generated import instancetype_specs, preference_specs, presets, templates
 
 Json = dict[str, Any]
 
@@ -114,6 +114,12 @@ DIMENSIONS = {
 }
 BINDINGS = ("bridge", "slirp", "masquerade", "sriov", "macvtap", "passt", "passtBinding", "binding")
 
+#: The claims of each VM, one with a storage class of its own.
+CLAIMS: dict[str, Json] = {
+    "own": {"source": {"blank": {}}, "storage": {"storageClassName": "mine"}},
+    "open": {"source": {"blank": {}}, "storage": {}},
+}
+
 
 def typed(value: Any, go_type: str) -> Json:
     """*value* in KubeVirt's notation, without what Go leaves out."""
@@ -141,9 +147,17 @@ def leaves(value: Any, at: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
 class Scene:
     """A VM that uses *instancetype* and *preference*, both perhaps None: what it says, and what becomes of it."""
 
-    def __init__(self, template: Json, instancetype: Json | None, preference: Json | None) -> None:
-        parts: list[Json] = []
-        spec: Json = {"runStrategy": "Always", "template": template}
+    def __init__(
+        self, template: Json, instancetype: Json | None, preference: Json | None, *others: Json
+    ) -> None:
+        self.arguments = template, instancetype, preference
+        parts: list[Json] = [*others]
+        claims = [{"metadata": {"name": name}, "spec": spec} for name, spec in CLAIMS.items()]
+        spec: Json = {
+            "runStrategy": "Always",
+            "template": template,
+            "dataVolumeTemplates": claims,
+        }
         for word, given_spec in (("instancetype", instancetype), ("preference", preference)):
             if given_spec is not None:
                 spec[word] = {"name": "x"}
@@ -162,16 +176,20 @@ class Scene:
             "spec": spec,
         }
         self.objects = [body, *parts]
-        rendered = render(self.objects, Settings(annotations=False))
+        rendered = render(self.objects, Settings(annotations=False, preset_conflicts="override"))
         self.errors = {found.code for found in rendered.diagnostics if found.is_error}
         self.written = typed(body, "kubevirt.VirtualMachine")["spec"]["template"]
         self.instancetype = typed(instancetype or {}, "instancetype.VirtualMachineInstancetypeSpec")
         self.preference = typed(preference or {}, "instancetype.VirtualMachinePreferenceSpec")
         found = {} if self.errors else rendered.resources[0]
         self.made = typed(found, "kubevirt.VirtualMachine")["spec"]["template"] if found else {}
+        self.claims = tree.get(found, "spec", "dataVolumeTemplates")
 
     def __repr__(self) -> str:
         return repr(self.objects)
+
+    def with_others(self, *others: Json) -> "Scene":
+        return Scene(*self.arguments, *others)
 
     def vm(self, *path: str | int) -> Any:
         return tree.get(self.written, "spec", *path)
@@ -263,6 +281,12 @@ def check_what_the_preference_says(scene: Scene) -> None:
         *features
     }
     check_firmware(scene)
+    preferred = scene.wants("volumes", "preferredStorageClassName") or None
+    for claim, (name, expected) in zip(
+        scene.claims, {"own": "mine", "open": preferred}.items(), strict=True
+    ):
+        assert claim["metadata"]["name"] == name
+        assert tree.get(claim, "spec", "storage", "storageClassName") == expected
 
 
 def check_firmware(scene: Scene) -> None:
@@ -354,6 +378,23 @@ SAID_OF = {
     ),
     "firmware": ("domain.firmware.bootloader",),
 }  # fmt: skip
+
+
+@given(scenes(), presets("preset-x"))
+def test_a_preset_says_what_is_left_open(scene: Scene, preset: Json) -> None:
+    """The VM with its instancetype and preference wins; a part that it has nothing of is the preset's."""
+    preset["metadata"].pop("namespace", None)
+    preset["spec"]["selector"] = {}
+    if scene.errors:
+        return
+    both = scene.with_others(preset)
+    for path, value in leaves(scene.made):
+        if value not in ({}, []):
+            assert tree.get(both.made, *path) == value, path
+    for path, value in leaves(typed(preset["spec"]["domain"], "kubevirt.DomainSpec")):
+        # A VM has a firmware uuid before any preset is looked at.
+        if scene.out("domain", path[0]) is None and path[0] != "firmware":
+            assert both.out("domain", *path) == value, path
 
 
 @pytest.mark.xfail(reason="an empty text that KubeVirt always writes counts as set", strict=True)

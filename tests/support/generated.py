@@ -339,7 +339,7 @@ def machines(draw: st.DrawFn, name: str, found: list[Json]) -> list[Json]:
             spec[word] = draw(_matcher(definition))
     template = draw(templates(sized="instancetype" in spec))
     template["spec"]["volumes"] += volumes
-    if draw(_one_in(6)):
+    if draw(_one_in(4)):
         source = {
             "source": {"blank": {}},
             "storage": {"resources": {"requests": {"storage": "1024Mi"}}},
