@@ -7,13 +7,14 @@ from hypothesis import strategies as st
 
 from render.model import tree, types
 from render.schemas import decode, encode
-from tests.support.goldens import cases
+from tests.support.goldens import FAMILIES, cases
 
 VM = "kubevirt.VirtualMachine"
 NAMES = sorted({name for owner in types.type_names() for name in types.fields(owner)})
 MACHINES = [
     body
-    for case in cases("apply")[:40]
+    for family in FAMILIES
+    for case in cases(family)[::10]
     for body in case["objects"]
     if body["kind"] == "VirtualMachine"
 ]
