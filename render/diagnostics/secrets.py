@@ -1,6 +1,8 @@
 """What a message or a quoted source line must not show: cloud-init data, passwords, the content of Secrets."""
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 
 from render.model.fieldpath import FieldPath
 
@@ -10,8 +12,10 @@ _SECRET_KEY = re.compile(
     r"|(?:private|secret|api|access|encryption)[_-]?key$|stringdata$",
     re.IGNORECASE,
 )
-_KEY = re.compile(r"""["']?([A-Za-z_][\w.-]*)["']?\s*:(?=\s|$|["'{\[])""")
+# Possessive, and from the beginning of a word only: a line may have millions of characters.
+_KEY = re.compile(r"""["']?(?<![\w.-])([\w.-]++)["']?\s*+:(?=\s|$|["'{\[])""")
 _ENTRY = re.compile(r"^(\s*)(?:-\s+)*" + _KEY.pattern)
+_DATA = frozenset({"data", "stringData"})
 _SECRET_KIND = re.compile(r"""^["']?kind["']?\s*:\s*["']?Secret\b""")
 
 
@@ -27,49 +31,62 @@ def is_secret(path: FieldPath, kind: str = "") -> bool:
     return any(isinstance(step, str) and is_secret_key(step) for step in path)
 
 
-def masked(lines: list[str], number: int) -> str:
-    """Line *number* (from 1) of the YAML file *lines*, with what is secret in it hidden.
+class Masked:
+    """The lines of a YAML file, with what is secret in them hidden.
 
     Works on the text alone, since a file with a syntax error has no fields: a line is hidden when it stands,
     by indentation, below a secret key or in the data of a Secret; else the rest of it after such a key is.
     """
-    line = lines[number - 1]
-    if any(is_secret_key(key) for key in _ancestors(lines, number)) or _in_secret(lines, number):
-        return line[: len(line) - len(line.lstrip())] + MASK
-    for match in _KEY.finditer(line):
-        if is_secret_key(match[1]) and line[match.end() :].strip():
-            return f"{line[: match.end()]} {MASK}"
-    return line
+
+    __slots__ = ("_hidden", "_lines", "_starts")
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._starts = [0, *(n for n, line in enumerate(lines) if line.startswith("---") and n)]
+        self._hidden: dict[int, frozenset[int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def line(self, number: int) -> str:
+        """Line *number*, from 1."""
+        line = self._lines[number - 1]
+        if number - 1 in self._hidden_around(number - 1):
+            return line[: _indent(line)] + MASK
+        for match in _KEY.finditer(line):
+            if is_secret_key(match[1]) and line[match.end() :].strip():
+                return f"{line[: match.end()]} {MASK}"
+        return line
+
+    def _hidden_around(self, number: int) -> frozenset[int]:
+        """Which lines of the document with line *number* are hidden, from 0; looked at once a document."""
+        index = bisect_right(self._starts, number)
+        start = self._starts[index - 1]
+        if start not in self._hidden:
+            end = self._starts[index] if index < len(self._starts) else len(self._lines)
+            self._hidden[start] = frozenset(start + n for n in _hidden(self._lines[start:end]))
+        return self._hidden[start]
+
+
+def _hidden(document: Sequence[str]) -> Iterator[int]:
+    is_a_secret = any(map(_SECRET_KIND.match, document))
+    above: list[
+        tuple[int, bool]
+    ] = []  # indents and keys that hide; a blank line belongs to what precedes it
+    for number, line in enumerate(document):
+        indent = _indent(line)
+        while above and line.strip() and above[-1][0] >= indent:
+            above.pop()
+        if above and above[-1][1]:
+            yield number
+        if line.strip():
+            entry = _ENTRY.match(line)
+            hides = bool(above) and above[-1][1]
+            hides |= entry is not None and (
+                is_secret_key(entry[2]) or (is_a_secret and entry[2] in _DATA)
+            )
+            above.append((indent, hides))
 
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _ancestors(lines: list[str], number: int) -> list[str]:
-    """The keys under which line *number* stands, innermost first; a blank line belongs to what precedes it."""
-    limit = _indent(lines[number - 1]) if lines[number - 1].strip() else 1_000_000
-    keys = []
-    for above in range(number - 2, -1, -1):
-        line = lines[above]
-        if line.startswith("---") or limit == 0:
-            break
-        if not line.strip() or _indent(line) >= limit:
-            continue
-        limit = _indent(line)
-        if entry := _ENTRY.match(line):
-            keys.append(entry[2])
-    return keys
-
-
-def _in_secret(lines: list[str], number: int) -> bool:
-    """Whether line *number* is within ``data`` of a document whose kind is Secret."""
-    if not {"data", "stringData"} & set(_ancestors(lines, number)):
-        return False
-    start = next((i for i in range(number - 1, 0, -1) if lines[i - 1].startswith("---")), 0)
-    for line in lines[start:]:
-        if line.startswith("---"):
-            return False
-        if _SECRET_KIND.match(line):
-            return True
-    return False

@@ -4,16 +4,19 @@ from collections.abc import Iterator, Mapping
 
 from render.manifests import files
 
+RECENT = 8
+"""Files kept at hand: a finding is about a few, and the next often about the same."""
+
 
 class Contents(Mapping[str, bytes]):
     """The bytes of what was read, by the name that origins use: kept for streams, read again for files."""
 
-    __slots__ = ("_files", "_kept", "_last")
+    __slots__ = ("_files", "_kept", "_recent")
 
     def __init__(self) -> None:
         self._files: dict[str, int] = {}
         self._kept: dict[str, bytes] = {}
-        self._last = ("", b"")
+        self._recent: dict[str, bytes] = {}
 
     def keep(self, name: str, data: bytes) -> None:
         """Remember the bytes of a stream."""
@@ -31,10 +34,14 @@ class Contents(Mapping[str, bytes]):
         """The bytes of *name*; empty for a file that is gone by now."""
         if name in self._kept:
             return self._kept[name]
-        if name != self._last[0]:
+        found = self._recent.pop(name, None)
+        if found is None:
             data = files.read(name, name, self._files[name])
-            self._last = (name, data if isinstance(data, bytes) else b"")
-        return self._last[1]
+            found = data if isinstance(data, bytes) else b""
+        self._recent[name] = found
+        if len(self._recent) > RECENT:
+            del self._recent[next(iter(self._recent))]
+        return found
 
     def __iter__(self) -> Iterator[str]:
         yield from self._kept

@@ -1,6 +1,7 @@
 """Which documents of a file are Kubernetes objects, and whether the file is meant to hold any."""
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from render.diagnostics import codes
@@ -11,7 +12,7 @@ from render.model.fieldpath import FieldPath
 from render.model.resource import OWN, text_at
 from render.model.tree import Tree, get
 
-_LOOKS_KUBERNETES = rb"""(?m)^[\s"'{\[,-]*(apiVersion\b|kind["']?\s*:)"""
+_LOOKS_KUBERNETES = rb"""(?m)^[ \t\r"'{\[,-]*+(apiVersion\b|kind["']?\s*+:)"""
 _NAMELESS_GROUPS = ("kustomize.config.k8s.io", OWN)
 _NOT_AN_OBJECT = codes.NOT_AN_OBJECT.number
 _NEAR = 3
@@ -60,7 +61,8 @@ def _dispensable(found: Read, data: bytes) -> str:
         return ""
     if all(one.code == codes.DUPLICATE_KEY.number for one in refused):
         return "no document with apiVersion and kind"  # well-formed, so every key can be seen
-    return "a template, not yet YAML" if all(_is_template(data, one) for one in refused) else ""
+    lines = data.split(b"\n")
+    return "a template, not yet YAML" if all(_is_template(lines, one) for one in refused) else ""
 
 
 def _is_object(body: Tree) -> bool:
@@ -102,10 +104,9 @@ def _group(body: Tree) -> str:
     return text_at(body, "apiVersion").rpartition("/")[0]
 
 
-def _is_template(data: bytes, error: Diagnostic) -> bool:
+def _is_template(lines: Sequence[bytes], error: Diagnostic) -> bool:
     """Whether the YAML error stands at (or right after) a ``{{ }}`` or ``{% %}``."""
     if error.code == codes.LIMIT_EXCEEDED.number:
         return False
     line = error.location.line
-    near = data.split(b"\n")[max(line - _NEAR, 0) : line]
-    return any(b"{{" in text or b"{%" in text for text in near)
+    return any(b"{{" in text or b"{%" in text for text in lines[max(line - _NEAR, 0) : line])

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from render.manifests import libyaml, scalars, stream
+from render.manifests.contents import RECENT
 from render.manifests.libyaml import ALIAS, CLOSE, END, FINISHED, MAPPING, OTHER, SCALAR, SEQUENCE
 from render.manifests.stream import Chunk
 from render.model.fieldpath import FieldPath
@@ -14,7 +15,7 @@ from render.model.resource import Origin
 class _Node:
     """A node of the document. *children*: of a mapping, keys and values in turn; of an alias, what it names."""
 
-    __slots__ = ("at", "children", "kind", "plain", "tag", "text")
+    __slots__ = ("_fields", "at", "children", "kind", "plain", "tag", "text")
 
     def __init__(self, kind: int, at: tuple[int, int], tag: str | None = None) -> None:
         self.kind = kind
@@ -23,9 +24,20 @@ class _Node:
         self.text = ""
         self.plain = False
         self.children: list[_Node] = []
+        self._fields: _Fields | None = None
 
     def pairs(self) -> Iterator[tuple["_Node", "_Node"]]:
         return zip(self.children[::2], self.children[1::2], strict=False)
+
+    def fields(self) -> "_Fields":
+        """What stands in a complete mapping itself, by key; of a key that stands twice the first."""
+        if self._fields is None:
+            self._fields = {}
+            for key, value in self.pairs():
+                name = None if _is_merge(key) else _key(key)
+                if name is not None:
+                    self._fields.setdefault(name, (key.at, value))
+        return self._fields
 
 
 def locate(data: bytes, origin: Origin, path: FieldPath) -> tuple[int, int]:
@@ -60,7 +72,7 @@ def bad_keys(chunk: Chunk) -> list[tuple[str, tuple[int, int], tuple[int, int] |
     return list(_bad_keys(root_node)) if root_node else []
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=RECENT)
 def _chunks(data: bytes) -> list[Chunk]:
     return list(stream.split(data.decode(errors="replace")))
 
@@ -150,7 +162,11 @@ def _value(node: _Node) -> scalars.Value:
     return scalars.resolved(node.text) if node.plain else node.text
 
 
-def _child(node: _Node, step: str | int) -> tuple[tuple[int, int], _Node] | None:
+_Found = tuple[tuple[int, int], _Node]
+_Fields = dict[str, _Found]
+
+
+def _child(node: _Node, step: str | int) -> _Found | None:
     """Where the child at *step* is written, and the child."""
     named = _named(node)
     if named is None:
@@ -161,14 +177,32 @@ def _child(node: _Node, step: str | int) -> tuple[tuple[int, int], _Node] | None
         return named.children[step].at, named.children[step]
     if named.kind != MAPPING:
         return None
+    return named.fields().get(step) or _merged(named, step)
+
+
+def _merged(node: _Node, step: str) -> _Found | None:
+    """The same of what a mapping merges into itself; each mapping is looked into once, by however many ways."""
+    seen = {id(node)}
+    pending = _sources(node)
+    while pending:
+        source = _named(pending.pop())
+        if source is None or source.kind != MAPPING or id(source) in seen:
+            continue
+        seen.add(id(source))
+        if found := source.fields().get(step):
+            return found
+        pending += _sources(source)
+    return None
+
+
+def _sources(node: _Node) -> list[_Node]:
+    """What the mapping *node* merges into itself, the first last."""
     merged: list[_Node] = []
-    for key, value in named.pairs():
+    for key, value in node.pairs():
         if _is_merge(key):
             source = _named(value)
             merged.extend(source.children if source and source.kind == SEQUENCE else [value])
-        elif _key(key) == step:
-            return key.at, value
-    return next((found for source in merged if (found := _child(source, step))), None)
+    return merged[::-1]
 
 
 def _is_merge(key: _Node) -> bool:

@@ -15,7 +15,8 @@ from render.model.fieldpath import FieldPath
 
 _WIDTH = 1 << 20
 _DASH = re.compile(
-    r"^( *)(?:[^\s#-][^#\n]*:|-\s[^#\n]*:)[ ]*(?:#.*)?\n(?: *#.*\n|\s*\n)*( *)- ", re.MULTILINE
+    r"^( *)(?:[^\s#-][^#\n]*:|-[ \t][^#\n]*:)[ ]*(?:#.*)?\n(?:[ \t\r]*+(?:#.*)?\n)*+( *)- ",
+    re.MULTILINE,
 )
 
 

@@ -17,9 +17,10 @@ _FORMAT_WRONG = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
 _SUFFIX_WRONG = "unable to parse quantity's suffix"
+# Possessive throughout: what follows never needs a digit back, and a text may be long.
 _SHAPE = re.compile(
-    r"(?P<sign>[+-]?)0*(?P<whole>[0-9]*)(?:\.(?P<fraction>[0-9]*))?"
-    r"(?P<suffix>[eEinumkKMGTP]*[+-]?[0-9]*)"
+    r"(?P<sign>[+-]?)0*+(?P<whole>[0-9]*+)(?:\.(?P<fraction>[0-9]*+))?"
+    r"(?P<suffix>[eEinumkKMGTP]*+[+-]?[0-9]*+)"
 )
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
 _DECIMAL_SUFFIXES = {

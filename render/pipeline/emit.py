@@ -63,8 +63,9 @@ def _complete_input(machine: Machine, template: Draft) -> None:
 def _drop_additions(machine: Machine, template: Draft) -> None:
     """Leave out what KubeVirt adds by itself again, unless a rule changed it."""
     added = machine.additions
+    unchanged = set(map(id, added.disks))
     disks = template.get(*devices.DISKS) or []
-    kept = [disk for disk in disks if not any(disk is entry for entry in added.disks)]
+    kept = [disk for disk in disks if id(disk) not in unchanged]
     if len(kept) != len(disks):
         _put_or_remove(template, devices.DISKS, kept)
     inputs = template.get(*devices.INPUTS) or [None]

@@ -9,7 +9,8 @@ from render.diagnostics.diagnostic import Diagnostic, at
 from render.model.fieldpath import FieldPath
 from render.model.resource import Resource
 
-_PLACEHOLDER = re.compile(r"\{\{.*?\}\}|\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+#: An opening inside of another ends the search for its closing, lest a text of nothing else takes ages.
+_PLACEHOLDER = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*+\}\}|\$\{[A-Za-z_][A-Za-z0-9_]*+\}")
 #: What may hold anything: guests' own files, annotations, and free words.
 _FREE_TEXT = frozenset(
     {

@@ -1,10 +1,13 @@
 """Symbolic locations to file, line and column; looked up only for what is reported."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics.diagnostic import Location
 from render.model.resource import Origin
+
+if TYPE_CHECKING:
+    from render.diagnostics.secrets import Masked
 
 
 class Place(NamedTuple):
@@ -33,7 +36,7 @@ class Sources:
     ) -> None:
         self._origins = origins
         self._data = data or {}
-        self._lines: dict[str, list[str]] = {}
+        self._lines: dict[str, Masked] = {}
 
     def place(self, location: Location) -> Place:
         """Where *location* stands; a missing field has the place of the nearest field around it."""
@@ -56,11 +59,11 @@ class Sources:
         from render.diagnostics import secrets
 
         if file not in self._lines:
-            self._lines[file] = self._data[file].decode("utf-8", "replace").splitlines()
-        lines = self._lines[file]
-        if line > len(lines):
+            lines = self._data[file].decode("utf-8", "replace").splitlines()
+            self._lines[file] = secrets.Masked(lines)
+        if line > len(self._lines[file]):
             return ""
-        text = secrets.masked(lines, line)
+        text = self._lines[file].line(line)
         kind = location.resource.kind if location.resource else ""
         if secrets.MASK in text or not secrets.is_secret(location.path, kind):
             return text

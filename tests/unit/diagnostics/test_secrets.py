@@ -56,4 +56,4 @@ def test_references_to_secrets_are_none(path: str, kind: str) -> None:
     ],
 )
 def test_lines_are_shown_without_what_is_secret(text: str, number: int, shown: str) -> None:
-    assert secrets.masked(text.splitlines(), number) == shown
+    assert secrets.Masked(text.splitlines()).line(number) == shown
