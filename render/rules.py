@@ -147,7 +147,10 @@ def _is_set(draft: Draft, place: FieldPath) -> bool:
 
 
 def each(items: str, *rows: tuple[str, str]) -> Rule:
-    """For every entry of the list *items*, fill the fields that each row's (source, key) names."""
+    """For every entry of the list *items*, fill the text fields that each row's (source, key) names.
+
+    They are no pointers in Go: an empty text, which a field without omitempty keeps, means unset.
+    """
     place = spec(*path(items))
     pairs = tuple((path(source), key) for source, key in rows)
 
@@ -158,7 +161,7 @@ def each(items: str, *rows: tuple[str, str]) -> Rule:
         def step(draft: Draft) -> Iterable[Result]:
             for source, key, value in values:
                 for index, item in enumerate(draft.get(*place) or ()):
-                    if item.get(key) is None:
+                    if not item.get(key):
                         yield Edit((*place, index, key), value, source)
 
         return step if values else None
