@@ -179,6 +179,8 @@ class Scene:
         self.errors = {found.code for found in rendered.diagnostics if found.is_error}
         self.written = typed(body, "kubevirt.VirtualMachine")["spec"]["template"]
         self.instancetype = typed(instancetype or {}, "instancetype.VirtualMachineInstancetypeSpec")
+        if (instancetype or {}).get("nodeSelector") == {}:
+            self.instancetype["nodeSelector"] = {}  # no less claimed for being empty
         self.preference = typed(preference or {}, "instancetype.VirtualMachinePreferenceSpec")
         found = {} if self.errors else rendered.resources[0]
         self.made = typed(found, "kubevirt.VirtualMachine")["spec"]["template"] if found else {}
