@@ -66,7 +66,7 @@ class Option(NamedTuple):
     """A row of the table.
 
     *choices* are all values of a ``choice``; of a ``path`` they are the words that are not paths.
-    *needs* names the option and value without which this one means nothing.
+    *needs* names the option and value without which this one means nothing; *most* is the largest number, 0 for any.
     """
 
     name: str
@@ -77,6 +77,7 @@ class Option(NamedTuple):
     metavar: str = ""
     short: str = ""
     needs: tuple[str, str] | None = None
+    most: int = 0
 
     @property
     def field(self) -> str:
@@ -220,7 +221,10 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[str | bool | int, s
             return str(raw).lower() == "true", ""
         return "", f"{_shown(raw)} is neither true nor false"
     if option.kind == "number":
-        return _number(raw, typed=typed)
+        number, fault = _number(raw, typed=typed)
+        if option.most and number > option.most:
+            return 0, f"{number} is more than {option.most}"
+        return number, fault
     if not isinstance(raw, str) or not raw:
         return "", f"{_shown(raw)} is not a text"
     if option.kind == "choice" and raw not in option.choices:

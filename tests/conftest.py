@@ -1,11 +1,15 @@
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import hypothesis
 import pytest
 
 ROOT = Path(__file__).parents[1]
+
+# A shell lets its jobs in the background ignore ctrl-C, and so would do whatever the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: ``HYPOTHESIS_PROFILE=deep pytest tests/property`` takes hours, and is run before a release.
 hypothesis.settings.register_profile(

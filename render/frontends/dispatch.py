@@ -27,8 +27,12 @@ def krm() -> None:
 def _run_process(argv: Sequence[str]) -> NoReturn:
     """Run *argv* as all that this process does."""
     gc.disable()  # a rendering makes no cycles worth collecting, and the collector walks every tree again and again
-    stopping.arm()
-    status = invoke(argv)
+    try:
+        stopping.arm()
+        status = invoke(argv)
+    except stopping.STOPPED as stopped:  # between the two
+        status, line = stopping.outcome(stopped)
+        _say(line)
     stopping.disarm()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):  # closed: nobody is there to read

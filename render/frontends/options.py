@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from render.diagnostics.codes import INVALID_SETTING, UNREADABLE, USAGE
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.frontends import config, environment
-from render.manifests.reader import Limits
+from render.manifests.reader import DEEPEST, Limits
 from render.report.formats import FORMATS
 from render.report.places import Sources
 from render.settings import (
@@ -30,10 +30,14 @@ HOST_OPTIONS: tuple[Option, ...] = (
     Option("max-file-bytes", "number", Limits().file_bytes, "size of one file", metavar="N"),
     Option("max-total-bytes", "number", Limits().total_bytes, "size of all files", metavar="N"),
     Option("max-documents", "number", Limits().documents, "documents in one file", metavar="N"),
-    Option("max-depth", "number", Limits().depth, "nesting of one document", metavar="N"),
+    Option(
+        "max-depth", "number", Limits().depth, f"nesting of one document, up to {DEEPEST}",
+        metavar="N", most=DEEPEST,
+    ),
     Option(
         "max-alias-nodes", "number", Limits().alias_nodes,
-        "values that the aliases of one document may stand for", metavar="N",
+        "values that the aliases of one document may stand for; of a text, 64 characters count as one more",
+        metavar="N",
     ),
 )  # fmt: skip
 """Decided by who runs the program (flags, ``VIRT_RENDER_`` variables), never by what is in the repository."""

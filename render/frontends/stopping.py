@@ -1,6 +1,7 @@
 """Being asked to end, by SIGTERM or ctrl-C: an exception, so that all that cleans up after itself does."""
 
 import _thread
+import contextlib
 import os
 import sys
 import time
@@ -51,8 +52,9 @@ def arm() -> None:
 def disarm() -> None:
     """Let SIGINT and SIGTERM end the process without a word: there is nothing left to say or to clean up."""
     for number in STOPS:
-        if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
+        with contextlib.suppress(*STOPPED):  # too late: all is done
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
 
 
 def note(stopped: BaseException, when: str) -> None:

@@ -19,6 +19,7 @@ from render.manifests.libyaml import (
 from render.model import tree
 
 _OPEN: Any = object()
+_TEXT = 64  # characters that cost about as much as a value of their own
 
 
 class RefusedError(Exception):
@@ -68,7 +69,7 @@ class Builder:
         self._get: Next = libyaml.events(text)
         self._depth = depth
         self._room = depth
-        self._alias_nodes = alias_nodes
+        self._alias_nodes = self._left = alias_nodes
         self._anchors: dict[str, tuple[Any, int, int]] = {}
 
     def build(self) -> None:
@@ -200,9 +201,10 @@ class Builder:
         if not size:
             fault = "stands inside what it names" if value is _OPEN else "has no anchor before it"
             raise RefusedError(codes.YAML_SYNTAX, f"alias *{anchor[:60]} {fault}", mark)
-        self._alias_nodes -= size
-        if self._alias_nodes < 0:
-            raise RefusedError(codes.LIMIT_EXCEEDED, "aliases expand to too many values", mark)
+        self._left -= size
+        if self._left < 0:
+            message = f"aliases expand to more than {self._alias_nodes:,} values"
+            raise RefusedError(codes.LIMIT_EXCEEDED, message, mark)
         if height > self._room:
             raise self._too_deep(mark)
         return tree.copy(value)
@@ -230,10 +232,14 @@ def _is_merge(event: tuple[Any, ...]) -> bool:
 
 
 def _size(value: Any) -> tuple[int, int]:
-    """How many values there are in *value*, and how many levels."""
+    """How many values there are in *value*, long texts counted as several, and how many levels."""
+    if isinstance(value, str):
+        return 1 + len(value) // _TEXT, 0
     if not isinstance(value, dict | list):
         return 1, 0
     size, height = 1, 0
+    if isinstance(value, dict):
+        size += sum(map(len, value)) // _TEXT
     for child in value.values() if isinstance(value, dict) else value:
         below, levels = _size(child)
         size += below

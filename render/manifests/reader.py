@@ -19,10 +19,14 @@ if TYPE_CHECKING:
     from render.manifests.libyaml import Problem
 
 
+DEEPEST = 400
+"""Levels of nesting; somewhat beyond, Python's own limit on recursion comes first."""
+
+
 class Limits(NamedTuple):
     """What input may cost. *total_bytes* is for whoever reads several files; the rest holds for each call of `read`.
 
-    *depth* may be raised to some 400: beyond, Python's own limit on recursion comes first.
+    *depth* may be raised to `DEEPEST`.
     """
 
     file_bytes: int = 64 << 20
@@ -236,7 +240,8 @@ def _refused(refusal: "RefusedError", chunk: Chunk, file: str) -> Iterator[Diagn
     for key, (line, column), first in positions.bad_keys(chunk) or unplaced:
         place = Location(file=file, line=line, column=column)
         if first is None:
-            yield codes.YAML_SYNTAX.at(place, refusal.message)
+            message = refusal.message or "a mapping is no key, and a key of it stands twice"
+            yield codes.YAML_SYNTAX.at(place, message)
         else:
             yield codes.DUPLICATE_KEY.at(
                 place,

@@ -65,6 +65,4 @@ def printable(text: str) -> str:
     """*text* without control characters: a manifest must not be able to drive the terminal."""
     if text.isprintable():
         return text
-    return "".join(
-        char if char.isprintable() or char == "\t" else "\N{REPLACEMENT CHARACTER}" for char in text
-    )
+    return "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in text)

@@ -94,6 +94,20 @@ def test_nested_brackets(folder: Path, text: str) -> None:
     refuse(build("-", cwd=folder, stdin=text.encode()), Exit.UNREADABLE, "nested deeper than 200")
 
 
+def test_long_texts_behind_aliases_count_by_their_length(folder: Path) -> None:
+    aliases = "".join(f"  k{number}: *x\n" for number in range(1000))
+    text = f"{OBJECT}data:\n  x: &x {'y' * 100_000}\n{aliases}"
+    done = build("-", cwd=folder, stdin=text.encode())
+    refuse(done, Exit.UNREADABLE, "<stdin>:", "aliases expand to more than 200,000 values")
+
+
+def test_no_limit_on_nesting_that_python_cannot_keep(folder: Path) -> None:
+    refuse(build("--max-depth", "401", cwd=folder), Exit.USAGE, "--max-depth: 401 is more than 400")
+    text = f"{OBJECT}data: {'[' * 398}{']' * 398}\n"
+    done = build("--max-depth", "400", "-", cwd=folder, stdin=text.encode())
+    assert (done.returncode, done.stderr) == (Exit.OK, b"")
+
+
 def test_a_file_of_200_megabytes_is_not_read(folder: Path) -> None:
     with (folder / "huge.yaml").open("wb") as file:
         file.truncate(200 << 20)

@@ -373,3 +373,19 @@ def test_a_signal_that_was_ignored_stays_so(start: Start) -> None:
     process.send_signal(signal.SIGINT)
     printed, said = process.communicate(timeout=60)
     assert (process.returncode, printed, said) == (Exit.OK, b"", b"")
+
+
+@pytest.mark.parametrize("stopped", stopping.STOPPED)
+def test_at_the_very_end_a_signal_changes_nothing(
+    stopped: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes while the handlers are taken away, and all is printed."""
+    taken = []
+
+    def take(number: int, _handler: object) -> None:
+        taken.append(number)
+        raise stopped
+
+    monkeypatch.setattr("render.frontends.stopping.signal.signal", take)
+    stopping.disarm()
+    assert taken == [signal.SIGINT, signal.SIGTERM]

@@ -251,7 +251,8 @@ spec:
         "Remove the annotation; or, where it lacks one, write the reason as its value.",
     ),
     "VR121": Explanation(
-        "The output could not be written. Nothing was replaced.",
+        "The output could not be written. A single file is as it was; of several, none is replaced before all are"
+        " written beside their places, so that only a file that may not be replaced can stop it in the middle.",
         "$ virt-render build . -o /nowhere/out.yaml",
         "cannot write /nowhere/out.yaml: No such file or directory",
         "Check that the folder exists, may be written and has space.",

@@ -421,7 +421,7 @@ CHAIN = "a0: &a0 []\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 
         ('{"a":' * 300 + "1" + "}" * 300, 1, "nested deeper than 200 levels"),
         ('{"a":' * 10_000 + "1" + "}" * 10_000, 1, "nested deeper than 200 levels"),
         (CHAIN, 200, "nested deeper than 200 levels"),
-        (BOMB, 6, "aliases expand to too many values"),
+        (BOMB, 6, "aliases expand to more than 200,000 values"),
     ],
     ids=["flow", "block", "keys", "json", "deep json", "alias chain", "billion laughs"],
 )
@@ -485,3 +485,8 @@ def test_ruamel_and_the_reader_do_not_get_into_each_others_way() -> None:
     assert before[:3] == after[:3]
     assert before[4:] == after[4:] == ["a: 1 # kept", "{'a': [1]}"]
     assert "'e': {'b': 'c', 'd': [1, True]}, '5': 't\\n'" in before[0]
+
+
+def test_a_mapping_with_a_key_twice_is_no_key() -> None:
+    found = read(b"{{a: b, a: b}: c}\n", "a.yaml").diagnostics
+    assert [one.message for one in found] == ["a mapping is no key, and a key of it stands twice"]
