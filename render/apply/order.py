@@ -1,7 +1,7 @@
 """The order of application (upstream: pkg/instancetype/apply/vmi.go, pkg/instancetype/preference/apply/vmi.go)."""
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from render import rules
 from render.apply import flavor, instancetype, preference
@@ -27,15 +27,15 @@ def rules_for(kind: str) -> tuple[Rule, ...]:
 
 
 def _topology(vcpus: int, preference_spec: Tree | None, draft: Draft) -> tuple[Edit, ...]:
-    cpu = dict(draft.get(*_CPU) or {})
-    layout = topology.layout(vcpus, preference_spec)
-    for key, value in zip(layout._fields, layout, strict=True):
-        if value:
-            cpu[key] = value
+    cpu: dict[str | int, Any] = dict(draft.get(*_CPU) or {})
+    edits = _laid_out(topology.layout(vcpus, preference_spec))
+    for place, value, _ in edits:
+        if value is rules.ABSENT:
+            cpu.pop(place[-1], None)
         else:
-            cpu.pop(key, None)
-    draft.put(_CPU, cpu)
-    return _laid_out(layout)
+            cpu[place[-1]] = value
+    draft.put(_CPU, cpu)  # once, and not field by field
+    return edits
 
 
 @cache

@@ -70,22 +70,21 @@ class Masked:
 
 def _hidden(document: Sequence[str]) -> Iterator[int]:
     is_a_secret = any(map(_SECRET_KIND.match, document))
-    above: list[
-        tuple[int, bool]
-    ] = []  # indents and keys that hide; a blank line belongs to what precedes it
+    # The lines above by indent, and whether what is further in is hidden; a blank line belongs to what precedes it.
+    above: list[tuple[int, bool]] = []
     for number, line in enumerate(document):
         indent = _indent(line)
         while above and line.strip() and above[-1][0] >= indent:
             above.pop()
-        if above and above[-1][1]:
+        hidden = bool(above) and above[-1][1]
+        if hidden:
             yield number
         if line.strip():
             entry = _ENTRY.match(line)
-            hides = bool(above) and above[-1][1]
-            hides |= entry is not None and (
+            hides = entry is not None and (
                 is_secret_key(entry[2]) or (is_a_secret and entry[2] in _DATA)
             )
-            above.append((indent, hides))
+            above.append((indent, hidden or hides))
 
 
 def _indent(line: str) -> int:

@@ -20,7 +20,6 @@ from render.pipeline.machine import TEMPLATE, Beside, Context, Machine
 from render.resolve.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
 from render.revisions.hashes import Ref, content, content_hash, hashed_name, revision_name
 
-_VM = "kubevirt.VirtualMachine"
 _LABEL_LENGTH = 63
 _WAVE = "argocd.argoproj.io/sync-wave"
 

@@ -205,12 +205,12 @@ def _list(reader: _Reader) -> Convert:
     read, usual = _item(reader), {python}
 
     def convert(value: list[Any], link: Link, problems: list[Problem]) -> list[Any]:
-        if change and usual.issuperset(map(type, value)):
-            found = [change(item, (link, index), problems) for index, item in enumerate(value)]
-        elif usual.issuperset(map(type, value)):
+        if not usual.issuperset(map(type, value)):
+            found = [read(item, (link, index), problems) for index, item in enumerate(value)]
+        elif change is None:
             return value
         else:
-            found = [read(item, (link, index), problems) for index, item in enumerate(value)]
+            found = [change(item, (link, index), problems) for index, item in enumerate(value)]
         if all(map(is_, found, value)):
             return value
         return [item for item in found if item is not _DROPPED]
