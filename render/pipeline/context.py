@@ -50,6 +50,7 @@ def context(
         lock=pinned.lock,
         contents=pinned.contents,
         hashes={},
+        contradictions={},
         traced=traced,
     )
 

@@ -22,11 +22,16 @@ if TYPE_CHECKING:
 TEMPLATE: FieldPath = ("spec", "template")
 
 
+#: What is said of presets that contradict each other, `""` where they do not, and the places to look at.
+Contradiction = tuple[str, tuple[Related, ...]]
+
+
 class Context(NamedTuple):
     """What all machines of a rendering share.
 
-    *contents*: the decoded specs of *lock*, by hash; *hashes*: those of definitions, kept once computed;
-    *traced*: whether it is to be known which object decided which field.
+    *contents*: the decoded specs of *lock*, by hash; *hashes*: those of definitions, kept once computed, as are the
+    *contradictions* of presets by their positions, since many VMs match the same ones; *traced*: whether it is to be
+    known which object decided which field.
     """
 
     settings: Settings
@@ -37,6 +42,7 @@ class Context(NamedTuple):
     lock: Lock
     contents: dict[str, Tree]
     hashes: dict[int, tuple[Tree, str]]
+    contradictions: dict[tuple[int, ...], Contradiction]
     traced: bool
 
 

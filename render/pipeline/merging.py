@@ -21,7 +21,7 @@ from render.model import tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
-from render.pipeline.machine import Machine
+from render.pipeline.machine import Contradiction, Machine
 from render.pipeline.result import Provenance
 from render.presets import HISTORIC, MODERN, Difference, Era, Preset
 from render.resolve.kinds import INSTANCETYPE, PREFERENCE
@@ -123,30 +123,40 @@ def _select(machine: Machine, era: Era) -> list[Preset]:
 
 
 def _contradict(machine: Machine, matching: list[Preset]) -> bool:
-    pairs = list(presets.conflicts(matching))
-    if not pairs:
+    known = machine.context.contradictions
+    which = tuple(preset.resource.index for preset in matching)
+    if which not in known:
+        known[which] = _contradiction(matching)
+    text, parties = known[which]
+    if not text:
         return False
-    texts = [
-        f"presets '{later.resource.name}' and '{earlier.resource.name}' conflict: {_shown(found)}"
-        for later, earlier, found in pairs
-    ]
-    text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     machine.report(
         PRESETS_CONFLICT,
         (),
         f"VirtualMachinePresets cannot be applied due to conflicts: {text}",
-        *(
-            Related(
-                f"{preset.resource.ref} sets {difference.part}",
-                at(preset.resource, _in_preset(difference.path)),
-            )
-            for later, earlier, found in pairs
-            for difference in found
-            for preset in (later, earlier)
-        ),
+        *parties,
         help="let one of the presets select fewer VMs, or make them agree",
     )
     return True
+
+
+def _contradiction(matching: list[Preset]) -> Contradiction:
+    """What contradicts each other among presets, in KubeVirt's words, and where each of them says so."""
+    pairs = list(presets.conflicts(matching))
+    texts = [
+        f"presets '{later.resource.name}' and '{earlier.resource.name}' conflict: {_shown(found)}"
+        for later, earlier, found in pairs
+    ]
+    parties = (
+        Related(
+            f"{preset.resource.ref} sets {difference.part}",
+            at(preset.resource, _in_preset(difference.path)),
+        )
+        for later, earlier, found in pairs
+        for difference in found
+        for preset in (later, earlier)
+    )
+    return _listed(texts), tuple(dict.fromkeys(parties))
 
 
 class Loss(NamedTuple):
@@ -212,7 +222,12 @@ def _shown(found: tuple[Difference, ...], era: Era = MODERN) -> str:
         else f"{difference.part}: {' != '.join(_sides(difference))}"
         for difference in found
     ]
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    return _listed(texts)
+
+
+def _listed(texts: list[str]) -> str:
+    """As Kubernetes joins errors: one stands bare."""
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]" if texts else ""
 
 
 def _sides(difference: Difference) -> tuple[str, str]:

@@ -141,3 +141,22 @@ def test_only_rules_with_something_to_say_are_asked(
     machines = sum(one.kind == "VirtualMachine" for one in resources)
     assert machines == 3
     assert 0 < sum(asked) / machines <= 16
+
+
+def test_presets_are_compared_once_for_all_machines_that_match_the_same() -> None:
+    labels = {"labels": {"os": "any"}}
+    domain = {"cpu": {"cores": 2}, "devices": {}}
+    instance = {"metadata": labels, "spec": {"domain": {"devices": {}}}}
+    specs: dict[str, Any] = {
+        "VirtualMachineInstancePreset": {"selector": {"matchLabels": labels["labels"]}, "domain": domain},
+        "VirtualMachine": {"runStrategy": "Always", "template": instance},
+    }  # fmt: skip
+    bodies = [
+        {"apiVersion": "kubevirt.io/v1", "kind": kind, "metadata": {"name": f"n{index}"}, "spec": spec}
+        for kind, spec in specs.items()
+        for index in range(30)
+    ]  # fmt: skip
+    resources = [from_body(body, index) for index, body in enumerate(bodies)]
+    done = calls(lambda: order.run(resources, Settings()))
+    assert done["presets.py:merge"] == 30 * 30
+    assert done["presets.py:differences"] == 30 * 30 + 30 * 29 // 2
