@@ -14,6 +14,7 @@ from render.manifests.sources import Loaded
 _STDERR = 2
 _PATIENCE = 1.0  # seconds before there is anything to say
 _PAUSE = 0.2
+_COLUMNS = 80  # of a terminal that does not know
 _ERASE = "\r\x1b[K"
 _NAMED = 3
 
@@ -87,7 +88,9 @@ class Work:
         def show() -> None:
             pause = _PATIENCE
             while not done.wait(pause):
-                sys.stderr.write(f"{_ERASE}{self}")
+                columns = os.get_terminal_size(_STDERR).columns or _COLUMNS
+                line = str(self)[: columns - 1]  # one that is wrapped could not be erased
+                sys.stderr.write(f"{_ERASE}{line}")
                 sys.stderr.flush()
                 pause = _PAUSE
             if pause == _PAUSE:

@@ -127,7 +127,7 @@ class _Walk:
                 self.links.append(child)
             elif entry.is_dir(follow_symlinks=False):
                 self.pending.append(child)
-            elif name.endswith(_YAML):
+            elif name.lower().endswith(_YAML):
                 self._list(child, is_regular=entry.is_file(follow_symlinks=False))
 
     def _entries(self, folder: _Folder) -> dict[str, "os.DirEntry[str]"]:
@@ -166,6 +166,8 @@ class _Walk:
         name = os.path.basename(file.shown)
         if name in kustomization.FILES:
             self._skip(file.shown, "a kustomization, and kustomize is not used")
+        elif not name.endswith(_YAML):
+            self._skip(file.shown, "kubectl and Argo CD read names that end in small letters")
         elif not is_regular:
             self.found.diagnostics.append(files.special(printable(file.shown)))
         elif printable(file.shown) != file.shown:

@@ -2,6 +2,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -125,6 +126,22 @@ def test_progress_of_a_part_that_counts_nothing(tmp_path: Path) -> None:
         process.terminate()
         assert process.wait(60) == Exit.TERMINATED
     assert rest(terminal).endswith("\r\x1b[Kvirt-render: terminated while migrating 1 objects\r\n")
+
+
+def test_progress_on_a_narrow_terminal(tmp_path: Path) -> None:
+    """A line that is wrapped could not be erased."""
+    (tmp_path / "vm.yaml").write_text(VM)
+    terminal, theirs = os.openpty()
+    termios.tcsetwinsize(theirs, (24, 12))
+    with subprocess.Popen(
+        [sys.executable, "-m", "render", "build", "vm.yaml", "-"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs,
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        assert until(terminal, ", 1 ") == "\r\x1b[K1 files, 1 "
+        process.communicate(NOTE.encode())
+    assert set(rest(terminal).replace("1 files, 1 ", "").split("\r")) == {"", "\x1b[K"}
 
 
 def rest(terminal: int) -> str:

@@ -68,13 +68,15 @@ def test_names_are_tidied(given: str, shown: str) -> None:
     assert discover.tidy(given) == shown
 
 
-def test_hidden_files_and_helm_templates_are_left_out_with_a_note(folder: Path) -> None:
+def test_hidden_files_helm_templates_and_large_endings_are_left_out_with_a_note(
+    folder: Path,
+) -> None:
     tree(
         folder,
         dict.fromkeys(
             [
                 ".git/config.yaml", ".hidden.yaml", ".hidden.txt", "chart/Chart.yaml",
-                "chart/templates/vm.yaml", "chart/crds/crd.yaml", "templates/vm.yaml",
+                "chart/templates/vm.yaml", "chart/crds/crd.yaml", "templates/vm.yaml", "VM.YAML",
             ],
             "",
         ),
@@ -84,6 +86,7 @@ def test_hidden_files_and_helm_templates_are_left_out_with_a_note(folder: Path) 
     assert notes(found) == {
         ".git": ".git skipped: hidden",
         ".hidden.yaml": ".hidden.yaml skipped: hidden",
+        "VM.YAML": "VM.YAML skipped: kubectl and Argo CD read names that end in small letters",
         "chart/templates": "chart/templates skipped: the templates of a Helm chart",
     }
 
