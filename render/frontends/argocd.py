@@ -18,7 +18,7 @@ import render
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.frontends import stopping
-from render.frontends.exits import Exit, status
+from render.frontends.exits import Exit, failure, status
 from render.frontends.options import DEADLINE, HOST_OPTIONS, Call, Request, request
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
@@ -64,13 +64,14 @@ def generate(call: Call, environ: Mapping[str, str]) -> Exit:
     try:
         with run.work:
             return _generate(run, call, environ)
-    except stopping.STOPPED as stopped:
+    except (*stopping.STOPPED, Exception) as error:
+        stopped = stopping.behind(error)
+        if stopped is None:
+            _log(_line(run, failure(error), environ))
+            raise
         outcome, said = stopping.outcome(stopped)
         _log(said + _line(run, outcome, environ))
         return outcome
-    except Exception:
-        _log(_line(run, Exit.INTERNAL, environ))
-        raise
 
 
 def _generate(run: Run, call: Call, environ: Mapping[str, str]) -> Exit:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from render.frontends import stopping
-from render.frontends.exits import Exit
+from render.frontends.exits import Exit, failure
 
 _GONE = "error VR110 unreadable: cannot read the current folder: it was removed"
 _UNWRITABLE = "error VR121 unwritable: cannot write to standard output"
@@ -27,12 +27,7 @@ def krm() -> None:
 def _run_process(argv: Sequence[str]) -> NoReturn:
     """Run *argv* as all that this process does."""
     gc.disable()  # a rendering makes no cycles worth collecting, and the collector walks every tree again and again
-    try:
-        stopping.arm()
-        status = invoke(argv)
-    except stopping.STOPPED as stopped:  # between the two
-        status, line = stopping.outcome(stopped)
-        _say(line)
+    status = invoke(argv, armed=True)
     stopping.disarm()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):  # closed: nobody is there to read
@@ -41,9 +36,14 @@ def _run_process(argv: Sequence[str]) -> NoReturn:
     os._exit(status)  # taking the interpreter apart would cost a tenth of a small rendering
 
 
-def invoke(argv: Sequence[str]) -> Exit:
-    """Run the command line *argv* (without the program's name); whatever happens is an exit status."""
+def invoke(argv: Sequence[str], *, armed: bool = False) -> Exit:
+    """Run the command line *argv* (without the program's name); whatever happens is an exit status.
+
+    *armed*: being asked to end is one too, from now on; else what the caller made of signals holds.
+    """
     try:
+        if armed:
+            stopping.arm()
         return _caught(argv)
     except BaseException as error:
         stopped = stopping.behind(error)
@@ -57,25 +57,30 @@ def invoke(argv: Sequence[str]) -> Exit:
 def _caught(argv: Sequence[str]) -> Exit:
     try:
         return _run(argv)
-    except BrokenPipeError:  # who reads our output has seen enough
-        _abandon_output()
-        return Exit.BROKEN_PIPE
     except Exception as error:
         if stopping.behind(error) is not None:
             raise
-        if os.environ.get("VIRT_RENDER_DEBUG") == "1":
-            import traceback
+        return _failed(error)
 
-            traceback.print_exc()
-        if isinstance(error, FileNotFoundError) and error.filename is None:  # `os.getcwd`
-            _say(f"virt-render: {_GONE}\n")
-            return Exit.UNREADABLE
-        if isinstance(error, OSError) and error.filename is None:  # no file, so one of our streams
-            _abandon_output()
-            _say(f"virt-render: {_UNWRITABLE}: {error.strerror}\n")
-            return Exit.UNREADABLE
+
+def _failed(error: Exception) -> Exit:
+    """Say what *error* means, if there is anybody to read it."""
+    status = failure(error)
+    if status is Exit.BROKEN_PIPE:  # who reads our output has seen enough
+        _abandon_output()
+        return status
+    if os.environ.get("VIRT_RENDER_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exception(error)
+    if status is Exit.INTERNAL or not isinstance(error, OSError):
         _say(_apology(error))
-        return Exit.INTERNAL
+    elif isinstance(error, FileNotFoundError):
+        _say(f"virt-render: {_GONE}\n")
+    else:
+        _abandon_output()
+        _say(f"virt-render: {_UNWRITABLE}: {error.strerror}\n")
+    return status
 
 
 def _abandon_output() -> None:

@@ -40,3 +40,12 @@ def status(diagnostics: Iterable[Diagnostic]) -> Exit:
     """The status for *diagnostics*: `Exit.OK` without errors, else that of the error that says least of the input."""
     seen = {_OF_CODE.get(d.code, Exit.FINDINGS) for d in diagnostics if d.is_error}
     return next((exit_ for exit_ in _STRONGEST_FIRST if exit_ in seen), Exit.OK)
+
+
+def failure(error: BaseException) -> Exit:
+    """The status of a process that *error* ends."""
+    if isinstance(error, BrokenPipeError):
+        return Exit.BROKEN_PIPE
+    if isinstance(error, OSError) and error.filename is None:  # `os.getcwd`, or one of our streams
+        return Exit.UNREADABLE
+    return Exit.INTERNAL

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from render.frontends.argocd_commands import announcements
+from render.frontends.exits import Exit
 from render.frontends.options import DEADLINE
 from render.manifests.reader import read
 from render.settings import OPTIONS, Source
@@ -322,6 +323,34 @@ def test_links_that_lead_out_are_refused(server: PluginServer, repository: Path)
     assert "a symbolic link that leads out of the folder" in failure(
         server, repository, environment()
     )
+
+
+@pytest.mark.parametrize(
+    ("nobody_reads", "status"), [(True, Exit.BROKEN_PIPE), (False, Exit.UNREADABLE)]
+)
+def test_the_log_has_the_status_of_the_process(
+    repository: Path, *, nobody_reads: bool, status: Exit
+) -> None:
+    """Where the output cannot be written, too; and no manifests were printed then."""
+    (repository / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
+    if nobody_reads:
+        reader, output = os.pipe()
+        os.close(reader)
+    elif os.path.exists("/dev/full"):
+        output = os.open("/dev/full", os.O_WRONLY)
+    else:
+        pytest.skip("no /dev/full here")
+    command = [sys.executable, "-m", "render", "argocd", "generate"]
+    done = subprocess.run(
+        command, cwd=repository / "app", stdout=output, stderr=subprocess.PIPE, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    os.close(output)
+    (line,) = (line for line in done.stderr.splitlines() if line.startswith(b"{"))
+    assert done.returncode == status
+    assert {key: json.loads(line)[key] for key in ("status", "printed")} == {
+        "status": status, "printed": 0,
+    }  # fmt: skip
 
 
 def test_many_at_once_do_not_disturb_each_other(server: PluginServer, repository: Path) -> None:
