@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.options import Request
 from render.manifests import child, discover, files, kustomization, kustomize, objects, reader
+from render.manifests.sources import excess, room
 from render.model.resource import from_body
 from render.model.tree import Tree
 from render.pipeline import load, migrating
@@ -123,9 +124,12 @@ class _Root:
         """What the build in *folder*, this one or a copy of it, starts; or why there is none."""
         for fault in self._reach.diagnostics:
             return fault.message
-        output = kustomize.build(folder, program, allow_remote=asked.allow_remote)
+        most = room(asked.limits)
+        output = kustomize.build(folder, program, most=most, allow_remote=asked.allow_remote)
         if isinstance(output, Diagnostic):
             return output.message.replace(folder, self.folder)
+        if large := excess(f"{self.folder} (kustomize build)", len(output), asked.limits):
+            return large.message
         found = reader.read(output, self.folder, asked.limits)
         documents, diagnostics = objects.sift(found, output, self.folder, named=True)
         for fault in (one for one in diagnostics if one.is_error):

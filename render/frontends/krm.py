@@ -132,6 +132,7 @@ def _load(message: Message, paths: Sequence[str], asked: Request) -> Loaded:
             limits=asked.limits,
             kustomize=asked.kustomize,
             allow_remote=asked.allow_remote,
+            before=message.size,
         )
     loaded.documents[:0] = message.documents
     return loaded

@@ -13,7 +13,7 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import files, writer
 from render.manifests.reader import Document, Limits, read
-from render.manifests.sources import STDIN
+from render.manifests.sources import STDIN, excess, piped, room
 from render.model.resource import KUBEVIRT, Origin, ResourceRef, from_body
 from render.model.tree import Tree, get
 from render.report.findings import Finding
@@ -33,11 +33,12 @@ _HELP = "kustomize starts it as a function or plugin; for plain manifests use 'v
 
 
 class Message(NamedTuple):
-    """What was sent: the *documents*, the function's *config*, and in which language (*is_list*)."""
+    """What was sent: the *documents*, the function's *config*, in which language (*is_list*), and in how many bytes."""
 
     documents: list[Document]
     config: Tree | None
     is_list: bool
+    size: int = 0
 
 
 def is_plugin(words: Sequence[str], environ: Mapping[str, str]) -> bool:
@@ -52,13 +53,16 @@ def receive(
     stdin: BinaryIO | None, config_file: str, limits: Limits
 ) -> tuple[Message, list[Diagnostic]]:
     """The message on *stdin* (of a legacy plugin, if there is a *config_file*), and what is wrong with it."""
-    data = b"" if stdin is None else stdin.read(limits.total_bytes + 1)
-    limits = limits._replace(file_bytes=limits.total_bytes)  # one stream carries all files
+    data = piped(stdin, room(limits))
+    if isinstance(data, Diagnostic):
+        return Message([], None, is_list=not config_file), [data]
+    if fault := excess(STDIN, len(data), limits):
+        return Message([], None, is_list=not config_file), [fault]
     found = read(data, STDIN, limits)
     faults = [one for one in found.diagnostics if one.is_error]
     if config_file:
         config, unread = _plugin_config(config_file, limits)
-        return Message(found.documents, config, is_list=False), [*faults, *unread]
+        return Message(found.documents, config, is_list=False, size=len(data)), [*faults, *unread]
     if faults:
         return Message([], None, is_list=True), faults
     bodies = [document.body for document in found.documents]
@@ -76,7 +80,8 @@ def receive(
     ]
     documents = [Document(item, Origin(STDIN, 0, (i,)), None) for i, item in enumerate(items)]
     config = bodies[0].get("functionConfig")
-    return Message([] if faults else documents, config, is_list=True), faults
+    sent = [] if faults else documents
+    return Message(sent, config, is_list=True, size=len(data)), faults
 
 
 def _plugin_config(path: str, limits: Limits) -> tuple[Tree | None, list[Diagnostic]]:

@@ -1,26 +1,37 @@
 """Other programs, and folders for them: neither outlives us when somebody stops us."""
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FrameType
 from typing import TYPE_CHECKING
 
-from render.manifests.signals import held
+from render.manifests.signals import held, signal
 
 if TYPE_CHECKING:
-    from subprocess import CompletedProcess
+    from subprocess import CompletedProcess, Popen
+
+_PIECE = 1 << 16
+_MOST_SAID = 1 << 18
+_LEAVING = (signal.SIGHUP, signal.SIGQUIT)
+"""What the terminal sends to all that runs in it, and what ends us without a word."""
 
 
-def run(
+def run(  # noqa: PLR0913 - the options of `subprocess.run`
     command: Sequence[str],
     *,
     folder: str,
     environ: Mapping[str, str],
     stdin: bytes = b"",
     seconds: float | None = None,
+    most: int = sys.maxsize,
 ) -> "CompletedProcess[bytes]":
     """What *command*, started in *folder* without a shell, does; raises as `subprocess.run`.
 
-    It is killed if it takes longer than *seconds*, and if anything is raised here.
+    It has a session of its own, without our terminal. With all that it started there it is killed if it takes longer
+    than *seconds*, if it prints more than *most* bytes (and then the answer is longer than that), and if anything is
+    raised here. Of what it says on standard error the first and the last are kept.
     """
     import subprocess
 
@@ -28,14 +39,128 @@ def run(
         with held():  # between its start and our knowing of it
             process = stack.enter_context(
                 subprocess.Popen(  # noqa: S603 - no shell
-                    command, cwd=folder, env=environ,
+                    command, cwd=folder, env=environ, start_new_session=True,
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 )
             )  # fmt: skip
+            stack.enter_context(_leaving_takes(process))
             stack.callback(process.wait)  # also after ctrl-C, for which subprocess does not wait
-            stack.callback(process.kill)  # nothing where it has ended
-        output, said = process.communicate(stdin, timeout=seconds)
+            stack.callback(_kill, process)
+        output, said = _talk(process, stdin, seconds, most)
     return subprocess.CompletedProcess(command, process.returncode, output, said)
+
+
+def _kill(process: "Popen[bytes]") -> None:
+    """End *process* and its session, unless it has ended by itself: until we have asked, its number is not reused."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def _leaving_takes(process: "Popen[bytes]") -> Iterator[None]:
+    """Take *process* along when the terminal goes: it would have been told if it were not in a session of its own."""
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        _kill(process)
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    taken: list[int] = []
+    with contextlib.suppress(ValueError):  # not the main thread
+        for number in _LEAVING:
+            if signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, leave)
+                taken.append(number)
+    try:
+        yield
+    finally:
+        for changed in taken:
+            signal.signal(changed, signal.SIG_DFL)
+
+
+def _talk(
+    process: "Popen[bytes]", stdin: bytes, seconds: float | None, most: int
+) -> tuple[bytes, bytes]:
+    """What *process* prints and says until it ends or has printed a byte more than *most*.
+
+    `Popen.communicate` would keep all of it, however much that is.
+    """
+    import time
+    from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
+    from subprocess import TimeoutExpired
+
+    def remaining() -> float | None:
+        if seconds is None:
+            return None
+        left = started + seconds - time.monotonic()
+        if left <= 0:
+            raise TimeoutExpired(process.args, seconds)
+        return left
+
+    started = time.monotonic()
+    output, said = bytearray(), bytearray()
+    with DefaultSelector() as waiting:
+        for stream, event, work in (
+            (process.stdin, EVENT_WRITE, _feeding(stdin)),
+            (process.stdout, EVENT_READ, _keeping_all(output, most)),
+            (process.stderr, EVENT_READ, _keeping_ends(said)),
+        ):
+            if stream:
+                waiting.register(stream, event, (work, stream))
+        while waiting.get_map() and len(output) <= most:
+            for key, _ in waiting.select(remaining()):
+                work, stream = key.data
+                if not work(key.fd):
+                    waiting.unregister(stream)
+                    stream.close()
+    if len(output) <= most:
+        process.wait(remaining())
+    return bytes(output), bytes(said)
+
+
+_Step = Callable[[int], bool]
+"""Does what a pipe is ready for, and answers whether there is more to come."""
+
+
+def _feeding(data: bytes) -> _Step:
+    from select import PIPE_BUF  # so much can be written at once without waiting
+
+    unsent = memoryview(data)
+
+    def feed(pipe: int) -> bool:
+        nonlocal unsent
+        try:
+            unsent = unsent[os.write(pipe, unsent[:PIPE_BUF]) :]
+        except BrokenPipeError:  # it has read enough
+            return False
+        return bool(unsent)
+
+    return feed
+
+
+def _keeping_all(kept: bytearray, most: int) -> _Step:
+    """All that comes into *kept*, until that has a byte more than *most*."""
+
+    def keep(pipe: int) -> bool:
+        piece = os.read(pipe, min(_PIECE, most + 1 - len(kept)))
+        kept.extend(piece)
+        return bool(piece)
+
+    return keep
+
+
+def _keeping_ends(kept: bytearray) -> _Step:
+    """The first and the last that comes into *kept*."""
+
+    def keep(pipe: int) -> bool:
+        piece = os.read(pipe, _PIECE)
+        kept.extend(piece)
+        if len(kept) > _MOST_SAID:
+            del kept[_PIECE:-_PIECE]
+        return bool(piece)
+
+    return keep
 
 
 @contextlib.contextmanager

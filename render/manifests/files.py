@@ -60,7 +60,9 @@ def special(shown: str) -> Diagnostic:
 def too_large(shown: str, limit: int) -> Diagnostic:
     """The diagnostic for a file above the limit."""
     return codes.LIMIT_EXCEEDED.at(
-        Location(file=shown), f"{shown} is larger than the limit of {limit} bytes for one file"
+        Location(file=shown),
+        f"{shown} is larger than the limit of {limit} bytes for one file",
+        help="if it is meant to be read, raise --max-file-bytes",
     )
 
 

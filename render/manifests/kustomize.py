@@ -32,11 +32,12 @@ def binary(setting: str, folder: str) -> str | Diagnostic:
 
 
 def build(
-    folder: str, program: str, *, allow_remote: bool, seconds: float = SECONDS
+    folder: str, program: str, *, most: int, allow_remote: bool, seconds: float = SECONDS
 ) -> bytes | Diagnostic:
     """What ``kustomize build`` prints for *folder*, or its own words about why not.
 
-    It is started inside the folder, so that no name of a folder is taken for a URL.
+    It is started inside the folder, so that no name of a folder is taken for a URL. Once it has printed more than
+    *most* bytes it is stopped, and the answer is a byte longer than that.
     """
     from subprocess import TimeoutExpired
 
@@ -48,12 +49,13 @@ def build(
             folder=folder,
             environ=environment(os.environ, allow_remote=allow_remote),
             seconds=seconds,
+            most=most,
         )
     except OSError as error:
         return _failure(folder, f"cannot start {program}: {error.strerror}")
     except TimeoutExpired:
         return _failure(folder, f"stopped after {seconds:g} seconds")
-    if done.returncode == 0:
+    if done.returncode == 0 or len(done.stdout) > most:
         return done.stdout
     said = _without_warnings(done.stderr.decode("utf-8", "replace"))
     said = said.replace(os.path.realpath(".") + "/", "").strip()

@@ -45,15 +45,18 @@ def load(  # noqa: PLR0913 - the options of the command line
     allow_remote: bool = False,
     roots: Literal["one", "all"] = "one",
     into: Loaded | None = None,
+    before: int = 0,
 ) -> Loaded:
     """Read *paths* into one set of documents, *into* if it is given (somebody may be watching): what ``build`` renders.
 
     ``-`` is *stdin*; a folder with a kustomization is built with kustomize (*kustomize*: ``auto`` finds it on the PATH,
     ``never`` reads the plain files, anything else names the binary); of another folder the YAML and JSON files below it
     are read, and the one kustomization that may be there is built; several are an error unless *roots* is ``all``.
-    Nothing is raised: whatever is wrong is a diagnostic.
+    *before*: bytes that were read elsewhere and count towards the total. Nothing is raised: whatever is wrong is a
+    diagnostic.
     """
     loader = _Loader(stdin, kustomize, allow_remote, limits)
+    loader.total = before
     into = into or Loaded()
     loader.allow(paths)
     for path in paths:
@@ -110,6 +113,38 @@ def patches(path: str, limits: Limits) -> list[str]:
     folders = discover.walk(tidy(path), (os.path.realpath(path),), plain=False).kustomizations
     used = (os.path.relpath(real) for real in kustomization.survey(folders, limits).patches)
     return sorted({*filter(None, map(kustomization.find, folders)), *used})
+
+
+def room(limits: Limits, before: int = 0) -> int:
+    """How many bytes a stream may have after *before* bytes of other input: it counts as one file."""
+    return max(0, min(limits.file_bytes, limits.total_bytes - before))
+
+
+def excess(shown: str, size: int, limits: Limits, before: int = 0) -> Diagnostic | None:
+    """Which limit *size* bytes of *shown* break, after *before* bytes of other input."""
+    if size > limits.file_bytes:
+        return files.too_large(shown, limits.file_bytes)
+    if before + size > limits.total_bytes:
+        limit = limits.total_bytes
+        message = (
+            f"the input is larger than the limit of {limit} bytes in total: stopped at {shown}"
+        )
+        return codes.LIMIT_EXCEEDED.at(
+            Location(file=shown),
+            message,
+            help="if all of it is meant to be read, raise --max-total-bytes",
+        )
+    return None
+
+
+def piped(stdin: BinaryIO | None, most: int) -> bytes | Diagnostic:
+    """What *stdin* holds, cut off after *most* bytes and one, by which `excess` knows; or why it cannot be read."""
+    if stdin is None:
+        return codes.UNREADABLE.at(Location(file=STDIN), "there is no standard input to read")
+    try:
+        return stdin.read(most + 1)
+    except OSError as error:
+        return files.unreadable(STDIN, error)
 
 
 def _several(path: str, tops: list[str]) -> Diagnostic:
@@ -197,7 +232,8 @@ class _Loader:
         program = kustomize.binary(self.kustomize, top)
         if isinstance(program, Diagnostic):
             return [program]
-        output = kustomize.build(top, program, allow_remote=self.allow_remote)
+        most = room(self.limits, self.total)
+        output = kustomize.build(top, program, most=most, allow_remote=self.allow_remote)
         return [output] if isinstance(output, Diagnostic) else output
 
     def _folder(self, folder: str, into: Loaded) -> list[str]:
@@ -232,18 +268,9 @@ class _Loader:
     def _stream(self, into: Loaded) -> None:
         if self._is_repeated("-"):
             return
-        if self.stdin is None:
-            into.diagnostics.append(
-                codes.UNREADABLE.at(Location(file=STDIN), "there is no standard input to read")
-            )
-            return
-        try:
-            data = self.stdin.read(self.limits.file_bytes + 1)
-        except OSError as error:
-            into.diagnostics.append(files.unreadable(STDIN, error))
-            return
-        if len(data) > self.limits.file_bytes:
-            into.diagnostics.append(files.too_large(STDIN, self.limits.file_bytes))
+        data = piped(self.stdin, room(self.limits, self.total))
+        if isinstance(data, Diagnostic):
+            into.diagnostics.append(data)
         elif self._fits(STDIN, data, into):
             into.data.keep(STDIN, data)
             self._take(data, STDIN, into, named=True)
@@ -257,15 +284,10 @@ class _Loader:
     def _fits(self, shown: str, data: bytes, into: Loaded) -> bool:
         """Count *data* towards the total; the first one too much is reported, the rest is left unread."""
         before, self.total = self.total, self.total + len(data)
-        limit = self.limits.total_bytes
-        if before <= limit < self.total:
-            into.diagnostics.append(
-                codes.LIMIT_EXCEEDED.at(
-                    Location(file=shown),
-                    f"the input is larger than the limit of {limit} bytes in total: stopped at {shown}",
-                )
-            )
-        return self.total <= limit
+        fault = excess(shown, len(data), self.limits, before)
+        if fault and before <= self.limits.total_bytes:
+            into.diagnostics.append(fault)
+        return fault is None
 
     def _is_repeated(self, real: str) -> bool:
         repeated = real in self.seen

@@ -164,7 +164,7 @@ def test_a_kustomize_that_does_not_end_is_stopped(tmp_path: Path) -> None:
     tool = tmp_path / "tool"
     tool.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
     tool.chmod(0o755)
-    found = module.build(".", str(tool), allow_remote=False, seconds=0.2)
+    found = module.build(".", str(tool), most=1 << 20, allow_remote=False, seconds=0.2)
     assert not isinstance(found, bytes)
     assert found.message == "kustomize build .: stopped after 0.2 seconds"
 
@@ -234,6 +234,6 @@ def test_without_the_network_kustomize_finds_no_git_either(kustomize: str) -> No
     subprocess.run([*git, "commit", "-q", "-m", "a"], check=True)
     put("app/kustomization.yaml", f"resources: ['file://{os.getcwd()}/repo']\n")
     assert list(origins(build("app", kustomize, allow_remote=True))) == ["a"]
-    second_lock = module.build("app", kustomize, allow_remote=False)
+    second_lock = module.build("app", kustomize, most=1 << 20, allow_remote=False)
     assert not isinstance(second_lock, bytes)
     assert "git" in second_lock.message

@@ -7,7 +7,7 @@ from render.manifests.kustomize import build
 
 
 def failure(folder: Path, kustomize: str) -> str:
-    found = build(str(folder), kustomize, allow_remote=False)
+    found = build(str(folder), kustomize, most=1 << 20, allow_remote=False)
     assert isinstance(found, Diagnostic)
     assert found.code == "VR116"
     return found.message.removeprefix(f"kustomize build {folder}: ")

@@ -447,6 +447,11 @@ def test_warnings_and_notes_are_results_of_a_success() -> None:
         (f"{LEGACY}spec: {{resources: vms}}\n", "should be a list of files and folders", 2),
         (f'{LEGACY}spec: {{resources: ["a\\0"]}}\n', "should be a list of files and folders", 2),
         (f"{LEGACY}spec: {{resources: [missing]}}\n", "cannot read missing", 3),
+        (
+            f"{LEGACY}spec: {{maxFileBytes: 1000000000}}\n",
+            "function config key maxFileBytes is not for manifests and Applications to decide",
+            2,
+        ),
         ("apiVersion: v1\nkind: ConfigMap\n", "should have apiVersion virt-render.dev/v1alpha1", 2),
     ],
 )
@@ -475,6 +480,53 @@ def test_what_is_no_message_gets_no_answer(stdin: str, words: str) -> None:
     assert done.returncode == 1
     assert done.stdout == ""
     assert words in done.stderr
+
+
+@pytest.mark.parametrize("command", ["krm", "build -", "check -"])
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        ("--max-file-bytes", "<stdin> is larger than the limit of 100 bytes for one file"),
+        (
+            "--max-total-bytes",
+            "the input is larger than the limit of 100 bytes in total: stopped at <stdin>",
+        ),
+    ],
+)
+def test_the_limit_of_a_stream_is_the_one_that_is_named(
+    command: str, limit: str, words: str
+) -> None:
+    """A stream counts as one file."""
+    done = subprocess.run(
+        [sys.executable, "-m", "render", *command.split(), limit, "100"],
+        input=resource_list(VM), env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    report, nothing = done.stderr, done.stdout
+    if command.startswith("check"):
+        report, nothing = nothing, report
+    assert (done.returncode, nothing) == (3, "")
+    (first, cure) = report.splitlines()[:2]
+    assert first == f"<stdin>: error VR111 limit-exceeded: {words}"
+    assert cure.endswith(f"is meant to be read, raise {limit}")
+
+
+def test_what_a_function_is_sent_counts_towards_the_total() -> None:
+    put("vm.yaml", VM)
+    sent = resource_list(SMALL, config=f"{LEGACY}spec: {{resources: [vm.yaml]}}\n")
+    enough = len(sent.encode()) + len(VM.encode())
+    assert krm(sent, "--max-total-bytes", str(enough)).returncode == 0
+    done = krm(sent, "--max-total-bytes", str(enough - 1))
+    assert done.returncode == 3
+    assert f"limit of {enough - 1} bytes in total: stopped at vm.yaml" in done.stderr
+    assert len(answer(done)["items"]) == 1
+
+
+def test_a_stream_that_cannot_be_read() -> None:
+    with Path(os.devnull).open("wb") as closed:
+        done = subprocess.run([KRM], stdin=closed, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert b"error VR110 unreadable: cannot read <stdin>: " in done.stderr
 
 
 def test_a_path_is_a_mistake() -> None:
