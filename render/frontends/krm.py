@@ -14,7 +14,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.frontends import config
 from render.frontends.exits import Exit, status
 from render.frontends.krm_message import Books, Message, is_plugin, receive, reply
-from render.frontends.options import Call, Request, host_values, limits_of, request
+from render.frontends.options import HOST_OPTIONS, Call, Request, host_values, limits_of, request
 from render.frontends.progress import Work, in_words
 from render.frontends.reporting import tell
 from render.frontends.run import render_loaded, rendering, written
@@ -28,6 +28,7 @@ from render.report.places import Place, Sources
 from render.settings import Layer, Source, is_name
 
 _RESOURCES = "resources"
+_HOST_FLAGS = {option.spelled(Source.FLAG): option for option in HOST_OPTIONS}
 
 
 def execute(call: Call, environ: Mapping[str, str]) -> Exit:
@@ -38,8 +39,12 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
 
 def _answer(call: Call, environ: Mapping[str, str], work: Work) -> Exit:
     work.begin("read", "reading standard input")
-    limits = limits_of(host_values(call, environ).values)
     plugin = is_plugin(call.paths, environ)
+    presumed: list[Diagnostic] = []
+    if plugin:  # its flags stand in its configuration, in the repository
+        presumed = _presumptuous(call)
+        call = call._replace(flags={k: v for k, v in call.flags.items() if k not in _HOST_FLAGS})
+    limits = limits_of(host_values(call, environ).values)
     message, faults = Message([], None, is_list=False), _unexpected(() if plugin else call.paths)
     if not faults:
         message, faults = receive(standard_input(), call.paths[0] if plugin else "", limits)
@@ -48,7 +53,7 @@ def _answer(call: Call, environ: Mapping[str, str], work: Work) -> Exit:
     if faults:  # there is nothing to send back
         tell(find(faults, Sources()), asked)
         return status(faults)
-    misfits += asked.diagnostics
+    misfits += (*presumed, *asked.diagnostics)
     if misfits:
         return _refuse(message, find(misfits, asked.sources), asked, status(misfits))
     work.doing = f"reading {in_words(paths)}"
@@ -78,6 +83,19 @@ def _repinned(found: Diagnostic) -> Diagnostic:
     return found._replace(
         help=f"run: kustomize build --enable-alpha-plugins . | virt-render pin --lock {sources.LOCK} -"
     )
+
+
+def _presumptuous(plugin: Call) -> list[Diagnostic]:
+    """What the configuration of a legacy *plugin* wants to decide by flags and may not."""
+    return [
+        codes.INVALID_SETTING.at(
+            Location(),
+            f"{flag} is not for the configuration of a legacy plugin to decide",
+            help=f"who runs kustomize may set {option.spelled(Source.ENVIRONMENT)} in its environment",
+        )
+        for flag, option in _HOST_FLAGS.items()
+        if flag in plugin.flags
+    ]
 
 
 def _unexpected(paths: Sequence[str]) -> list[Diagnostic]:

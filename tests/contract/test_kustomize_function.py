@@ -339,6 +339,32 @@ def test_legacy_plugin(kustomize: str, command: str, monkeypatch: pytest.MonkeyP
     assert ("VirtualMachineInstance", "p-web") in built(kustomize, ".", FLAGS[0])
 
 
+@pytest.mark.parametrize(
+    ("flags", "variable"),
+    [
+        ("--kustomize ./theirs", "VIRT_RENDER_KUSTOMIZE"),
+        ("--kustomize=./theirs --allow-remote", "VIRT_RENDER_ALLOW_REMOTE"),
+        ("--max-file-bytes 1000000000000", "VIRT_RENDER_MAX_FILE_BYTES"),
+    ],
+)
+def test_a_legacy_plugin_does_not_decide_for_the_host(
+    kustomize: str, flags: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its flags come from the repository, which must not name a program that is run."""
+    plugin_home(monkeypatch)
+    put("theirs", "#!/bin/sh\n: > ran\n")
+    Path("theirs").chmod(0o755)
+    put("sub/kustomization.yaml", "resources: []\n")
+    put("vm.yaml", f"{VM}---\n{SMALL}")
+    put("render.yaml", f"{LEGACY}spec: {{resources: [sub]}}\nargsOneLiner: {flags}\n")
+    put("kustomization.yaml", "resources: [vm.yaml]\ntransformers: [render.yaml]\n")
+    done = build(kustomize, ".", FLAGS[0])
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "error VR801 invalid-setting: --" in done.stderr
+    assert f"help: who runs kustomize may set {variable} in its environment" in done.stderr
+    assert list(Path().rglob("ran")) == []
+
+
 def test_legacy_plugin_under_kubectl(kubectl: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plugin_home(monkeypatch)
     put("vm.yaml", f"{VM}---\n{SMALL}")
