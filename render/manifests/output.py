@@ -5,8 +5,7 @@ import contextlib
 import os
 from collections.abc import Sequence
 
-from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import files, writer
 from render.manifests.signals import held
 from render.model import resource
@@ -23,8 +22,8 @@ def is_folder(target: str) -> bool:
 def save(target: str, objects: Sequence[tuple[Tree, Tree | str]]) -> list[Diagnostic]:
     """Write *objects*, pairs of the object and what is written for it (itself or its text), to *target*.
 
-    Nothing is replaced unless everything could be written beside it first. Files of an earlier run that have no
-    object any more stay. The answer is empty, or says what the system refused.
+    All is written or nothing. Files of an earlier run that have no object any more stay. The answer is empty, or says
+    what the system refused.
     """
     try:
         if is_folder(target):
@@ -32,9 +31,7 @@ def save(target: str, objects: Sequence[tuple[Tree, Tree | str]]) -> list[Diagno
         else:
             files.write_atomic(target, writer.write(content for _, content in objects))
     except OSError as error:
-        file = error.filename or target
-        message = f"cannot write {file}: {files.reason(error)}"
-        return [codes.UNWRITABLE.at(Location(file=file), message)]
+        return [files.unwritable(error, target)]
     return []
 
 

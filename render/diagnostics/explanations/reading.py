@@ -251,8 +251,10 @@ spec:
         "Remove the annotation; or, where it lacks one, write the reason as its value.",
     ),
     "VR121": Explanation(
-        "The output could not be written. A single file is as it was; of several, none is replaced before all are"
-        " written beside their places, so that only a file that may not be replaced can stop it in the middle.",
+        "The output could not be written. Every file is as it was: several are written beside their places first, and"
+        " where one cannot be replaced, those before it are put back. If that fails, as on a file system without hard"
+        " links, the message names those that are replaced. `virt-render migrate` also writes nothing if a file that"
+        " it read has been edited in the meantime.",
         "$ virt-render build . -o /nowhere/out.yaml",
         "cannot write /nowhere/out.yaml: No such file or directory",
         "Check that the folder exists, may be written and has space.",
