@@ -1,5 +1,6 @@
 """Stage 6: revisions, pins and the lock."""
 
+from render.diagnostics.explanations.examples import documents, vm
 from render.diagnostics.explanations.explanation import Explanation
 
 _LOCK = """\
@@ -21,21 +22,9 @@ pins:
     instancetype: VirtualMachineClusterInstancetype/small@{_SMALL}
     rendered: {_ZERO}
 """
-_VM = """\
----
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  instancetype: {name: small}
-  template:
-    spec:
-      domain:
-        devices: {}
-"""
+_PINNED = _LOCK + _REVISIONS + _PIN
+_VM = vm("instancetype: {name: small}")
 _LARGER = """\
----
 apiVersion: instancetype.kubevirt.io/v1beta1
 kind: VirtualMachineClusterInstancetype
 metadata: {name: small}
@@ -64,7 +53,7 @@ EXPLANATIONS = {
     "VR603": Explanation(
         "A content in the revision lock does not fit its hash, or a pin names a content that the lock does not hold:"
         " the file was edited by hand, or merged in a way that git took for clean.",
-        _LOCK + _REVISIONS.replace("guest: 2Gi", "guest: 3Gi") + _PIN,
+        _PINNED.replace("guest: 2Gi", "guest: 3Gi"),
         "was edited: its hash is",
         "Take the lock from git again. To change what a VM runs, edit the instancetype and run"
         " 'virt-render pin --upgrade VM'.",
@@ -78,7 +67,7 @@ EXPLANATIONS = {
     "VR605": Explanation(
         "Several locks reach the rendering, one on disk and one among the resources perhaps, and pin the same VM"
         " differently.",
-        f"{_LOCK}{_REVISIONS}{_PIN}---\n{_LOCK}{_REVISIONS}{_PIN.replace('revision: 1', 'revision: 2')}",
+        documents(_PINNED, _PINNED.replace("revision: 1", "revision: 2")),
         "two locks pin web differently",
         "Keep one of them. A kustomization that lists a lock among its resources should list the one beside it.",
     ),
@@ -91,21 +80,21 @@ EXPLANATIONS = {
     "VR607": Explanation(
         "The VM's matcher names another object (or volume) than the one that the lock pins it to. As in KubeVirt, the"
         " pin ends there: the current object is used, or with '--pins require' the rendering fails.",
-        _LOCK + _REVISIONS + _PIN + _VM.replace("name: small", "name: u1.small"),
+        documents(_PINNED, vm("instancetype: {name: u1.small}")),
         "the matcher no longer means the VirtualMachineClusterInstancetype small",
         "Run 'virt-render pin' and commit the lock with the change.",
     ),
     "VR608": Explanation(
         "An instancetype or preference was edited, and VMs are pinned to what it was before. They do not change: that"
         " is what KubeVirt does with VMs that exist, and what a pin is for.",
-        _LOCK + _REVISIONS + _PIN + _VM + _LARGER,
+        documents(_PINNED, _VM, _LARGER),
         "differs from what web is pinned to",
         "Run 'virt-render pin --upgrade VM' for the VMs that should have the new content, or '--upgrade-all'.",
     ),
     "VR609": Explanation(
         "An object that VMs are pinned to is no longer in the input. The lock holds its content, so they render as"
         " before; a new VM could not use it.",
-        _LOCK + _REVISIONS + _PIN + _VM,
+        documents(_PINNED, _VM),
         "is not in the input: web is rendered from the lock",
         "Nothing, if it is meant. Otherwise add the object again, or let the VM name another one and pin it.",
     ),

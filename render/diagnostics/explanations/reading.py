@@ -1,5 +1,6 @@
 """Stage 1: what can be wrong with the input before anything is rendered."""
 
+from render.diagnostics.explanations.examples import instancetype, vm
 from render.diagnostics.explanations.explanation import Explanation
 
 EXPLANATIONS = {
@@ -53,35 +54,13 @@ metadata: {name: web}
     "VR105": Explanation(
         "A field that KubeVirt does not know. The API server drops it silently and the webhooks refuse it, so what"
         " it was meant to say would be lost. Only KubeVirt's kinds are checked.",
-        """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  template:
-    spec:
-      domain:
-        cpus: {cores: 2}
-        devices: {}
-""",
+        vm(domain="cpus: {cores: 2}"),
         "unknown field",
         "Correct the spelling (the nearest known name is in the message), or the indentation.",
     ),
     "VR106": Explanation(
         "A field has a value of another type than KubeVirt's API says.",
-        """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  template:
-    spec:
-      domain:
-        cpu: {cores: two}
-        devices: {}
-""",
+        vm(domain="cpu: {cores: two}"),
         "must be",
         "Write the type that the message asks for. Quotes make a text of a number, their absence a number or a"
         " boolean of a text.",
@@ -103,36 +82,14 @@ spec:
     ),
     "VR108": Explanation(
         "A quantity (memory, storage, CPU) that Kubernetes cannot read.",
-        """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  template:
-    spec:
-      domain:
-        memory: {guest: 4GB}
-        devices: {}
-""",
+        vm(domain="memory: {guest: 4GB}"),
         "4GB",
         "Write a number with one of the suffixes Ki, Mi, Gi, Ti, Pi, Ei (powers of 1024) or k, M, G, T, P, E"
         " (powers of 1000), without a space.",
     ),
     "VR109": Explanation(
         "A value of the right type that KubeVirt's API does not allow in this field.",
-        """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  template:
-    spec:
-      dnsPolicy: Sometimes
-      domain:
-        devices: {}
-""",
+        vm() + "      dnsPolicy: Sometimes\n",
         "Sometimes",
         "Use one of the values that the message lists.",
     ),
@@ -159,17 +116,7 @@ spec:
     "VR113": Explanation(
         "An unquoted value inside a VM that kubectl and kustomize read differently: 'yes', 'on' and 'n' are booleans"
         " to one and texts to the other, dates change their notation.",
-        """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  template:
-    spec:
-      domain:
-        devices: {autoattachMemBalloon: yes}
-""",
+        vm().replace("devices: {}", "devices: {autoattachMemBalloon: yes}"),
         "yes is true to kubectl",
         "Put the text in quotes, or write true or false.",
     ),
@@ -191,17 +138,7 @@ metadata: {name: db}
     "VR115": Explanation(
         "A placeholder of a template was never filled in, in a name, a matcher or another field that is not free"
         " text. 'check' only notes it, since the manifests of a repository may be filled in later.",
-        """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: "${NAME}"}
-spec:
-  runStrategy: Always
-  template:
-    spec:
-      domain:
-        devices: {}
-""",
+        vm().replace("name: web", 'name: "${NAME}"'),
         "${NAME}",
         "Fill in the template first and render its result.",
     ),
@@ -269,14 +206,7 @@ spec:
     "VR123": Explanation(
         "KubeVirt does not serve this kind or version in its API groups. The API server would refuse the object, and"
         " whatever names it would not find it.",
-        """\
-apiVersion: instancetype.kubevirt.io/v1beta1
-kind: VirtualMachineInstanceType
-metadata: {name: small, namespace: prod}
-spec:
-  cpu: {guest: 1}
-  memory: {guest: 1Gi}
-""",
+        instancetype("small", cpus=1).replace("Instancetype", "InstanceType"),
         "KubeVirt v1.9.0 serves no kind VirtualMachineInstanceType in instancetype.kubevirt.io/v1beta1",
         "Write the kind as the help says. An object of a later release can be let through with"
         " `virt-render.dev/ignore.VR123: reason`.",

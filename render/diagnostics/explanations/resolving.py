@@ -1,23 +1,13 @@
 """Stage 2: what a VM refers to."""
 
+from render.diagnostics.explanations.examples import documents, vm
 from render.diagnostics.explanations.explanation import Explanation
 
 EXPLANATIONS = {
     "VR201": Explanation(
         "The VM names an instancetype that is neither in the input nor in the catalogue. KubeVirt admits such a VM"
         " and fails when it starts.",
-        """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  instancetype: {name: u1.mediun}
-  template:
-    spec:
-      domain:
-        devices: {}
-""",
+        vm("instancetype: {name: u1.mediun}"),
         "u1.mediun",
         "Correct the name, add the object to the input, or give the cluster's own with --catalog PATH. Without a"
         " kind the cluster-wide VirtualMachineClusterInstancetype is meant; a namespaced one needs"
@@ -25,72 +15,28 @@ spec:
     ),
     "VR202": Explanation(
         "The VM names a preference that is neither in the input nor in the catalogue.",
-        """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  preference: {name: fedoro}
-  template:
-    spec:
-      domain:
-        devices: {}
-""",
+        vm("preference: {name: fedoro}"),
         "fedoro",
         "Correct the name, add the object to the input, or give the cluster's own with --catalog PATH. Without a"
         " kind the cluster-wide VirtualMachineClusterPreference is meant.",
     ),
     "VR203": Explanation(
         "A matcher's kind is none of the kinds of instancetypes or preferences.",
-        """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  instancetype: {name: small, kind: Instancetype}
-  template:
-    spec:
-      domain:
-        devices: {}
-""",
+        vm("instancetype: {name: small, kind: Instancetype}"),
         "got unexpected kind in InstancetypeMatcher: Instancetype",
         "Write VirtualMachineInstancetype or VirtualMachineClusterInstancetype (VirtualMachinePreference or"
         " VirtualMachineClusterPreference for preferences).",
     ),
     "VR204": Explanation(
         "A matcher contradicts itself or says nothing: KubeVirt refuses the VM.",
-        """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  instancetype: {kind: VirtualMachineInstancetype}
-  template:
-    spec:
-      domain:
-        devices: {}
-""",
+        vm("instancetype: {kind: VirtualMachineInstancetype}"),
         "Either Name or InferFromVolume should be provided within the InstancetypeMatcher",
         "Give a name, or inferFromVolume without name and kind.",
     ),
     "VR205": Explanation(
         "The instancetype or preference should come from the labels of a volume's source, and they cannot be found"
         " there. KubeVirt refuses the VM.",
-        """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  instancetype: {inferFromVolume: root}
-  template:
-    spec:
-      domain:
-        devices: {}
-""",
+        vm("instancetype: {inferFromVolume: root}"),
         "unable to find volume root to infer defaults",
         "Put the volume's source (PersistentVolumeClaim, DataVolume, DataSource, VolumeSnapshot) with its labels"
         " instancetype.kubevirt.io/default-instancetype or default-preference into the input, or name the"
@@ -99,17 +45,8 @@ spec:
     "VR206": Explanation(
         "Nothing could be inferred from the volume, and inferFromVolumeFailurePolicy is Ignore: the VM is rendered"
         " without this matcher, as KubeVirt does.",
-        """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  instancetype: {inferFromVolume: root, inferFromVolumeFailurePolicy: Ignore}
-  template:
-    spec:
-      domain:
-        devices: {}
+        vm("instancetype: {inferFromVolume: root, inferFromVolumeFailurePolicy: Ignore}")
+        + """\
       volumes:
       - name: root
         containerDisk: {image: registry.example.com/containerdisks/fedora}
@@ -120,18 +57,7 @@ spec:
     "VR207": Explanation(
         "The VM pins a ControllerRevision by revisionName, and it is not in the input. KubeVirt would not start the VM,"
         " and no lock stands in for it.",
-        """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  instancetype: {name: small, revisionName: web-small-1}
-  template:
-    spec:
-      domain:
-        devices: {}
-""",
+        vm("instancetype: {name: small, revisionName: web-small-1}"),
         "web-small-1",
         "Put the ControllerRevision into the input (from the cluster: 'kubectl get controllerrevision NAME"
         " -o yaml'), or remove revisionName to use the current object.",
@@ -139,18 +65,9 @@ spec:
     "VR208": Explanation(
         "The pinned ControllerRevision holds something that cannot be used here: a preference where an instancetype"
         " is needed, another kind, or data that cannot be decoded.",
-        """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web, namespace: prod}
-spec:
-  runStrategy: Always
-  instancetype: {name: small, revisionName: web-small-1}
-  template:
-    spec:
-      domain:
-        devices: {}
----
+        documents(
+            vm("instancetype: {name: small, revisionName: web-small-1}", namespace="prod"),
+            """\
 apiVersion: apps/v1
 kind: ControllerRevision
 metadata: {name: web-small-1, namespace: prod}
@@ -161,24 +78,14 @@ data:
   metadata: {name: small}
   spec: {}
 """,
+        ),
         "unexpected type in ControllerRevision",
         "Name the revision of the right object, or remove revisionName.",
     ),
     "VR209": Explanation(
         "The VM uses an instancetype or preference that is not in the input but among those that KubeVirt itself"
         " deploys; the message says from which release the content was taken.",
-        """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  instancetype: {name: u1.medium}
-  template:
-    spec:
-      domain:
-        devices: {}
-""",
+        vm("instancetype: {name: u1.medium}"),
         "u1.medium",
         "Nothing to do if the cluster runs this release. Otherwise put the cluster's own objects into the input or"
         " name them with --catalog PATH; --catalog none forbids the bundled ones.",
@@ -186,25 +93,17 @@ spec:
     "VR210": Explanation(
         "The input defines a cluster instancetype or preference of the same name as one that KubeVirt deploys, with"
         " another content. The one in the input is used; in the cluster, KubeVirt's operator may put its own back.",
-        """\
+        documents(
+            """\
 apiVersion: instancetype.kubevirt.io/v1beta1
 kind: VirtualMachineClusterInstancetype
 metadata: {name: u1.medium}
 spec:
   cpu: {guest: 2}
   memory: {guest: 4Gi}
----
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  instancetype: {name: u1.medium}
-  template:
-    spec:
-      domain:
-        devices: {}
 """,
+            vm("instancetype: {name: u1.medium}"),
+        ),
         "u1.medium",
         "Rename your object, unless the cluster does not deploy the common instancetypes.",
     ),
