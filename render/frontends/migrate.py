@@ -4,8 +4,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.diagnostic import Diagnostic
+from render.frontends import unified
 from render.frontends.builds import Builds
 from render.frontends.exits import Exit, status
 from render.frontends.options import Request
@@ -43,7 +43,7 @@ def migrate(asked: Request, work: Work, *, diff: bool, check: bool) -> Exit:
     """
     with work.shown():
         work.begin("read", f"reading {in_words(asked.paths)}")
-        work.inputs.append(Loaded())
+        work.inputs.append(Loaded(whole=True))
         loaded = sources.load(
             asked.paths or (".",), stdin=None, limits=asked.limits, kustomize="never", into=work.inputs[-1],
         )  # fmt: skip
@@ -62,7 +62,7 @@ def migrate(asked: Request, work: Work, *, diff: bool, check: bool) -> Exit:
         work.doing = f"writing {len(changes):,} files"
         outcome = _write(loaded, changes, asked)
     if outcome is Exit.OK:  # what is told was done
-        emit("".join(map(_diff, changes)) if diff else _summary(plan), STDOUT)
+        emit(_diff(changes) if diff else _summary(plan), STDOUT)
     return Exit.FINDINGS if check and changes else outcome
 
 
@@ -179,26 +179,18 @@ def _summary(plan: Migration) -> str:
     )
 
 
-def _diff(change: Change) -> str:
-    import difflib
-
-    lines = difflib.unified_diff(
-        change.before.splitlines(keepends=True),
-        change.after.splitlines(keepends=True),
-        f"a/{change.file}",
-        f"b/{change.file}",
-    )
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
+def _diff(changes: list[Change]) -> str:
+    return "".join(unified.diff(one.before, one.after, one.file) for one in changes)
 
 
 def _write(loaded: Loaded, changes: list[Change], asked: Request) -> Exit:
-    """All files or none."""
+    """All files or none; none if a file that was read, one that stays included, has been edited since."""
     try:
-        files.write_all([(change.file, change.after) for change in changes], sync=True)
+        files.write_all(
+            [(change.file, change.after) for change in changes],
+            sync=True,
+            known=((file, loaded.data[file]) for file in loaded.files),
+        )
     except OSError as error:
-        name = os.fsdecode(error.filename or "the files")
-        fault = codes.UNWRITABLE.at(Location(), f"cannot write {name}: {files.reason(error)}")
-        return _tell(loaded, [fault], asked)
+        return _tell(loaded, [files.unwritable(error, "the files")], asked)
     return Exit.OK

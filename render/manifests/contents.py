@@ -9,11 +9,15 @@ RECENT = 8
 
 
 class Contents(Mapping[str, bytes]):
-    """The bytes of what was read, by the name that origins use: kept for streams, read again for files."""
+    """The bytes of what was read, by the name that origins use: kept for streams, read again for files.
 
-    __slots__ = ("_files", "_kept", "_recent")
+    *whole*: those of files are kept too, for who writes them anew and must know what they said.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_files", "_kept", "_recent", "_whole")
+
+    def __init__(self, *, whole: bool = False) -> None:
+        self._whole = whole
         self._files: dict[str, int] = {}
         self._kept: dict[str, bytes] = {}
         self._recent: dict[str, bytes] = {}
@@ -22,9 +26,11 @@ class Contents(Mapping[str, bytes]):
         """Remember the bytes of a stream."""
         self._kept[name] = data
 
-    def note(self, file: str, limit: int) -> None:
-        """Remember that *file* was read."""
+    def note(self, file: str, limit: int, data: bytes | None = None) -> None:
+        """Remember that *file* was read; *data* is what it said, if anybody has it."""
         self._files[file] = limit
+        if self._whole and data is not None:
+            self._recent[file] = data
 
     def files(self) -> list[str]:
         """The names of all files noted, sorted (streams are none)."""
@@ -39,7 +45,7 @@ class Contents(Mapping[str, bytes]):
             data = files.read(name, name, self._files[name])
             found = data if isinstance(data, bytes) else b""
         self._recent[name] = found
-        if len(self._recent) > RECENT:
+        if len(self._recent) > RECENT and not self._whole:
             del self._recent[next(iter(self._recent))]
         return found
 

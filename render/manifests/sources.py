@@ -19,16 +19,16 @@ class Loaded:
     """What was read.
 
     *documents* in the order of the paths, below each by file name; *data*: what positions are looked up in; *unbuilt*:
-    of the *diagnostics*, why a kustomization was not built.
+    of the *diagnostics*, why a kustomization was not built. *whole*: files are not read again, see `Contents`.
     """
 
     __slots__ = ("data", "diagnostics", "documents", "unbuilt")
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole: bool = False) -> None:
         self.documents: list[Document] = []
         self.diagnostics: list[Diagnostic] = []
         self.unbuilt: list[Diagnostic] = []
-        self.data = Contents()
+        self.data = Contents(whole=whole)
 
     @property
     def files(self) -> list[str]:
@@ -262,7 +262,7 @@ class _Loader:
         if isinstance(data, Diagnostic):
             into.diagnostics.append(data)
         elif self._fits(file, data, into):
-            into.data.note(file, self.limits.file_bytes)
+            into.data.note(file, self.limits.file_bytes, data)
             self._take(data, file, into, named=named)
 
     def _stream(self, into: Loaded) -> None:

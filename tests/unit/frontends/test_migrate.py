@@ -1,5 +1,6 @@
 """``virt-render migrate``: files rewritten, VMs unchanged."""
 
+import importlib
 import re
 from pathlib import Path
 from typing import Any
@@ -253,6 +254,49 @@ def test_a_vm_that_cannot_be_rendered_tells_nothing(
     assert "VirtualMachine by-flavor, which it may be about, cannot be rendered" in (
         capfdbinary.readouterr().err.decode()
     )
+
+
+CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n"
+EDITS: dict[str, tuple[str, str | None]] = {
+    "a comment": ("vms.yaml", OLD["vms.yaml"] + "# by hand\n"),
+    "half of it": ("vms.yaml", "apiVersion: [\n"),
+    "no UTF-8 any more": ("vms.yaml", "\udcff"),
+    "taken away": ("vms.yaml", None),
+    "one that stays as it is": ("other.yaml", "kind: ConfigMap"),
+}
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize(
+    "moment", ["render.manifests.sources.load", "render.pipeline.migrating.migrate"]
+)
+def test_an_edit_in_the_meantime_is_not_overwritten(
+    edit: str, moment: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:  # fmt: skip
+    Path("other.yaml").write_text(CONFIG_MAP, encoding="utf-8")
+    name, text = EDITS[edit]
+    module, _, function = moment.rpartition(".")
+    original = getattr(importlib.import_module(module), function)
+    edited: dict[str, bytes] = {}
+
+    def and_somebody_edits(*given: Any, **named: Any) -> Any:
+        done = original(*given, **named)
+        if text is None:
+            Path(name).unlink()
+        else:
+            Path(name).write_bytes(text.encode("utf-8", "surrogateescape"))
+        edited.update((path.name, path.read_bytes()) for path in Path().iterdir())
+        return done
+
+    monkeypatch.setattr(moment, and_somebody_edits)
+    assert invoke(["migrate"]) is Exit.UNREADABLE
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == edited
+    told = capfdbinary.readouterr()
+    message = f"nothing was written, since {name} has changed after it was read"
+    assert f"{name}: error VR121 unwritable: {message}\n" in told.err.decode()
+    assert b"help: run the same command again\n" in told.err
+    assert told.out == b""
 
 
 @pytest.mark.usefixtures("folder")
