@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from render.manifests.signals import held, signal
+from render.manifests.signals import STOPS, held, signal
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess, Popen
@@ -36,14 +36,16 @@ def run(  # noqa: PLR0913 - the options of `subprocess.run`
     import subprocess
 
     with contextlib.ExitStack() as stack:
-        with held():  # between its start and our knowing of it
+        started: list[subprocess.Popen[bytes]] = []
+        stack.enter_context(_leaving_takes(started))
+        with held((*STOPS, signal.SIGALRM, *_LEAVING)):  # between its start and our knowing of it
             process = stack.enter_context(
                 subprocess.Popen(  # noqa: S603 - no shell
                     command, cwd=folder, env=environ, start_new_session=True,
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 )
             )  # fmt: skip
-            stack.enter_context(_leaving_takes(process))
+            started.append(process)
             stack.callback(process.wait)  # also after ctrl-C, for which subprocess does not wait
             stack.callback(_kill, process)
         output, said = _talk(process, stdin, seconds, most)
@@ -58,11 +60,12 @@ def _kill(process: "Popen[bytes]") -> None:
 
 
 @contextlib.contextmanager
-def _leaving_takes(process: "Popen[bytes]") -> Iterator[None]:
-    """Take *process* along when the terminal goes: it would have been told if it were not in a session of its own."""
+def _leaving_takes(started: "Sequence[Popen[bytes]]") -> Iterator[None]:
+    """Take what was *started* along when the terminal goes: in a session of its own it is not told."""
 
     def leave(number: int, _frame: FrameType | None) -> None:
-        _kill(process)
+        for process in started:
+            _kill(process)
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
 

@@ -109,6 +109,30 @@ def test_who_stops_us_stops_all(number: int, status: int, family: Family, start:
     assert (process.returncode, printed) == (status, b"")
 
 
+IN_BETWEEN = """
+import subprocess, sys
+from render.manifests import child
+
+class Popen(subprocess.Popen):
+    def __init__(self, *words, **options):
+        super().__init__(*words, **options)
+        sys.stdin.readline()
+
+subprocess.Popen = Popen
+child.run([sys.argv[1]], folder=".", environ={})
+"""
+
+
+def test_between_the_start_of_a_child_and_our_knowing_of_it(family: Family) -> None:
+    command = [sys.executable, "-c", IN_BETWEEN, str(family.program)]
+    with subprocess.Popen(command, env=ENVIRON, stdin=subprocess.PIPE) as process:
+        family.wait()
+        process.send_signal(signal.SIGHUP)
+        process.communicate(b"\n", timeout=60)
+    assert family.is_gone()
+    assert process.returncode == -signal.SIGHUP
+
+
 def test_our_deadline_stops_all(family: Family, start: Start) -> None:
     process = start("argocd", "generate", "--kustomize", str(family.program), "--deadline", "1")
     family.wait()
