@@ -101,6 +101,7 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Counter[str]]
         call = Call(
             "build", (str(path),), {"--kustomize": "never", "--output": str(path / "out.yaml")}
         )
+        rules._steps.clear()  # noqa: SLF001 - made for these objects, and full at any time after other tests
         found[vms] = calls(lambda call=call: run.execute(call, {}))  # type: ignore[misc]
     return found
 
