@@ -15,6 +15,7 @@ _VM = "kubevirt.VirtualMachine"
 _VMI = "kubevirt.VirtualMachineInstance"
 _MATCHERS = frozenset(kind_class.word for kind_class in KIND_CLASSES)
 _REQUESTS = ("spec", "domain", "resources", "requests")
+_SELECTOR = ("spec", "nodeSelector")
 
 
 def vm(machine: Machine) -> Tree:
@@ -152,6 +153,12 @@ def bare_vmi(machine: Machine) -> Tree:
     return schemas.encode(draft.tree, _VMI)
 
 
+def _claims_selector(machine: Machine) -> bool:
+    """Whether the VM as written and its instancetype both have a node selector, that of the VM an empty one."""
+    claimed = machine.instancetype is not None and "nodeSelector" in machine.instancetype.spec
+    return claimed and tree.get(machine.resource.body, *TEMPLATE, *_SELECTOR) == {}
+
+
 def expand(machine: Machine) -> Tree:
     """What expand-vm-spec answers (expand-spec, where the webhook's stages ran before).
 
@@ -166,6 +173,9 @@ def expand(machine: Machine) -> Tree:
         draft.put(TEMPLATE, template.tree)
         return schemas.encode(draft.tree, _VM)
     template = Draft(machine.spec.get("template") or {})
+    if not machine.context.settings.stored and _claims_selector(machine):
+        # QUIRK(pkg/instancetype/apply/nodeselector.go): an empty selector conflicts too; a stored VM has lost it.
+        template.put(_SELECTOR, {})
     devices.add_disks(template)
     added = network.add_default(template, machine.context.config)
     if added.error:
