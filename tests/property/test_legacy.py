@@ -1,6 +1,5 @@
 """Whatever stands in an older object: findings, and never an exception."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,41 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from render import Settings, render
-from render.manifests.reader import Limits
-from render.manifests.sources import load
 from render.model import tree
-from render.model.fieldpath import FieldPath
 from render.model.resource import from_body
 from render.pipeline.migrating import migrate
-from tests.support.cases import CASES
+from tests.support import trees
+from tests.support.cases import CASES, read_case
 
 JUNK: list[Any] = [None, 0, -1, 1.5, True, "", "x", [], [{}], [None], {}, {"x": 1}, {"name": []}]
-
-
-def inputs(folder: Path) -> list[dict[str, Any]]:
-    loaded = load([str(folder / "input")], stdin=None, limits=Limits())
-    return [document.body for document in loaded.documents]
-
-
-def paths(value: Any, at: FieldPath = ()) -> list[FieldPath]:
-    """Every place in *value* but the root."""
-    found: list[FieldPath] = []
-    items = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for step, child in items:
-        found += ((*at, step), *paths(child, (*at, step)))
-    return found
-
-
 FOLDERS = sorted(
     path.parent for area in ("legacy", "presets") for path in CASES.glob(f"{area}/*/case.yaml")
 )
-BODIES = {folder: inputs(folder) for folder in FOLDERS}
+BODIES = {folder: read_case(folder).bodies() for folder in FOLDERS}
 
 
 @st.composite
@@ -51,7 +26,7 @@ def spoilt(draw: st.DrawFn) -> list[dict[str, Any]]:
     bodies: list[dict[str, Any]] = tree.copy(BODIES[draw(st.sampled_from(FOLDERS))])
     for _ in range(draw(st.integers(1, 3))):
         body = draw(st.sampled_from(bodies))
-        places = [p for p in paths(body) if p[0] not in ("apiVersion", "kind")]
+        places = [p for p, _ in trees.places(body) if p and p[0] not in ("apiVersion", "kind")]
         tree.put(body, draw(st.sampled_from(places)), tree.copy(draw(st.sampled_from(JUNK))))
     return bodies
 

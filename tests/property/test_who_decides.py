@@ -15,6 +15,7 @@ from render import Settings, render
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.schemas import decode
+from tests.support import trees
 from tests.support.generated import instancetype_specs, preference_specs, presets, templates
 
 Json = dict[str, Any]
@@ -126,21 +127,11 @@ def typed(value: Any, go_type: str) -> Json:
     return decoded
 
 
-def leaves(value: Any, at: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
+def leaves(value: Any) -> Iterator[tuple[FieldPath, Any]]:
     """Everything in *value* that holds nothing else."""
-    items = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
+    return (
+        (at, one) for at, one in trees.places(value) if not (one and isinstance(one, dict | list))
     )
-    empty = True
-    for step, child in items:
-        empty = False
-        yield from leaves(child, (*at, step))
-    if empty:
-        yield at, value
 
 
 class Scene:
