@@ -6,15 +6,8 @@ import pytest
 
 from render.frontends import dispatch
 from render.frontends.exits import Exit
+from tests.support.manifests import vm
 
-VM = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  template: {spec: {domain: {devices: {}, memory: {guest: 1Gi}}}}
-"""
 FUNCTION = """\
 apiVersion: virt-render.dev/v1alpha1
 kind: RenderConfig
@@ -34,8 +27,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with a file of its own, and a folder whose kustomization a test writes."""
     (tmp_path / ".git").mkdir()
     (tmp_path / "app").mkdir()
-    (tmp_path / "loose.yaml").write_text(VM.replace("web", "loose"))
-    (tmp_path / "app" / "vm.yaml").write_text(VM)
+    (tmp_path / "loose.yaml").write_text(vm("loose", memory="1Gi"))
+    (tmp_path / "app" / "vm.yaml").write_text(vm(memory="1Gi"))
     (tmp_path / "app" / "render.yaml").write_text(FUNCTION)
     monkeypatch.chdir(tmp_path)
     return tmp_path

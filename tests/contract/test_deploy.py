@@ -17,6 +17,7 @@ from render.frontends.options import DEADLINE
 from render.manifests.reader import read
 from render.settings import OPTIONS, Layer, Source, settle
 from tests.support.cases import ROOT
+from tests.support.manifests import instancetype, vm
 from tests.support.plugin_server import PluginServer
 
 DEPLOY = ROOT / "deploy"
@@ -46,21 +47,8 @@ spec:
       - {name: plugins, emptyDir: {}}
       - {name: tmp, emptyDir: {}}
 """
-VM = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  instancetype: {name: small}
-  template: {spec: {domain: {devices: {}}}}
-"""
-SMALL = """\
-apiVersion: instancetype.kubevirt.io/v1beta1
-kind: VirtualMachineClusterInstancetype
-metadata: {name: small}
-spec: {cpu: {guest: 1}, memory: {guest: 1Gi}}
-"""
+VM = vm(instancetype="small")
+SMALL = instancetype()
 
 
 def body(name: str) -> Any:
@@ -218,8 +206,7 @@ def steps() -> list[Any]:
 
 def test_the_action_checks_and_writes_its_reports(tmp_path: Path) -> None:
     (tmp_path / "good.yaml").write_text(VM + "---\n" + SMALL)
-    conflict = VM.replace("devices: {}", "devices: {}, memory: {guest: 4Gi}")
-    (tmp_path / "bad.yaml").write_text(conflict.replace("name: web", "name: bad"))
+    (tmp_path / "bad.yaml").write_text(vm("bad", instancetype="small", memory="4Gi"))
     (tmp_path / "temporary").mkdir()
     given = {"PATHS": ".", "ARGUMENTS": "--no-verbose", "SARIF": "out.sarif", "JUNIT": "out.xml"}
     environ = {
@@ -243,7 +230,7 @@ def test_the_action_checks_and_writes_its_reports(tmp_path: Path) -> None:
         )
     assert done is not None
     assert done.returncode == 1, done.stderr
-    assert "::error file=bad.yaml,line=7,col=52,title=VR301 instancetype-conflict::" in done.stdout
+    assert "::error file=bad.yaml,line=14,col=11,title=VR301 instancetype-conflict::" in done.stdout
     assert "::notice" not in done.stdout
     assert json.loads((tmp_path / "out.sarif").read_text())["runs"][0]["results"]
     assert "<failure" in (tmp_path / "out.xml").read_text()

@@ -13,7 +13,8 @@ import pytest
 from render.manifests import kustomize as module
 from render.manifests.positions import locate
 from render.manifests.reader import Limits
-from render.manifests.sources import Loaded, load, load_all
+from render.manifests.sources import Loaded, Reading, load, load_all
+from tests.support.manifests import put
 
 VM = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata:\n  name: {}\nspec:\n  running: true\n"
 
@@ -24,14 +25,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def put(name: str, text: str) -> None:
-    path = Path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-
-
 def build(path: str, kustomize: str, *, allow_remote: bool = False) -> Loaded:
-    return load([path], stdin=None, limits=Limits(), kustomize=kustomize, allow_remote=allow_remote)
+    return load([path], Reading(Limits(), None, kustomize, allow_remote))
 
 
 def origins(loaded: Loaded) -> dict[str, str]:
@@ -88,7 +83,7 @@ def test_the_documents_are_what_kustomize_prints(kustomize: str) -> None:
 def test_check_builds_each_root_and_reads_the_loose_files(kustomize: str) -> None:
     put("test/kustomization.yaml", "resources: [../base]\n")
     put("loose.yaml", VM.format("loose"))
-    found = load_all(["."], stdin=None, limits=Limits(), kustomize=kustomize)
+    found = load_all(["."], Reading(Limits(), kustomize=kustomize))
     assert [sorted(origins(one)) for one in found] == [
         ["loose"], ["p-db-1", "p-own-1", "p-web-1"], ["db", "web"],
     ]  # fmt: skip

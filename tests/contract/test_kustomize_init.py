@@ -1,15 +1,13 @@
 """What the files of `virt-render kustomize init` change in the real kustomize."""
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from render.manifests.reader import read
-from tests.support.cases import ROOT
+from tests.support.process import run
 
 VM = """\
 apiVersion: kubevirt.io/v1
@@ -158,13 +156,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def init(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "render", "kustomize", "init", *words],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    return run("kustomize", "init", *words)
 
 
 def built(kustomize: str, path: str = ".") -> dict[tuple[str, str], Any]:
@@ -279,18 +271,16 @@ def test_names_in_vms_follow_a_prefix(kustomize: str, *, helped: bool) -> None:
 
 def test_what_is_built_so_can_be_rendered_without_a_function(kustomize: str) -> None:
     put(VM + OTHERS, "vm.yaml")
-    command = [sys.executable, "-m", "render", "build", ".", "--kustomize", kustomize]
-    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
     generator = "secretGenerator: [{name: user-data, literals: [userdata=x]}]\n"
     put(f"resources: [vm.yaml]\nnamePrefix: p-\n{generator}")
-    done = subprocess.run(command, env=environ, capture_output=True, encoding="utf-8", check=False)
+    done = run("build", ".", "--kustomize", kustomize)
     assert done.returncode == 1
     assert "error VR201" in done.stderr
     assert (
         "did you mean p-small? if kustomize renamed it: 'virt-render kustomize init'" in done.stderr
     )
     put(f"resources: [vm.yaml]\nnamePrefix: p-\n{generator}{init().stdout}")
-    done = subprocess.run(command, env=environ, capture_output=True, encoding="utf-8", check=False)
+    done = run("build", ".", "--kustomize", kustomize)
     assert done.returncode == 0, done.stderr
 
 

@@ -1,17 +1,16 @@
 """Pins in a real git repository: the story of a fleet, merges, and processes that die."""
 
-import os
 import random
 import re
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.support.repository import INSTANCETYPE, LOCK, VM, Repository, vm_in
+from tests.support.process import argv, environ, run
+from tests.support.repository import LOCK, Repository, vm_in
 
 SOCKETS = ("spec", "template", "spec", "domain", "cpu", "sockets")
 
@@ -120,6 +119,16 @@ def branch(repository: Repository, name: str, *words: str) -> None:
     repository.commit(name)
 
 
+def add_neighbours(repository: Repository) -> None:
+    """Two branches with a VM more, mail and proxy, of which the second is checked out."""
+    repository.fine("pin")
+    repository.commit("main")
+    for name in ("mail", "proxy"):
+        repository.git("checkout", "--quiet", "main")
+        repository.vm(name)
+        branch(repository, name)
+
+
 def conflicts(repository: Repository, name: str) -> bool:
     repository.git("merge", "--quiet", "--no-edit", name, check=False)
     return bool(repository.git("ls-files", "--unmerged"))
@@ -143,12 +152,7 @@ def test_edits_of_neighbours_merge_in_git(repository: Repository) -> None:
 
 
 def test_new_neighbours_merge_by_resolving(repository: Repository) -> None:
-    repository.fine("pin")
-    repository.commit("main")
-    for name in ("mail", "proxy"):
-        repository.git("checkout", "--quiet", "main")
-        repository.vm(name)
-        branch(repository, name)
+    add_neighbours(repository)
     assert conflicts(repository, "mail")
     done = repository.run("build")
     assert (done.returncode, done.stdout) == (1, "")
@@ -190,12 +194,7 @@ def test_both_sides_changing_one_vm_is_refused(repository: Repository) -> None:
 def test_work_in_a_conflicted_lock_is_not_lost(
     repository: Repository, edit: tuple[bytes, bytes]
 ) -> None:
-    repository.fine("pin")
-    repository.commit("main")
-    for name in ("mail", "proxy"):
-        repository.git("checkout", "--quiet", "main")
-        repository.vm(name)
-        branch(repository, name)
+    add_neighbours(repository)
     assert conflicts(repository, "mail")
     edited = re.sub(*edit, repository.lock.read_bytes(), flags=re.MULTILINE)
     repository.lock.write_bytes(edited)
@@ -209,12 +208,7 @@ def test_work_in_a_conflicted_lock_is_not_lost(
 
 @pytest.mark.parametrize("style", ["merge", "diff3"])
 def test_resolving_from_the_markers_alone(repository: Repository, style: str) -> None:
-    repository.fine("pin")
-    repository.commit("main")
-    for name in ("mail", "proxy"):
-        repository.git("checkout", "--quiet", "main")
-        repository.vm(name)
-        branch(repository, name)
+    add_neighbours(repository)
     repository.git("-c", f"merge.conflictStyle={style}", "merge", "mail", check=False)
     marked = repository.lock.read_bytes()
     assert b"<<<<<<<" in marked
@@ -383,11 +377,7 @@ def test_what_history_does_not_have(
 
 
 def test_history_without_git(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "render", "history", "web"],
-        cwd=tmp_path, env={**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)},
-        capture_output=True, encoding="utf-8", check=False,
-    )  # fmt: skip
+    done = run("history", "web", cwd=tmp_path, GIT_CEILING_DIRECTORIES=str(tmp_path.parent))
     assert (done.returncode, done.stdout) == (1, "")
     assert "VR615" in done.stderr
 
@@ -410,8 +400,8 @@ def test_killed_at_any_moment_the_lock_is_old_or_new(repository: Repository) -> 
         # Half of them around the end, where the lock is written.
         earliest = 0.7 if attempt % 2 else 0.0
         process = subprocess.Popen(
-            [sys.executable, "-m", "render", "pin", "--upgrade-all"],
-            cwd=repository.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            argv("pin", "--upgrade-all"), cwd=repository.folder, env=environ(),
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         time.sleep(duration * chance.uniform(earliest, 1.0))
         process.kill()
@@ -425,15 +415,15 @@ def test_killed_at_any_moment_the_lock_is_old_or_new(repository: Repository) -> 
 def test_history_of_an_overlay(tmp_path: Path, kustomize: str) -> None:
     """kustomize builds each commit from files of that commit, those outside the overlay included."""
     repository = Repository(tmp_path / "repository")
-    repository.write("base/small.yaml", INSTANCETYPE.format(name="small", cpus=2, memory="2Gi"))
-    repository.write("base/web.yaml", VM.format(name="web", instancetype="small"))
+    repository.instancetype("small", folder="base")
+    repository.vm("web", folder="base")
     head = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
     repository.write("base/kustomization.yaml", f"{head}resources: [small.yaml, web.yaml]\n")
     repository.write("live/kustomization.yaml", f"{head}resources: [../base]\n")
     words = ("live", "--kustomize", kustomize)
     repository.fine("pin", *words)
     repository.commit("one")
-    repository.write("base/small.yaml", INSTANCETYPE.format(name="small", cpus=4, memory="2Gi"))
+    repository.instancetype("small", cpus=4, folder="base")
     repository.commit("the lock keeps it")
     repository.fine("pin", "--upgrade-all", *words)
     repository.commit("two")
@@ -443,8 +433,7 @@ def test_history_of_an_overlay(tmp_path: Path, kustomize: str) -> None:
     assert "cpu.sockets: 2 -> 4 (live)" in history
     assert sockets(repository.fine("show", "web", *words, "--revision", "1"), "web") == 2
     # From within the folder, with PATH as seen from there.
-    inside = subprocess.run(
-        [sys.executable, "-m", "render", "history", "web", "../live", "--kustomize", kustomize],
-        cwd=repository.folder / "base", capture_output=True, encoding="utf-8", check=False,
-    )  # fmt: skip
+    inside = run(
+        "history", "web", "../live", "--kustomize", kustomize, cwd=repository.folder / "base"
+    )
     assert inside.stdout == history

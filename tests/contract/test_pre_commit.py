@@ -9,33 +9,10 @@ import pytest
 
 from render.manifests import reader as manifest
 from tests.support.cases import ROOT
+from tests.support.manifests import instancetype, vm
 
-GOOD = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata:
-  name: good
-spec:
-  runStrategy: Always
-  instancetype:
-    name: small
-  template:
-    spec:
-      domain:
-        devices: {}
-"""
-BAD = GOOD.replace("name: good", "name: bad") + "        memory:\n          guest: 4Gi\n"
-SMALL = """\
-apiVersion: instancetype.kubevirt.io/v1beta1
-kind: VirtualMachineClusterInstancetype
-metadata:
-  name: small
-spec:
-  cpu:
-    guest: 1
-  memory:
-    guest: 1Gi
-"""
+GOOD = vm("good", instancetype="small")
+BAD = vm("bad", instancetype="small", memory="4Gi")
 CONFLICT = "vms/bad.yaml:14:11: error VR301 instancetype-conflict: VirtualMachine bad: "
 
 
@@ -71,7 +48,7 @@ def repository(tmp_path: Path) -> Path:
     folder.mkdir()
     git(folder, "init", "--quiet")
     put(folder, "vms/good.yaml", GOOD)
-    put(folder, "platform/instancetypes.yaml", SMALL)
+    put(folder, "platform/instancetypes.yaml", instancetype())
     put(folder, "values.yaml", "replicas: {{ no }}\n")
     git(folder, "commit", "--quiet", "--message", "start")
     return folder

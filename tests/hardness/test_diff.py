@@ -9,21 +9,8 @@ from typing import Any
 import pytest
 
 from render.frontends.dispatch import invoke
+from tests.support.manifests import vm
 
-VM = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata:
-  name: vm-{0}
-spec:
-  running: true
-  template:
-    spec:
-      domain:
-        devices: {{}}
-        memory:
-          guest: 1Gi
-"""
 TELLING = ("difflib.py", "frontends/unified.py", "frontends/migrate.py")
 
 
@@ -48,12 +35,17 @@ def lines_run(work: Callable[[], Any]) -> int:
     return count
 
 
+def old(number: int) -> str:
+    text = vm(f"vm-{number}", memory="1Gi")
+    return text.replace("runStrategy: Always", "running: true")
+
+
 def separate(count: int) -> str:
-    return "---\n".join(VM.format(number) for number in range(count))
+    return "---\n".join(map(old, range(count)))
 
 
 def in_a_list(count: int) -> str:
-    items = ("- " + VM.format(n).replace("\n", "\n  ").rstrip() + "\n" for n in range(count))
+    items = ("- " + old(n).replace("\n", "\n  ").rstrip() + "\n" for n in range(count))
     return "apiVersion: v1\nkind: List\nitems:\n" + "".join(items)
 
 

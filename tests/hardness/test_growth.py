@@ -5,65 +5,41 @@ speed: whatever the machine, one of the two is far beyond it.
 """
 
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.support.manifests import NAMESPACED, instancetype, vm
+from tests.support.process import run
 
 ENOUGH = 120
-VM = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata:
-  name: a
-spec:
-  runStrategy: Always
-  template:
-    spec:
-      domain:
-        devices: {}
-        memory:
-          guest: GUEST
-"""
-INSTANCETYPE = """\
-apiVersion: instancetype.kubevirt.io/v1alpha2
-kind: VirtualMachineInstancetype
-metadata:
-  name: a
-spec:
-  cpu:
-    guest: 1
-  memory:
-GAP    guest: 1Gi
-"""
+VM = vm("a", memory="1Gi")
 
 
 def quantity() -> str:
     """Zeros that might belong to three parts of a quantity, and are none."""
-    return VM.replace("GUEST", '"' + "0" * 50_000 + 'x"')
+    return vm(memory='"' + "0" * 50_000 + 'x"')
 
 
 def placeholders() -> str:
     """Nothing but openings."""
-    return VM.replace("GUEST", '"}}' + "{{" * 200_000 + '"')
+    return vm(memory='"}}' + "{{" * 200_000 + '"')
 
 
 def secret_key() -> str:
     """A line to be shown with a word that may be a key until its last letter."""
-    return VM.replace("GUEST", "[" + "a" * 2_000_000)
+    return vm(memory="[" + "a" * 2_000_000)
 
 
 def unknown_fields() -> str:
     """As many findings as keys of one mapping."""
-    return VM.replace("GUEST", "1Gi") + "".join(f"  k{number}: 1\n" for number in range(30_000))
+    return VM + "".join(f"  k{number}: 1\n" for number in range(30_000))
 
 
 def indented_list() -> str:
     """A finding in each item, and all of the lines above further in than the List's own."""
-    lines = VM.replace("GUEST", "1Gi").replace("runStrategy", "runStrategyy").splitlines()
+    lines = VM.replace("runStrategy", "runStrategyy").splitlines()
     item = "".join(f"  {'  ' if number else '- '}{line}\n" for number, line in enumerate(lines))
     items = "".join(item.replace("name: a", f"name: a{number}") for number in range(4000))
     return f"apiVersion: v1\nkind: List\nitems:\n{items}"
@@ -90,10 +66,7 @@ FINDINGS: dict[Callable[[], str], str] = {
 
 
 def command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "render", *words], cwd=cwd, env={"PYTHONPATH": str(ROOT)},
-        capture_output=True, check=False, encoding="utf-8", timeout=ENOUGH,
-    )  # fmt: skip
+    return run(*words, cwd=cwd, timeout=ENOUGH)
 
 
 @pytest.mark.parametrize("text", FINDINGS, ids=lambda text: text.__name__)
@@ -107,7 +80,7 @@ def test_findings(tmp_path: Path, text: Callable[[], str]) -> None:
 def test_what_is_no_manifest(tmp_path: Path) -> None:
     (tmp_path / "gaps.yaml").write_text("a: [\n" + "\n" * 200_000 + "x", encoding="utf-8")
     (tmp_path / "templates.yaml").write_text('x: {{ y }}\nz: "[\n---\n' * 60_000, encoding="utf-8")
-    (tmp_path / "vm.yaml").write_text(VM.replace("GUEST", "1Gi"), encoding="utf-8")
+    (tmp_path / "vm.yaml").write_text(VM, encoding="utf-8")
     done = command("check", "-v", ".", cwd=tmp_path)
     assert "templates.yaml skipped: a template, not yet YAML" in done.stdout
     assert "gaps.yaml:200002:2: error VR101" in done.stdout
@@ -116,11 +89,9 @@ def test_what_is_no_manifest(tmp_path: Path) -> None:
 def test_objects_in_two_files(tmp_path: Path) -> None:
     """Each finding is about both, and reading one of them again costs a lot."""
     count = 4000
-    vm = VM.replace("GUEST", "1Gi").replace(
-        "spec:\n  run", "spec:\n  instancetype: {name: a, kind: VirtualMachineInstancetype}\n  run"
-    )
-    new = INSTANCETYPE.replace("v1alpha2", "v1beta1").replace("GAP", "")
-    for name, text in (("vm.yaml", vm), ("instancetype.yaml", new)):
+    machine = vm("a", instancetype="a", kind=NAMESPACED, memory="1Gi")
+    other = instancetype("a", kind=NAMESPACED)
+    for name, text in (("vm.yaml", machine), ("instancetype.yaml", other)):
         texts = (text.replace("name: a", f"name: a{number}") for number in range(count))
         padding = f"# {'x' * 40_000_000}\n"
         (tmp_path / name).write_text(padding + "---\n".join(texts), encoding="utf-8")
@@ -133,8 +104,7 @@ def test_migrate(tmp_path: Path) -> None:
     preset = VM.replace("VirtualMachine", "VirtualMachineInstancePreset").partition("spec:")[0]
     gap = "\n" * 100_000
     preset += f"spec:\n{gap}  selector: {{}}\n  domain:\n    devices: {{}}\n    features:\n      acpi: {{}}\n"
-    vm = VM.replace("GUEST", "1Gi")
-    (tmp_path / "a.yaml").write_text(f"{preset}---\n{vm}", encoding="utf-8")
+    (tmp_path / "a.yaml").write_text(f"{preset}---\n{VM}", encoding="utf-8")
     done = command("migrate", "a.yaml", cwd=tmp_path)
     assert done.returncode == 0
     assert "kind: VirtualMachinePreference\n" in (tmp_path / "a.yaml").read_text(encoding="utf-8")

@@ -10,20 +10,10 @@ import pytest
 
 from render.frontends.dispatch import invoke
 from render.frontends.exits import Exit
-from tests.conftest import ROOT
+from tests.support.manifests import vm
+from tests.support.process import environ
 
-VM = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata:
-  name: vm
-spec:
-  running: true
-  template:
-    spec:
-      domain:
-        devices: {}
-"""
+VM = vm().replace("runStrategy: Always", "running: true")
 #: Under the number of the next run, as in containers, where numbers are few.
 KILLED = """
 import os, signal, sys
@@ -57,7 +47,7 @@ def test_the_next_run_is_as_if_nothing_were_there(
     for _ in range(2):
         done = subprocess.run(
             [sys.executable, "-c", KILLED, str(os.getpid()), *words],
-            env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
+            env=environ(), check=False,
         )  # fmt: skip
         assert done.returncode == -signal.SIGKILL
     assert Path("vm.yaml").read_text(encoding="utf-8") == VM

@@ -6,35 +6,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from render.frontends.exits import Exit
-from tests.conftest import ROOT
+from tests.support.manifests import vm
+from tests.support.process import argv, environ
 
-VM = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata:
-  name: vm-{}
-spec:
-  runStrategy: Always
-  template:
-    spec:
-      domain:
-        devices: {{}}
-        memory:
-          guest: 1Gi
-"""
 OBJECT = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n"
-ENVIRON = {**os.environ, "PYTHONPATH": str(ROOT)}
 NOBODY = 65534
-
-
-def command(*words: str) -> list[str]:
-    return [sys.executable, "-m", "render", *words]
 
 
 def build(
@@ -42,11 +24,10 @@ def build(
     cwd: Path,
     stdin: bytes = b"",
     before: Callable[[], None] | None = None,
-    environ: Mapping[str, str] = ENVIRON,
 ) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        command("build", *words), cwd=cwd, input=stdin, capture_output=True, check=False,
-        env=environ, preexec_fn=before, timeout=120,
+        argv("build", *words), cwd=cwd, input=stdin, capture_output=True, check=False,
+        env=environ(), preexec_fn=before, timeout=120,
     )  # fmt: skip
 
 
@@ -120,7 +101,7 @@ def test_a_file_of_200_megabytes_is_not_read(folder: Path) -> None:
     assert time.monotonic() - started < 30
     with (folder / "huge.yaml").open("rb") as huge:
         done = subprocess.run(
-            command("build", "-"), cwd=folder, stdin=huge, capture_output=True, check=False
+            argv("build", "-"), cwd=folder, stdin=huge, capture_output=True, check=False
         )
     refuse(done, Exit.UNREADABLE, "larger than")
 
@@ -191,7 +172,7 @@ def build_unprivileged(*words: str, cwd: Path) -> subprocess.CompletedProcess[by
     """As somebody whom permissions hold back, though root may run the tests."""
     return subprocess.run(
         [sys.executable, "-c", UNPRIVILEGED, "build", *words],
-        cwd=cwd, env=ENVIRON, capture_output=True, check=False,
+        cwd=cwd, env=environ(), capture_output=True, check=False,
     )  # fmt: skip
 
 
@@ -222,7 +203,7 @@ def test_unreadable_files_and_folders(open_folder: Path) -> None:
 
 
 def test_everything_is_read_only(open_folder: Path) -> None:
-    (open_folder / "vm.yaml").write_text(VM.format(1))
+    (open_folder / "vm.yaml").write_text(vm(memory="1Gi"))
     open_folder.chmod(0o555)
     done = build_unprivileged(".", cwd=open_folder)
     assert done.returncode == 0, done.stderr
@@ -238,7 +219,7 @@ def test_everything_is_read_only(open_folder: Path) -> None:
 
 def fleet(folder: Path, count: int) -> None:
     for number in range(count):
-        (folder / f"{number:04}.yaml").write_text(VM.format(number))
+        (folder / f"{number:04}.yaml").write_text(vm(f"vm-{number}", memory="1Gi"))
 
 
 def test_a_folder_that_changes_while_it_is_read(folder: Path) -> None:
@@ -271,9 +252,9 @@ def test_a_folder_that_changes_while_it_is_read(folder: Path) -> None:
 def test_a_closed_pipe(folder: Path) -> None:
     fleet(folder, 300)
     with subprocess.Popen(
-        command("build", "."),
+        argv("build", "."),
         cwd=folder,
-        env=ENVIRON,
+        env=environ(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:
@@ -289,9 +270,9 @@ def test_a_full_disk(folder: Path) -> None:
     fleet(folder, 50)
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            command("build", "."),
+            argv("build", "."),
             cwd=folder,
-            env=ENVIRON,
+            env=environ(),
             stdout=full,
             stderr=subprocess.PIPE,
             check=False,

@@ -15,24 +15,10 @@ import pytest
 from render.frontends import stopping
 from render.frontends.exits import Exit
 from render.manifests import files, output
-from tests.conftest import ROOT
+from tests.support.manifests import vm
+from tests.support.process import argv, environ
 
-VM = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata:
-  name: vm-{0}
-  namespace: ns-{1}
-spec:
-  runStrategy: Always
-  template:
-    spec:
-      domain:
-        devices: {{}}
-        memory:
-          guest: 1Gi
-"""
-OLD = VM.format(1, 1).replace("/v1\n", "/v1alpha3\n")
+OLD = vm("vm-1", namespace="ns-1", memory="1Gi").replace("/v1\n", "/v1alpha3\n")
 SIGNALS = {signal.SIGTERM: Exit.TERMINATED, signal.SIGINT: Exit.INTERRUPTED}
 WORDS = {signal.SIGTERM: "terminated", signal.SIGINT: "interrupted"}
 
@@ -62,9 +48,8 @@ def start(folder: Path, temporary: Path) -> Iterator[Start]:
     started: list[subprocess.Popen[bytes]] = []
 
     def start(*words: str, under: Sequence[str] = ()) -> subprocess.Popen[bytes]:
-        environ = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)}
         process = subprocess.Popen(
-            [*under, sys.executable, "-m", "render", *words], cwd=folder, env=environ,
+            [*under, *argv(*words)], cwd=folder, env=environ(TMPDIR=str(temporary)),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         started.append(process)
@@ -78,7 +63,8 @@ def start(folder: Path, temporary: Path) -> Iterator[Start]:
 
 def fleet(folder: Path, count: int) -> None:
     for number in range(count):
-        (folder / f"{number:04}.yaml").write_text(VM.format(number, number % 7))
+        text = vm(f"vm-{number}", namespace=f"ns-{number % 7}", memory="1Gi")
+        (folder / f"{number:04}.yaml").write_text(text)
 
 
 def waiting(pipe: int) -> int:
@@ -223,7 +209,7 @@ def test_where_python_swallows_what_is_raised(number: str, raised: str, folder: 
 def run_script(script: str, folder: Path) -> str:
     """What *script* prints; it says nothing on standard error."""
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        [sys.executable, "-c", script], cwd=folder, env=environ(),
         capture_output=True, check=True, timeout=60,
     )  # fmt: skip
     assert done.stderr == b""

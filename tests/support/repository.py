@@ -2,40 +2,12 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from render.manifests.reader import read
+from tests.support import manifests, process
 
-INSTANCETYPE = """\
-apiVersion: instancetype.kubevirt.io/v1beta1
-kind: VirtualMachineInstancetype
-metadata:
-  name: {name}
-  namespace: prod
-spec:
-  cpu:
-    guest: {cpus}
-  memory:
-    guest: {memory}
-"""
-VM = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata:
-  name: {name}
-  namespace: prod
-spec:
-  runStrategy: Always
-  instancetype:
-    name: {instancetype}
-    kind: VirtualMachineInstancetype
-  template:
-    spec:
-      domain:
-        devices: {{}}
-"""
 LOCK = "virt-render.lock.yaml"
 
 
@@ -71,10 +43,7 @@ class Repository:
 
     def run(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Virt-render as a process in the folder."""
-        return subprocess.run(
-            [sys.executable, "-m", "render", *words],
-            cwd=self.folder, input=stdin, capture_output=True, encoding="utf-8", check=False,
-        )  # fmt: skip
+        return process.run(*words, cwd=self.folder, stdin=stdin)
 
     def fine(self, *words: str) -> str:
         """What virt-render prints where it succeeds."""
@@ -84,18 +53,23 @@ class Repository:
 
     def write(self, name: str, text: str) -> None:
         """Write a file."""
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        manifests.put(self.folder / name, text)
 
-    def instancetype(self, name: str, cpus: int = 2, memory: str = "2Gi") -> None:
+    def instancetype(
+        self, name: str, cpus: int = 2, memory: str = "2Gi", folder: str = "instancetypes"
+    ) -> None:
         """Write an instancetype of namespace prod."""
-        text = INSTANCETYPE.format(name=name, cpus=cpus, memory=memory)
-        self.write(f"instancetypes/{name}.yaml", text)
+        text = manifests.instancetype(
+            name, namespace="prod", kind=manifests.NAMESPACED, cpus=cpus, memory=memory
+        )
+        self.write(f"{folder}/{name}.yaml", text)
 
-    def vm(self, name: str, instancetype: str = "small") -> None:
+    def vm(self, name: str, instancetype: str = "small", folder: str = "vms") -> None:
         """Write a VM of namespace prod."""
-        self.write(f"vms/{name}.yaml", VM.format(name=name, instancetype=instancetype))
+        text = manifests.vm(
+            name, namespace="prod", instancetype=instancetype, kind=manifests.NAMESPACED
+        )
+        self.write(f"{folder}/{name}.yaml", text)
 
     @property
     def lock(self) -> Path:

@@ -10,17 +10,10 @@ import pytest
 from render.frontends import argocd
 from render.frontends.krm_message import is_plugin
 from render.settings import Source
+from tests.support.manifests import vm
 
 HEAVY = ["click", "jsonschema", "deepdiff", "ruamel.yaml", "difflib", "pathlib"]
-VM = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  instancetype: {name: u1.nano}
-  template: {spec: {domain: {devices: {}}}}
-"""
+VM = vm(instancetype="u1.nano")
 LIST = (
     "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- "
     + VM.replace("\n", "\n  ").rstrip()

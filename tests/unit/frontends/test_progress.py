@@ -1,7 +1,6 @@
 import contextlib
 import os
 import subprocess
-import sys
 import termios
 import time
 from pathlib import Path
@@ -11,17 +10,11 @@ import pytest
 from render.frontends import dispatch, progress
 from render.frontends.exits import Exit
 from render.frontends.progress import Work
-from tests.conftest import ROOT
+from tests.support.manifests import vm
+from tests.support.process import argv, environ
 
 NOTE = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n"
-VM = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  template: {spec: {domain: {devices: {}, memory: {guest: 1Gi}}}}
-"""
+VM = vm(memory="1Gi")
 PARTS = {
     "build": ["start", "read", "render", "write", "all"],
     "check": ["start", "read", "render", "write", "all"],
@@ -93,8 +86,7 @@ def test_progress_on_a_terminal(command: str, tmp_path: Path) -> None:
     (tmp_path / "vm.yaml").write_text(VM)
     terminal, theirs = os.openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "render", *command.split(), "vm.yaml", "-"],
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        argv(*command.split(), "vm.yaml", "-"), cwd=tmp_path, env=environ(),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs,
     ) as process:  # fmt: skip
         os.close(theirs)
@@ -116,8 +108,7 @@ def test_progress_of_a_part_that_counts_nothing(tmp_path: Path) -> None:
     slow.chmod(0o755)
     terminal, theirs = os.openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "render", "migrate", "--kustomize", "./slow"],
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        argv("migrate", "--kustomize", "./slow"), cwd=tmp_path, env=environ(),
         stdout=subprocess.PIPE, stderr=theirs,
     ) as process:  # fmt: skip
         os.close(theirs)
@@ -134,8 +125,7 @@ def test_progress_on_a_narrow_terminal(tmp_path: Path) -> None:
     terminal, theirs = os.openpty()
     termios.tcsetwinsize(theirs, (24, 12))
     with subprocess.Popen(
-        [sys.executable, "-m", "render", "build", "vm.yaml", "-"],
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        argv("build", "vm.yaml", "-"), cwd=tmp_path, env=environ(),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs,
     ) as process:  # fmt: skip
         os.close(theirs)

@@ -8,17 +8,10 @@ import pytest
 
 from render.frontends import dispatch
 from render.frontends.exits import Exit
+from tests.support.manifests import vm
 
-VM = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  instancetype: {name: u1.nano}
-  template: {spec: {domain: {devices: {}}}}
-"""
-CONFLICT = VM.replace("devices: {}", "devices: {}, memory: {guest: 4Gi}")
+VM = vm(instancetype="u1.nano")
+CONFLICT = vm(instancetype="u1.nano", memory="4Gi")
 FILES = {"sarif": "out.sarif", "junit": "out.xml", "github": "out.txt", "json": "out.json"}
 FLAGS = [word for name, file in FILES.items() for word in (f"--{name}-file", file)]
 
@@ -35,18 +28,18 @@ def test_several_at_once(command: str, capfdbinary: pytest.CaptureFixture[bytes]
     assert dispatch.invoke([command, "vm.yaml", *FLAGS]) is Exit.FINDINGS
     printed = capfdbinary.readouterr()
     text = (printed.err if command == "build" else printed.out).decode()
-    assert "vm.yaml:7:52: error VR301 " in text
+    assert "vm.yaml:14:11: error VR301 " in text
     results = json.loads(Path("out.sarif").read_text())["runs"][0]["results"]
     assert "VR301" in {result["ruleId"] for result in results}
     assert ET.parse("out.xml").getroot().find(".//failure") is not None  # noqa: S314 - ours
-    assert "::error file=vm.yaml,line=7,col=52," in Path("out.txt").read_text()
+    assert "::error file=vm.yaml,line=14,col=11," in Path("out.txt").read_text()
     codes = {one["code"] for one in json.loads(Path("out.json").read_text())["diagnostics"]}
     assert codes == {"VR301", "VR209"}
 
 
 @pytest.mark.parametrize("command", ["build", "check"])
 def test_without_findings_they_are_valid_and_empty(command: str) -> None:
-    Path("vm.yaml").write_text(VM.replace("  instancetype: {name: u1.nano}\n", ""))
+    Path("vm.yaml").write_text(vm())
     assert dispatch.invoke([command, "vm.yaml", *FLAGS]) is Exit.OK
     assert json.loads(Path("out.sarif").read_text())["runs"][0]["results"] == []
     assert json.loads(Path("out.json").read_text())["diagnostics"] == []

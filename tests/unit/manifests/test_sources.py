@@ -6,7 +6,8 @@ from typing import BinaryIO
 import pytest
 
 from render.manifests.reader import Limits
-from render.manifests.sources import Loaded, load, load_all, roots
+from render.manifests.sources import Loaded, Reading, load, load_all, roots
+from tests.support.manifests import put
 
 DEFAULT = Limits()
 VM = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata:\n  name: {}\n"
@@ -18,16 +19,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def put(name: str, text: str) -> None:
-    path = Path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-
-
 def read(
     *paths: str, stdin: BinaryIO | None = None, limits: Limits = DEFAULT, kustomize: str = "auto"
 ) -> Loaded:
-    return load(paths, stdin=stdin, limits=limits, kustomize=kustomize)
+    return load(paths, Reading(limits, stdin, kustomize))
 
 
 def names(loaded: Loaded) -> list[str]:
@@ -224,11 +219,11 @@ def test_several_kustomizations_are_listed_and_not_built() -> None:
 
 def test_without_a_kustomize_binary() -> None:
     put("app/kustomization.yaml", "resources: [vm.yaml]\n")
-    (found,) = load_all(["."], stdin=None, limits=Limits(), kustomize="no-such-kustomize")
+    (found,) = load_all(["."], Reading(Limits(), kustomize="no-such-kustomize"))
     assert said(found) == ["VR117 app"]
     assert "no-such-kustomize" in found.diagnostics[0].message
 
 
 def test_nothing_at_all_is_one_empty_answer() -> None:
-    (found,) = load_all(["."], stdin=None, limits=Limits())
+    (found,) = load_all(["."], Reading(Limits()))
     assert (found.documents, found.diagnostics, found.files) == ([], [], [])

@@ -1,0 +1,32 @@
+"""virt-render as a process of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.cases import ROOT
+
+
+def argv(*words: str) -> list[str]:
+    """What starts virt-render with *words*."""
+    return [sys.executable, "-m", "render", *words]
+
+
+def environ(**more: str) -> dict[str, str]:
+    """The environment at this moment, with this source for whatever folder it is run in, and *more*."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), **more}
+
+
+def run(
+    *words: str,
+    cwd: Path | None = None,
+    stdin: str = "",
+    timeout: float | None = None,
+    **more: str,
+) -> subprocess.CompletedProcess[str]:
+    """What became of virt-render with *words*, with *more* in its environment."""
+    return subprocess.run(
+        argv(*words), cwd=cwd, env=environ(**more), input=stdin, capture_output=True,
+        encoding="utf-8", check=False, timeout=timeout,
+    )  # fmt: skip
