@@ -12,38 +12,15 @@ import pytest
 
 from render.manifests.reader import read
 from render.manifests.writer import dump
-from tests.support.cases import ROOT
+from tests.support.manifests import NAMESPACED, instancetype, put, vm
+from tests.support.process import run
 
 KRM = str(Path(sys.executable).parent / "virt-render-krm")
 FLAGS = ("--enable-alpha-plugins", "--enable-exec")
 MATCHERS = ("instancetype", "preference")
 
-VM = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata:
-  name: web
-spec:
-  runStrategy: Always
-  instancetype:
-    name: small
-    kind: VirtualMachineInstancetype
-  template:
-    spec:
-      domain:
-        devices: {}
-"""
-SMALL = """\
-apiVersion: instancetype.kubevirt.io/v1beta1
-kind: VirtualMachineInstancetype
-metadata:
-  name: small
-spec:
-  cpu:
-    guest: 1
-  memory:
-    guest: 1Gi
-"""
+VM = vm(instancetype="small", kind=NAMESPACED)
+SMALL = instancetype(kind=NAMESPACED)
 
 
 @pytest.fixture(autouse=True)
@@ -60,12 +37,6 @@ def kubectl() -> str:
     if not found:
         pytest.skip("no kubectl")
     return found
-
-
-def put(name: str, text: str) -> None:
-    path = Path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
 
 
 def patch(target: str, path: str, value: str) -> str:
@@ -161,9 +132,9 @@ def test_the_output_is_what_build_prints_for_the_same_files(kustomize: str) -> N
     put("fn/kustomization.yaml", "resources: [vm.yaml]\ntransformers: [render.yaml]\n")
     put("fn/vm.yaml", f"{VM}---\n{SMALL}")
     put("fn/render.yaml", function())
-    command = [sys.executable, "-m", "render", "build", "plain", "--kustomize", kustomize]
-    done = subprocess.run(command, capture_output=True, check=True)
-    expected = [document.body for document in read(done.stdout, "stdout").documents]
+    done = run("build", "plain", "--kustomize", kustomize)
+    assert done.returncode == 0, done.stderr
+    expected = [document.body for document in read(done.stdout.encode(), "stdout").documents]
     found = list(built(kustomize, "fn").values())
     assert sorted(found, key=str) == sorted(expected, key=str)
 
@@ -201,12 +172,10 @@ def test_matchers_that_stay_lead_to_objects_of_the_build(
     )
     lines = ""
     if helped:
-        command = [sys.executable, "-m", "render", "kustomize", "init", "prod"]
         Path("prod").mkdir()
-        environ = {**os.environ, "PYTHONPATH": str(ROOT)}
-        lines = subprocess.run(
-            command, env=environ, capture_output=True, check=True
-        ).stdout.decode()
+        done = run("kustomize", "init", "prod")
+        assert done.returncode == 0, done.stderr
+        lines = done.stdout
     put("prod/kustomization.yaml", f"resources: [../base]\nnamePrefix: b-\n{lines}")
     for path, prefix in (("base", "a-"), ("prod", "b-a-")):
         found = built(kustomize, path)
@@ -283,9 +252,7 @@ def test_arguments_of_the_function_are_flags(kustomize: str) -> None:
     assert ("VirtualMachineInstance", "web") in built(kustomize, ".")
 
 
-CONFLICT = VM.replace(
-    "        devices: {}\n", "        devices: {}\n        memory:\n          guest: 4Gi\n"
-)
+CONFLICT = vm(instancetype="small", kind=NAMESPACED, memory="4Gi")
 
 
 def test_a_conflict_fails_the_build_and_is_told_in_full(kustomize: str) -> None:
@@ -387,11 +354,7 @@ def test_legacy_generator(kustomize: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def verify(manifests: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "render", "verify", "-"]
-    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        command, input=manifests, env=environ, capture_output=True, encoding="utf-8", check=False
-    )
+    return run("verify", "-", stdin=manifests)
 
 
 def test_without_enable_exec_nothing_is_rendered_and_only_verify_says_so(kustomize: str) -> None:
@@ -454,8 +417,7 @@ def test_on_an_error_the_items_come_back_unchanged_with_results() -> None:
 
 
 def test_warnings_and_notes_are_results_of_a_success() -> None:
-    named = VM.replace("    name: small\n    kind: VirtualMachineInstancetype", "    name: u1.nano")
-    done = krm(resource_list(named))
+    done = krm(resource_list(vm(instancetype="u1.nano")))
     assert done.returncode == 0
     (result,) = answer(done)["results"]
     assert (result["severity"], result["tags"]) == ("info", {"code": "VR209"})
@@ -523,11 +485,7 @@ def test_the_limit_of_a_stream_is_the_one_that_is_named(
     command: str, limit: str, words: str
 ) -> None:
     """A stream counts as one file."""
-    done = subprocess.run(
-        [sys.executable, "-m", "render", *command.split(), limit, "100"],
-        input=resource_list(VM), env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True, encoding="utf-8", check=False,
-    )  # fmt: skip
+    done = run(*command.split(), limit, "100", stdin=resource_list(VM))
     report, nothing = done.stderr, done.stdout
     if command.startswith("check"):
         report, nothing = nothing, report

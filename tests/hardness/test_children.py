@@ -13,9 +13,8 @@ import pytest
 
 from render.frontends.exits import Exit
 from render.manifests import child, kustomize
-from tests.conftest import ROOT
+from tests.support.process import environ
 
-ENVIRON = {**os.environ, "PYTHONPATH": str(ROOT)}
 UNATTENDED = "from render.frontends import dispatch; dispatch.main()"
 AT_TERMINAL = f"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); {UNATTENDED}"
 FAMILY = """\
@@ -79,7 +78,7 @@ def start(folder: Path) -> Iterator[Start]:
     def start(*words: str, terminal: int | None = None) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
             [sys.executable, "-c", AT_TERMINAL if terminal else UNATTENDED, *words], cwd=folder,
-            env=ENVIRON, stdin=terminal or subprocess.DEVNULL, stdout=subprocess.PIPE,
+            env=environ(), stdin=terminal or subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
         started.append(process)
@@ -125,7 +124,7 @@ child.run([sys.argv[1]], folder=".", environ={})
 
 def test_between_the_start_of_a_child_and_our_knowing_of_it(family: Family) -> None:
     command = [sys.executable, "-c", IN_BETWEEN, str(family.program)]
-    with subprocess.Popen(command, env=ENVIRON, stdin=subprocess.PIPE) as process:
+    with subprocess.Popen(command, env=environ(), stdin=subprocess.PIPE) as process:
         family.wait()
         process.send_signal(signal.SIGHUP)
         process.communicate(b"\n", timeout=60)
