@@ -9,7 +9,7 @@ from render.frontends.exits import Exit, status
 from render.frontends.options import Request
 from render.frontends.progress import Work, in_words
 from render.frontends.reporting import findings_of, publish
-from render.frontends.run import render_loaded, rendering
+from render.frontends.run import reading, render_loaded, rendering
 from render.frontends.streams import STDOUT, standard_input
 from render.manifests import sources
 from render.manifests.discover import inside, repository
@@ -96,15 +96,8 @@ def _files(paths: Sequence[str]) -> dict[str, str]:
 def _load_all(
     paths: Sequence[str], asked: Request, work: Work, *, anything: bool = False
 ) -> list[Loaded]:
-    return sources.load_all(
-        paths,
-        stdin=standard_input(),
-        limits=asked.limits,
-        kustomize=asked.kustomize,
-        allow_remote=asked.allow_remote,
-        anything=anything,
-        seen=work.inputs,
-    )
+    how = reading(asked, standard_input())
+    return sources.load_all(paths, how, anything=anything, watch=work.inputs)
 
 
 def _load_around(asked: Request, root: str, paths: Sequence[str], work: Work) -> list[Loaded]:

@@ -17,7 +17,7 @@ from render.frontends.krm_message import Books, Message, is_plugin, receive, rep
 from render.frontends.options import HOST_OPTIONS, Call, Request, host_values, limits_of, request
 from render.frontends.progress import Work, in_words
 from render.frontends.reporting import tell
-from render.frontends.run import render_loaded, rendering, written
+from render.frontends.run import reading, render_loaded, rendering, written
 from render.frontends.streams import STDOUT, emit, standard_input
 from render.manifests import kustomization, origins, sources
 from render.manifests.sources import STDIN, Loaded
@@ -144,14 +144,7 @@ def _load(message: Message, paths: Sequence[str], asked: Request) -> Loaded:
     """The objects of *message* and those below *paths*, in one input."""
     loaded = Loaded()
     if paths:
-        loaded = sources.load(
-            paths,
-            stdin=None,
-            limits=asked.limits,
-            kustomize=asked.kustomize,
-            allow_remote=asked.allow_remote,
-            before=message.size,
-        )
+        loaded = sources.load(paths, reading(asked, None)._replace(before=message.size))
     loaded.documents[:0] = message.documents
     return loaded
 

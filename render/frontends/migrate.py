@@ -14,7 +14,7 @@ from render.frontends.reporting import tell
 from render.frontends.streams import STDERR, STDOUT, emit
 from render.manifests import files, reader, rewrite, sources
 from render.manifests.rewrite import Unwritten
-from render.manifests.sources import Loaded
+from render.manifests.sources import Loaded, Reading
 from render.model import edits as edited
 from render.model.edits import Edit
 from render.model.fieldpath import FieldPath
@@ -43,10 +43,8 @@ def migrate(asked: Request, work: Work, *, diff: bool, check: bool) -> Exit:
     """
     with work.shown():
         work.begin("read", f"reading {in_words(asked.paths)}")
-        work.inputs.append(Loaded(whole=True))
-        loaded = sources.load(
-            asked.paths or (".",), stdin=None, limits=asked.limits, kustomize="never", into=work.inputs[-1],
-        )  # fmt: skip
+        how = Reading(asked.limits, kustomize="never")
+        loaded = sources.load(asked.paths or (".",), how, whole=True, watch=work.inputs)
         faults = [found for found in loaded.diagnostics if found.is_error]
         work.begin("migrate", f"migrating {len(loaded.documents):,} objects")
         planned = None if faults else _plan(loaded, asked)

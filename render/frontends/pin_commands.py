@@ -15,7 +15,7 @@ from render.frontends.run import load, rendering
 from render.frontends.streams import STDERR, STDOUT, emit, standard_input
 from render.manifests import files, sources, writer
 from render.manifests.reader import read
-from render.manifests.sources import LOCK, Loaded
+from render.manifests.sources import LOCK, Loaded, Reading
 from render.model.nearest import nearest
 from render.model.resource import Resource, from_body
 from render.pipeline import pinning
@@ -54,7 +54,7 @@ def pin(asked: Request, wanted: Wanted, work: Work) -> Exit:
         adopted = None
         if wanted.dump and not faults:
             work.doing = f"reading {wanted.dump}"
-            dump = sources.load([wanted.dump], stdin=standard_input(), limits=asked.limits)
+            dump = sources.load([wanted.dump], Reading(asked.limits, standard_input()))
             faults += [fault for fault in dump.diagnostics if fault.is_error]
             adopted = pinning.adopt(resources_of(dump), resources, asked.settings)
             adopted = adopted._replace(diagnostics=_placed(adopted.diagnostics, dump))

@@ -14,7 +14,7 @@ from render.frontends.streams import STDERR, STDOUT, emit, emit_all, standard_in
 from render.manifests import kustomization, sources, writer
 from render.manifests.discover import tidy
 from render.manifests.reader import Document
-from render.manifests.sources import Loaded
+from render.manifests.sources import Loaded, Reading
 from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import Rendered, run
@@ -96,15 +96,12 @@ def load(asked: Request, work: Work, stdin: BinaryIO | None) -> Loaded:
     built = [path for path in paths if asked.kustomize != "never" and kustomization.find(path)]
     doing = f"building {built[0]} with kustomize" if built else f"reading {in_words(paths)}"
     work.begin("read", doing)
-    work.inputs.append(Loaded())
-    return sources.load(
-        paths,
-        stdin=stdin,
-        limits=asked.limits,
-        kustomize=asked.kustomize,
-        allow_remote=asked.allow_remote,
-        into=work.inputs[-1],
-    )
+    return sources.load(paths, reading(asked, stdin), watch=work.inputs)
+
+
+def reading(asked: Request, stdin: BinaryIO | None) -> Reading:
+    """How *asked* wants input to be read."""
+    return Reading(asked.limits, stdin, asked.kustomize, asked.allow_remote)
 
 
 def rendering(loaded: Loaded) -> str:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -36,29 +36,37 @@ class Loaded:
         return self.data.files()
 
 
-def load(  # noqa: PLR0913 - the options of the command line
-    paths: Sequence[str],
-    *,
-    stdin: BinaryIO | None,
-    limits: Limits,
-    kustomize: str = "auto",
-    allow_remote: bool = False,
-    roots: Literal["one", "all"] = "one",
-    into: Loaded | None = None,
-    before: int = 0,
-) -> Loaded:
-    """Read *paths* into one set of documents, *into* if it is given (somebody may be watching): what ``build`` renders.
+class Reading(NamedTuple):
+    """How input is read.
 
-    ``-`` is *stdin*; a folder with a kustomization is built with kustomize (*kustomize*: ``auto`` finds it on the PATH,
-    ``never`` reads the plain files, anything else names the binary); of another folder the YAML and JSON files below it
-    are read, and the one kustomization that may be there is built; several are an error unless *roots* is ``all``.
-    *before*: bytes that were read elsewhere and count towards the total. Nothing is raised: whatever is wrong is a
-    diagnostic.
+    *stdin* is what ``-`` means; *kustomize*: ``auto`` finds it on the PATH, ``never`` reads the plain files, anything
+    else names the binary; *allow_remote*: whether it may use the network.
     """
-    loader = _Loader(stdin, kustomize, allow_remote, limits)
-    loader.total = before
-    into = into or Loaded()
+
+    limits: Limits
+    stdin: BinaryIO | None = None
+    kustomize: str = "auto"
+    allow_remote: bool = False
+    before: int = 0
+
+
+def load(
+    paths: Sequence[str],
+    reading: Reading,
+    *,
+    roots: Literal["one", "all"] = "one",
+    whole: bool = False,
+    watch: list[Loaded] | None = None,
+) -> Loaded:
+    """Read *paths* into one set of documents: what ``build`` renders.
+
+    A folder with a kustomization is built; of another folder the YAML and JSON files below it are read, and the one
+    kustomization that may be there is built; several are an error unless *roots* is ``all``. *whole*: see `Loaded`.
+    What is read is noted in *watch* before it is complete. Nothing is raised: whatever is wrong is a diagnostic.
+    """
+    loader = _Loader(reading)
     loader.allow(paths)
+    into = _watched(watch, Loaded(whole=whole))
     for path in paths:
         if loader.is_root(path):
             loader.build(tidy(path), into)
@@ -72,34 +80,34 @@ def load(  # noqa: PLR0913 - the options of the command line
     return into
 
 
-def load_all(  # noqa: PLR0913 - the options of the command line
+def load_all(
     paths: Sequence[str],
+    reading: Reading,
     *,
-    stdin: BinaryIO | None,
-    limits: Limits,
-    kustomize: str = "auto",
-    allow_remote: bool = False,
     anything: bool = False,
-    seen: list[Loaded] | None = None,
+    watch: list[Loaded] | None = None,
 ) -> list[Loaded]:
     """Read *paths* as ``check`` does: each kustomization that no other refers to by itself, loose files together.
 
-    *anything*: files among *paths* need not hold manifests, as little as those that are found in a folder. What is
-    read is noted in *seen* before it is complete: somebody may be watching.
+    *anything*: files among *paths* need not hold manifests, as little as those that are found in a folder; *watch*: as
+    for `load`.
     """
-    loader = _Loader(stdin, kustomize, allow_remote, limits)
+    loader = _Loader(reading)
     loader.anything = anything
     loader.allow(paths)
-    seen = [] if seen is None else seen
-    loose = Loaded()
-    seen.append(loose)
+    loose = _watched(watch, Loaded())
     built: list[Loaded] = []
     for path in paths:
         for top in loader.plain(path, loose):
-            built.append(Loaded())
-            seen.append(built[-1])
+            built.append(_watched(watch, Loaded()))
             loader.build(top, built[-1])
     return [loose, *built] if not built or loose.documents or loose.diagnostics else built
+
+
+def _watched(watch: list[Loaded] | None, loaded: Loaded) -> Loaded:
+    if watch is not None:
+        watch.append(loaded)
+    return loaded
 
 
 def roots(path: str, limits: Limits) -> list[str]:
@@ -157,34 +165,17 @@ def _several(path: str, tops: list[str]) -> Diagnostic:
 
 
 class _Loader:
-    """One run: its options, and what was read so far."""
+    """One run: how it reads, and what was read so far."""
 
-    __slots__ = (
-        "allow_remote",
-        "allowed",
-        "anything",
-        "kustomize",
-        "limits",
-        "seen",
-        "stdin",
-        "total",
-    )
+    __slots__ = ("allowed", "anything", "limits", "reading", "seen", "total")
 
-    def __init__(
-        self,
-        stdin: BinaryIO | None,
-        kustomize: str,
-        allow_remote: bool,  # noqa: FBT001 - passed on from the two functions above
-        limits: Limits,
-    ) -> None:
-        self.stdin = stdin
-        self.kustomize = kustomize
-        self.allow_remote = allow_remote
-        self.limits = limits
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.limits = reading.limits
         self.anything = False
         self.allowed: list[str] = []
         self.seen: set[str] = set()
-        self.total = 0
+        self.total = reading.before
 
     def allow(self, paths: Sequence[str]) -> None:
         """Links may lead to anything in *paths*."""
@@ -192,7 +183,11 @@ class _Loader:
 
     def is_root(self, path: str) -> bool:
         """Whether *path* is a folder for kustomize."""
-        return self.kustomize != "never" and path != "-" and kustomization.find(path) is not None
+        return (
+            self.reading.kustomize != "never"
+            and path != "-"
+            and kustomization.find(path) is not None
+        )
 
     def plain(self, path: str, into: Loaded) -> list[str]:
         """Read *path* except for what kustomizations own; answer the folders to build."""
@@ -208,7 +203,7 @@ class _Loader:
         """Run kustomize on the folder *top*, if nothing speaks against it."""
         if self._is_repeated(os.path.realpath(top)):
             return
-        reach = kustomization.reach(top, self.limits, allow_remote=self.allow_remote)
+        reach = kustomization.reach(top, self.limits, allow_remote=self.reading.allow_remote)
         for file in (*reach.kustomizations, *reach.resources, *reach.others):
             into.data.note(file, self.limits.file_bytes)
         output = reach.diagnostics or self._built(top)
@@ -229,15 +224,15 @@ class _Loader:
 
     def _built(self, top: str) -> bytes | list[Diagnostic]:
         """What kustomize makes of the folder *top*, or why nothing."""
-        program = kustomize.binary(self.kustomize, top)
+        program = kustomize.binary(self.reading.kustomize, top)
         if isinstance(program, Diagnostic):
             return [program]
         most = room(self.limits, self.total)
-        output = kustomize.build(top, program, most=most, allow_remote=self.allow_remote)
+        output = kustomize.build(top, program, most=most, allow_remote=self.reading.allow_remote)
         return [output] if isinstance(output, Diagnostic) else output
 
     def _folder(self, folder: str, into: Loaded) -> list[str]:
-        plain = self.kustomize == "never"
+        plain = self.reading.kustomize == "never"
         found = discover.walk(folder, self.allowed, plain=plain)
         into.diagnostics.extend(found.diagnostics)
         tops, patches = kustomization.survey(found.kustomizations, self.limits)
@@ -268,7 +263,7 @@ class _Loader:
     def _stream(self, into: Loaded) -> None:
         if self._is_repeated("-"):
             return
-        data = piped(self.stdin, room(self.limits, self.total))
+        data = piped(self.reading.stdin, room(self.limits, self.total))
         if isinstance(data, Diagnostic):
             into.diagnostics.append(data)
         elif self._fits(STDIN, data, into):

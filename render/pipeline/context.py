@@ -7,6 +7,7 @@ from render.diagnostics.codes import BUNDLED_DIFFERS, CLUSTER_SETTINGS, INVALID_
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.manifests import sources
 from render.manifests.reader import Limits
+from render.manifests.sources import Reading
 from render.model import cluster_config, tree
 from render.model.catalogue import Catalogue
 from render.model.cluster_config import ClusterConfig
@@ -61,7 +62,7 @@ def _shipped(loaded: Loaded, settings: Settings) -> dict[tuple[str, str], Tree]:
         return {}
     if settings.catalog == "bundled":
         return bundled.definitions(settings.kubevirt)
-    read = sources.load([settings.catalog], stdin=None, limits=Limits(), kustomize="never")
+    read = sources.load([settings.catalog], Reading(Limits(), kustomize="never"))
     loaded.diagnostics += [found for found in read.diagnostics if found.is_error]
     shipped = {}
     for document in read.documents:

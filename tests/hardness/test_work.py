@@ -15,6 +15,7 @@ from render.frontends import run
 from render.frontends.options import Call
 from render.manifests import sources, writer
 from render.manifests.reader import Limits
+from render.manifests.sources import Reading
 from render.model.resource import from_body
 from render.pipeline import order
 from render.settings import Settings
@@ -71,7 +72,7 @@ def test_the_door_imports_nothing_but_itself() -> None:
 
 
 def load(path: Path) -> sources.Loaded:
-    return sources.load([str(path)], stdin=None, limits=Limits(), kustomize="never")
+    return sources.load([str(path)], Reading(Limits(), kustomize="never"))
 
 
 def calls(work: Callable[[], Any]) -> Counter[str]:

@@ -10,7 +10,7 @@ import jsonschema
 
 from render import Settings
 from render.manifests.reader import Limits, read
-from render.manifests.sources import load
+from render.manifests.sources import Reading, load
 from render.settings import OPTIONS, Source
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +49,7 @@ class Case:
 
     def bodies(self, name: str = "input") -> list[Any]:
         """The objects of the input, or of another file of the case, as the library takes them."""
-        loaded = load([str(self.folder / name)], stdin=None, limits=Limits())
+        loaded = load([str(self.folder / name)], Reading(Limits()))
         return [document.body for document in loaded.documents]
 
     def update(self, output: str, report: str) -> None:

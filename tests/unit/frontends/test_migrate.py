@@ -11,7 +11,7 @@ from render import Settings, render
 from render.frontends.dispatch import invoke
 from render.frontends.exits import Exit
 from render.manifests.reader import Limits
-from render.manifests.sources import load
+from render.manifests.sources import Reading, load
 from tests.support.cases import CASES
 
 OLD = {
@@ -137,7 +137,7 @@ def texts() -> dict[str, str]:
 
 def started() -> list[Any]:
     """The VMIs of the current folder, without the names of what they were made from."""
-    loaded = load(["."], stdin=None, limits=Limits())
+    loaded = load(["."], Reading(Limits()))
     bodies = [document.body for document in loaded.documents]
     rendered = render(bodies, Settings(emit="vmi", preset_conflicts="override"))
     found = [body for body in rendered.resources if body["kind"] == "VirtualMachineInstance"]

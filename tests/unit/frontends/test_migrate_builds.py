@@ -9,7 +9,7 @@ from render import Settings, render
 from render.frontends.dispatch import invoke
 from render.frontends.exits import Exit
 from render.manifests.reader import Limits
-from render.manifests.sources import load
+from render.manifests.sources import Reading, load
 
 FLAVOR = """\
 apiVersion: flavor.kubevirt.io/v1alpha1
@@ -123,7 +123,7 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
 def started(folders: tuple[str, ...], kustomize: str) -> list[Any]:
     found = []
     for folder in folders:
-        loaded = load([folder], stdin=None, limits=Limits(), kustomize=kustomize)
+        loaded = load([folder], Reading(Limits(), kustomize=kustomize))
         assert not [one for one in loaded.diagnostics if one.is_error]
         bodies = [document.body for document in loaded.documents]
         rendered = render(bodies, Settings(emit="vmi", preset_conflicts="override"))
