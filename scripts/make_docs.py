@@ -39,6 +39,7 @@ STATUS = {
     Exit.UNREADABLE: "unreadable or unwritable path, failing kustomize, limits",
     Exit.INTERNAL: "a defect of virt-render",
     Exit.DEADLINE: "out of time",
+    Exit.HUNG_UP: "hung up (SIGHUP, the terminal is gone)",
     Exit.INTERRUPTED: "interrupted (SIGINT, ctrl-C)",
     Exit.BROKEN_PIPE: "whoever read the output stopped reading",
     Exit.TERMINATED: "terminated (SIGTERM)",

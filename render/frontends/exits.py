@@ -16,6 +16,7 @@ class Exit(IntEnum):
     UNREADABLE = 3
     INTERNAL = 4
     DEADLINE = 5
+    HUNG_UP = 129
     INTERRUPTED = 130
     BROKEN_PIPE = 141
     TERMINATED = 143

@@ -72,7 +72,11 @@ def receive(
         return Message([], None, is_list=True), [
             codes.NOT_AN_OBJECT.at(Location(), message, help=_HELP)
         ]
-    items = bodies[0].get("items") or []
+    items = bodies[0].get("items")
+    items = [] if items is None else items
+    if not isinstance(items, list):
+        fault = codes.NOT_AN_OBJECT.at(Location(), f"items of the {KIND} is not a list", help=_HELP)
+        return Message([], None, is_list=True), [fault]
     faults = [
         codes.NOT_AN_OBJECT.at(Location(), f"items[{index}] of the {KIND} is not an object")
         for index, item in enumerate(items)

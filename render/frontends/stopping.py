@@ -1,4 +1,4 @@
-"""Being asked to end, by SIGTERM or ctrl-C: an exception, so that all that cleans up after itself does."""
+"""Being asked to end, by SIGTERM, SIGHUP or ctrl-C: an exception, so that all that cleans up after itself does."""
 
 import _thread
 import contextlib
@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from types import FrameType
+from typing import NamedTuple
 
 from render.frontends.exits import Exit
 from render.manifests.signals import PATIENCE, STOPS, signal
@@ -15,12 +16,30 @@ class Terminated(BaseException):
     """SIGTERM came. No Exception, so that nobody on the way takes it for a failure of his own."""
 
 
-STOPPED = (KeyboardInterrupt, Terminated)
-_EXITS: dict[int, Exit] = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED}
+class HungUp(BaseException):
+    """SIGHUP came: the terminal is gone."""
+
+
+STOPPED = (KeyboardInterrupt, Terminated, HungUp)
+
+
+class _Stop(NamedTuple):
+    """What a signal raises, and how the process that it stopped ends: its status, and the word for it."""
+
+    raised: type[BaseException]
+    status: Exit
+    word: str
+
+
+_STOPS: dict[int, _Stop] = {
+    signal.SIGINT: _Stop(KeyboardInterrupt, Exit.INTERRUPTED, "interrupted"),
+    signal.SIGTERM: _Stop(Terminated, Exit.TERMINATED, "terminated"),
+    signal.SIGHUP: _Stop(HungUp, Exit.HUNG_UP, "hung up"),
+}
 
 
 def arm() -> None:
-    """Let SIGINT and SIGTERM raise one of `STOPPED`; once more after `PATIENCE` they end the process on the spot.
+    """Let what asks us to end raise one of `STOPPED`; once more after `PATIENCE` it ends the process on the spot.
 
     A signal that was ignored when the process started (``nohup``, a job in the background) stays so.
     """
@@ -30,9 +49,9 @@ def arm() -> None:
         now = time.monotonic()
         if not since:
             since.append(now)
-            raise KeyboardInterrupt if number == signal.SIGINT else Terminated
+            raise _STOPS[number].raised
         if now - since[0] >= PATIENCE:
-            os._exit(_EXITS[number])
+            os._exit(_STOPS[number].status)
 
     def swallowed(lost: "sys.UnraisableHookArgs") -> None:
         """Python ignores what is raised in a finalizer or a callback: have the signal sent again."""
@@ -40,7 +59,7 @@ def arm() -> None:
             sys.__unraisablehook__(lost)
             return
         since.clear()
-        number = signal.SIGTERM if issubclass(lost.exc_type, Terminated) else signal.SIGINT
+        number = next(n for n, stop in _STOPS.items() if issubclass(lost.exc_type, stop.raised))
         _thread.start_new_thread(os.kill, (os.getpid(), number))
 
     sys.unraisablehook = swallowed
@@ -50,7 +69,7 @@ def arm() -> None:
 
 
 def disarm() -> None:
-    """Let SIGINT and SIGTERM end the process without a word: there is nothing left to say or to clean up."""
+    """Let what asks us to end do so without a word: there is nothing left to say or to clean up."""
     for number in STOPS:
         with contextlib.suppress(*STOPPED):  # too late: all is done
             if signal.getsignal(number) != signal.SIG_IGN:
@@ -74,6 +93,5 @@ def behind(error: BaseException) -> BaseException | None:
 def outcome(stopped: BaseException) -> tuple[Exit, str]:
     """The status and the one line of a process that was *stopped*."""
     when = stopped.args[0] if stopped.args else "while starting"
-    if isinstance(stopped, Terminated):
-        return Exit.TERMINATED, f"virt-render: terminated {when}\n"
-    return Exit.INTERRUPTED, f"virt-render: interrupted {when}\n"
+    _, status, word = next(stop for stop in _STOPS.values() if isinstance(stopped, stop.raised))
+    return status, f"virt-render: {word} {when}\n"

@@ -1,5 +1,6 @@
 """The standard streams of the process: whole texts, written at once."""
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -13,7 +14,10 @@ _PIECE = 1 << 16
 
 
 def emit(text: str, to: int) -> None:
-    """Write *text* to the file descriptor *to*, whole: a failing write is an OSError here, not a surprise at exit."""
+    """Write *text* to the file descriptor *to*, whole: a failing write is an OSError here, not a surprise at exit.
+
+    Not so on standard error: where nobody listens the exit status has to do.
+    """
     emit_all((text,), to)
 
 
@@ -24,7 +28,11 @@ def emit_all(texts: Iterable[str], to: int) -> None:
     longer than until he asks again.
     """
     pieces = _pieces(text.encode("utf-8", "backslashreplace") for text in texts)
-    if to != STDOUT or os.isatty(to):
+    if to == STDERR:
+        with contextlib.suppress(OSError):
+            _write_all(pieces, to)
+        return
+    if os.isatty(to):
         _write_all(pieces, to)
         return
     when = "while printing"

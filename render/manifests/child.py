@@ -38,7 +38,9 @@ def run(  # noqa: PLR0913 - the options of `subprocess.run`
     with contextlib.ExitStack() as stack:
         started: list[subprocess.Popen[bytes]] = []
         stack.enter_context(_leaving_takes(started))
-        with held((*STOPS, signal.SIGALRM, *_LEAVING)):  # between its start and our knowing of it
+        with held(
+            (*STOPS, signal.SIGALRM, signal.SIGQUIT)
+        ):  # between its start and our knowing of it
             process = stack.enter_context(
                 subprocess.Popen(  # noqa: S603 - no shell
                     command, cwd=folder, env=environ, start_new_session=True,

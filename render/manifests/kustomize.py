@@ -61,7 +61,11 @@ def build(
     said = said.replace(os.path.realpath(".") + "/", "").strip()
     if len(said) > _SHOWN:
         said = said[: _SHOWN // 2] + " ... " + said[-_SHOWN // 2 :]
-    return _failure(folder, said or f"exit status {done.returncode}", help=_cure(folder, said))
+    return _failure(folder, said or _ended(done.returncode), help=_cure(folder, said))
+
+
+def _ended(status: int) -> str:
+    return f"exit status {status}" if status >= 0 else f"ended by signal {-status}"
 
 
 def _cure(folder: str, said: str) -> str:

@@ -13,7 +13,7 @@ else:
 
 __all__ = ("PATIENCE", "STOPS", "held", "signal")
 
-STOPS = (signal.SIGINT, signal.SIGTERM)
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """What asks a process to end."""
 PATIENCE = 1.0
 """Seconds in which the same signal again is the same request: ``timeout`` sends each twice."""

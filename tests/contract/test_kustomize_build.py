@@ -146,6 +146,7 @@ def test_what_is_no_kustomize_is_quoted_too(tmp_path: Path) -> None:
     for script, words in (
         ("#!/bin/sh\necho 'no such flag' >&2; exit 3\n", "no such flag"),
         ("#!/bin/sh\nexit 3\n", "exit status 3"),
+        ("#!/bin/sh\nkill -SEGV $$\n", "ended by signal 11"),
         ("#!/no/such/interpreter\n", "cannot start"),
     ):
         tool.write_text(script)

@@ -461,6 +461,13 @@ def test_an_unfit_function_config(config: str, words: str, status: int) -> None:
             "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: [1]\n",
             "items[0] of the ResourceList is not an object",
         ),
+        *(
+            (
+                f"apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: {items}\n",
+                "items of the ResourceList is not a list",
+            )
+            for items in ("5", "true", "text", '""', "{a: 1}")
+        ),
     ],
 )
 def test_what_is_no_message_gets_no_answer(stdin: str, words: str) -> None:

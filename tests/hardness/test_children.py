@@ -95,7 +95,7 @@ def start(folder: Path) -> Iterator[Start]:
     [
         (signal.SIGTERM, Exit.TERMINATED),
         (signal.SIGINT, Exit.INTERRUPTED),
-        (signal.SIGHUP, -signal.SIGHUP),
+        (signal.SIGHUP, Exit.HUNG_UP),
         (signal.SIGQUIT, -signal.SIGQUIT),
     ],
 )
@@ -141,7 +141,7 @@ def test_our_deadline_stops_all(family: Family, start: Start) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hang_up", "status"), [(False, Exit.INTERRUPTED), (True, -signal.SIGHUP)], ids=["ctrl-C", "it"]
+    ("hang_up", "status"), [(False, Exit.INTERRUPTED), (True, Exit.HUNG_UP)], ids=["ctrl-C", "it"]
 )
 def test_a_terminal_stops_all(family: Family, start: Start, *, hang_up: bool, status: int) -> None:
     """It tells its foreground group, to which what we started does not belong."""

@@ -282,6 +282,23 @@ def test_a_full_disk(folder: Path) -> None:
     refuse(build("-o", "/dev/full", ".", cwd=folder), Exit.UNREADABLE, "No space left on device")
 
 
+@pytest.mark.parametrize("listener", ["/dev/full", "closed"])
+def test_a_report_that_nobody_can_read(folder: Path, listener: str) -> None:
+    """The exit status tells, and what is good is printed."""
+    (folder / "vm.yaml").write_text(vm(instancetype="u1.medium"))
+    redirected = "2>&-" if listener == "closed" else f"2>{listener}"
+    for command, status in (("build", Exit.OK), ("build --catalog none", Exit.FINDINGS)):
+        done = subprocess.run(
+            ["/bin/sh", "-c", f'exec "$@" {redirected}', "sh", *argv(*command.split(), ".")],
+            cwd=folder,
+            env=environ(),
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == status
+        assert (b"kind: VirtualMachine" in done.stdout) is (status is Exit.OK)
+
+
 def test_a_disk_that_fills_up_on_the_way(folder: Path) -> None:
     fleet(folder, 300)
 

@@ -19,8 +19,12 @@ from tests.support.manifests import vm
 from tests.support.process import argv, environ
 
 OLD = vm("vm-1", namespace="ns-1", memory="1Gi").replace("/v1\n", "/v1alpha3\n")
-SIGNALS = {signal.SIGTERM: Exit.TERMINATED, signal.SIGINT: Exit.INTERRUPTED}
-WORDS = {signal.SIGTERM: "terminated", signal.SIGINT: "interrupted"}
+SIGNALS = {
+    signal.SIGTERM: Exit.TERMINATED,
+    signal.SIGINT: Exit.INTERRUPTED,
+    signal.SIGHUP: Exit.HUNG_UP,
+}
+WORDS = {signal.SIGTERM: "terminated", signal.SIGINT: "interrupted", signal.SIGHUP: "hung up"}
 
 
 @pytest.fixture
@@ -248,9 +252,11 @@ def test_at_any_moment(number: signal.Signals, start: Start, folder: Path) -> No
             assert said.startswith(f"virt-render: {WORDS[number]} ".encode())
             assert said.count(b"\n") == 1
         elif process.returncode == Exit.OK:
-            assert (printed, said) == (whole, b"")
-        else:  # before a line of ours was run
-            assert printed == b""
+            assert printed == whole
+            # Before a line of ours was run, an import may swallow what Python's own handler raises.
+            assert said == b"" or said.startswith(b"Exception ignored in")
+        else:  # before a line of ours was run, or after the last
+            assert printed in (b"", whole)
             assert process.returncode in (-number, 1)
     assert said_so
 
@@ -374,4 +380,4 @@ def test_at_the_very_end_a_signal_changes_nothing(
 
     monkeypatch.setattr("render.frontends.stopping.signal.signal", take)
     stopping.disarm()
-    assert taken == [signal.SIGINT, signal.SIGTERM]
+    assert {*taken} == {*SIGNALS}
