@@ -5,6 +5,7 @@ order; here they are taken by name.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -104,18 +105,72 @@ _TIMER = ("clock", "timer")
 _REQUESTS = ("resources", "requests")
 
 
+#: Whether labels are those that are wanted.
+Holds = Callable[[dict[str, str]], bool]
+
+
 def selects(selector: Tree, labels: dict[str, str]) -> bool:
     """Whether a LabelSelector matches *labels*; an empty one matches everything. Raises SelectorError."""
+    return _compile(selector)(labels)
+
+
+def _compile(selector: Tree) -> Holds:
     wanted = selector.get("matchLabels") or {}
     for key, value in wanted.items():
         _refuse(_label_faults(key, (value,)))
     expressions = [_expression(given) for given in selector.get("matchExpressions") or ()]
-    return all(labels.get(key) == value for key, value in wanted.items()) and all(
-        holds(labels) for holds in expressions
+    return lambda labels: (
+        all(labels.get(key) == value for key, value in wanted.items())
+        and all(holds(labels) for holds in expressions)
     )
 
 
-def _expression(given: Tree) -> Callable[[dict[str, str]], bool]:
+class Candidate(NamedTuple):
+    """A preset, its *position* among the others, and whether its selector matches labels."""
+
+    position: int
+    preset: Preset
+    selects: Holds
+
+
+class Index(NamedTuple):
+    """Presets of which only *candidates* are asked whether they select a VM.
+
+    Each stands under one label of its ``matchLabels``, or under None if it has none. *invalid*: the first one whose
+    selector is invalid, and why; then there are no candidates, since KubeVirt merges no preset.
+    """
+
+    candidates: dict[tuple[str, str] | None, list[Candidate]]
+    invalid: tuple[Preset, str] | None = None
+
+    def select(self, labels: dict[str, str]) -> list[Preset]:
+        """The presets that select *labels*, in the order in which they were given."""
+        found = [
+            candidate
+            for key in (None, *labels.items())
+            for candidate in self.candidates.get(key, ())
+            if candidate.selects(labels)
+        ]
+        return [candidate.preset for candidate in sorted(found)]  # no two have one position
+
+
+def index(presets: Sequence[Preset]) -> Index:
+    """Read the selectors of *presets*, each once and none behind one that is invalid."""
+    wanted = [tree.get(preset.spec, "selector", "matchLabels") or {} for preset in presets]
+    # Under a label that all presets want, each VM would find all of them.
+    wanting = Counter(label for labels in wanted for label in labels.items())
+    candidates: dict[tuple[str, str] | None, list[Candidate]] = {}
+    for position, (preset, labels) in enumerate(zip(presets, wanted, strict=True)):
+        try:
+            holds = _compile(preset.spec.get("selector") or {})
+        except SelectorError as error:
+            return Index({}, (preset, str(error)))
+        rarest = min(labels.items(), key=wanting.__getitem__, default=None)
+        candidates.setdefault(rarest, []).append(Candidate(position, preset, holds))
+    return Index(candidates)
+
+
+def _expression(given: Tree) -> Holds:
     """Upstream: k8s.io/apimachinery/pkg/labels/selector.go (NewRequirement)."""
     key, values = given.get("key", ""), given.get("values") or ()
     match given.get("operator", ""):

@@ -52,6 +52,7 @@ def context(
         contents=pinned.contents,
         hashes={},
         contradictions={},
+        selections={},
         traced=traced,
     )
 

@@ -17,7 +17,7 @@ from render.rules import Edit
 from render.settings import Settings
 
 if TYPE_CHECKING:
-    from render.presets import Preset
+    from render.presets import Index, Preset
 
 TEMPLATE: FieldPath = ("spec", "template")
 
@@ -30,8 +30,8 @@ class Context(NamedTuple):
     """What all machines of a rendering share.
 
     *contents*: the decoded specs of *lock*, by hash; *hashes*: those of definitions, kept once computed, as are the
-    *contradictions* of presets by their positions, since many VMs match the same ones; *traced*: whether it is to be
-    known which object decided which field.
+    *contradictions* of presets by their positions, since many VMs match the same ones, and the *selections* by the
+    namespace and the kind of presets; *traced*: whether it is to be known which object decided which field.
     """
 
     settings: Settings
@@ -43,6 +43,7 @@ class Context(NamedTuple):
     contents: dict[str, Tree]
     hashes: dict[int, tuple[Tree, str]]
     contradictions: dict[tuple[int, ...], Contradiction]
+    selections: dict[tuple[str, str], "Index"]
     traced: bool
 
 

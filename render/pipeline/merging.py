@@ -21,9 +21,9 @@ from render.model import tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
-from render.pipeline.machine import Contradiction, Machine
+from render.pipeline.machine import Context, Contradiction, Machine
 from render.pipeline.result import Provenance
-from render.presets import HISTORIC, MODERN, Difference, Era, Preset
+from render.presets import HISTORIC, MODERN, Difference, Era, Index, Preset
 from render.resolve.kinds import INSTANCETYPE, PREFERENCE
 
 
@@ -101,25 +101,31 @@ def _select(machine: Machine, era: Era) -> list[Preset]:
     metadata = machine.template.get("metadata") or {}
     if (metadata.get("annotations") or {}).get(era.exclude) == "true":
         return []
-    matching = []
-    for preset in machine.context.presets.get(machine.namespace, ()):
-        if preset.resource.kind != era.kind:
-            continue
-        try:
-            if presets.selects(preset.spec.get("selector") or {}, metadata.get("labels") or {}):
-                matching.append(preset)
-        except presets.SelectorError as error:
-            machine.report(
-                PRESET_SELECTOR,
-                (),
-                str(error),
-                Related(
-                    f"{preset.resource.ref} has this selector",
-                    at(preset.resource, ("spec", "selector")),
-                ),
-            )
-            return []
-    return matching
+    index = _index(machine.context, machine.namespace, era)
+    if index.invalid is None:
+        return index.select(metadata.get("labels") or {})
+    preset, fault = index.invalid
+    machine.report(
+        PRESET_SELECTOR,
+        (),
+        fault,
+        Related(
+            f"{preset.resource.ref} has this selector",
+            at(preset.resource, ("spec", "selector")),
+        ),
+    )
+    return []
+
+
+def _index(context: Context, namespace: str, era: Era) -> Index:
+    """The presets of *era* in *namespace*."""
+    known = context.selections
+    key = (namespace, era.kind)
+    if key not in known:
+        known[key] = presets.index(
+            [one for one in context.presets.get(namespace, ()) if one.resource.kind == era.kind]
+        )
+    return known[key]
 
 
 def _contradict(machine: Machine, matching: list[Preset]) -> bool:

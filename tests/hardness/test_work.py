@@ -16,7 +16,7 @@ from render.frontends.options import Call
 from render.manifests import sources, writer
 from render.manifests.reader import Limits
 from render.manifests.sources import Reading
-from render.model.resource import from_body
+from render.model.resource import Resource, from_body
 from render.pipeline import order
 from render.settings import Settings
 from scripts.bench import fleet
@@ -145,20 +145,46 @@ def test_only_rules_with_something_to_say_are_asked(
     assert 0 < sum(asked) / machines <= 16
 
 
-def test_presets_are_compared_once_for_all_machines_that_match_the_same() -> None:
-    labels = {"labels": {"os": "any"}}
+def presets_and_machines(count: int, labels: Callable[[int], dict[str, str]]) -> list[Resource]:
+    """As many presets as VMs in a namespace: each preset wants the labels of its number, each VM has them."""
     domain = {"cpu": {"cores": 2}, "devices": {}}
-    instance = {"metadata": labels, "spec": {"domain": {"devices": {}}}}
-    specs: dict[str, Any] = {
-        "VirtualMachineInstancePreset": {"selector": {"matchLabels": labels["labels"]}, "domain": domain},
-        "VirtualMachine": {"runStrategy": "Always", "template": instance},
-    }  # fmt: skip
-    bodies = [
-        {"apiVersion": "kubevirt.io/v1", "kind": kind, "metadata": {"name": f"n{index}"}, "spec": spec}
-        for kind, spec in specs.items()
-        for index in range(30)
-    ]  # fmt: skip
-    resources = [from_body(body, index) for index, body in enumerate(bodies)]
+    bodies: list[dict[str, Any]] = []
+    for number in range(count):
+        instance = {"metadata": {"labels": labels(number)}, "spec": {"domain": {"devices": {}}}}
+        specs: dict[str, Any] = {
+            "VirtualMachineInstancePreset": {"selector": {"matchLabels": labels(number)}, "domain": domain},
+            "VirtualMachine": {"runStrategy": "Always", "template": instance},
+        }  # fmt: skip
+        bodies += (
+            {"apiVersion": "kubevirt.io/v1", "kind": kind, "metadata": {"name": f"n{number}"}, "spec": spec}
+            for kind, spec in specs.items()
+        )  # fmt: skip
+    return [from_body(body, index) for index, body in enumerate(bodies)]
+
+
+COMPILED, ASKED = "presets.py:_compile", "presets.py:_compile.<locals>.<lambda>"
+
+
+def test_presets_are_compared_once_for_all_machines_that_match_the_same() -> None:
+    resources = presets_and_machines(30, lambda _: {"os": "any"})
     done = calls(lambda: order.run(resources, Settings()))
     assert done["presets.py:merge"] == 30 * 30
     assert done["presets.py:differences"] == 30 * 30 + 30 * 29 // 2
+    assert (done[COMPILED], done[ASKED]) == (30, 30 * 30)
+
+
+def test_a_machine_asks_only_presets_that_may_select_it() -> None:
+    resources = presets_and_machines(30, lambda number: {"os": "any", "app": f"n{number}"})
+    done = calls(lambda: order.run(resources, Settings()))
+    assert (done[COMPILED], done[ASKED], done["presets.py:merge"]) == (30, 30, 30)
+
+
+def test_no_selector_is_read_where_no_machine_is() -> None:
+    given = presets_and_machines(3, lambda _: {"os": "any"})
+    elsewhere = [
+        from_body({**one.body, "metadata": {"name": one.name, "namespace": one.kind.lower()}}, one.index)
+        for one in given
+    ]  # fmt: skip
+    done = calls(lambda: order.run(elsewhere, Settings()))
+    assert done["presets.py:index"] == 1  # of the namespace with the VMs
+    assert done[COMPILED] == 0
