@@ -67,7 +67,7 @@ def discover_() -> Exit:
         work.begin("read", "looking for objects of KubeVirt's")
         found = _first_of_ours(".")
     if found:
-        click.echo(found)
+        _name(found)
     return Exit.OK
 
 
@@ -99,10 +99,15 @@ def inputs(path: str, *, listed: bool, **values: Any) -> Exit:
     named = [os.path.join(one, "") if os.path.isdir(one) else one for one in asked.read]
     read = sorted({_seen_from(path, file) for file in (*loaded.files, *named)})
     if listed:
-        click.echo("\n".join(read))
+        _name("\n".join(read))
     else:
-        click.echo(f"{_GENERATE_PATHS}: {';'.join(_folders(read))}")
+        _name(f"{_GENERATE_PATHS}: {';'.join(_folders(read))}")
     return Exit.OK
+
+
+def _name(text: str) -> None:
+    """Print *text* with its names of files as they are: of text, not of bytes, click cuts out escape sequences."""
+    click.echo(os.fsencode(text))
 
 
 def _seen_from(folder: str, file: str) -> str:

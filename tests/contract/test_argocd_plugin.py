@@ -19,6 +19,7 @@ from render.manifests.reader import read
 from render.settings import OPTIONS, Source
 from tests.support.cases import CASES, ROOT, Case, read_case
 from tests.support.plugin_server import GenerateError, PluginServer
+from tests.support.process import argv, environ
 
 FOLDERS = sorted(path.parent for path in CASES.glob("*/*/case.yaml"))
 VM = """\
@@ -489,6 +490,29 @@ def test_inputs_are_the_annotation_for_refreshes(
     ]  # fmt: skip
     above = virt_render(repository, "inputs", "app", "--files").stdout.splitlines()
     assert above == ["../.virt-render.yaml", *listed]
+
+
+@pytest.mark.parametrize("name", [b"esc\x1b[31m", b"caf\xe9", "ünï".encode()], ids=repr)
+def test_names_are_printed_as_they_are(name: bytes, tmp_path: Path) -> None:
+    """Programs read them: each byte counts."""
+    shared = os.fsencode(tmp_path) + b"/" + name
+    os.mkdir(shared)
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
+    for words, said in (
+        ((b"--files",), b"../%s/\nvm.yaml\n"),
+        ((), b"argocd.argoproj.io/manifest-generate-paths: .;../%s\n"),
+    ):
+        done = subprocess.run(
+            [*argv("argocd", "inputs"), *words, b"--catalog", shared],
+            cwd=tmp_path / "app", env=environ(), capture_output=True, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout) == (0, said % name), done.stderr
+
+
+def test_discovery_names_the_file_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "esc\x1b[31m.yaml").write_text(VM.format(name="web", more=""))
+    assert virt_render(tmp_path, "discover").stdout == "esc\x1b[31m.yaml\n"
 
 
 def test_inputs_hold_what_settings_name(repository: Path) -> None:
