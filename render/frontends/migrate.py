@@ -1,7 +1,7 @@
 """``virt-render migrate``: files that say the same in today's words, written only if no VM becomes another."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
@@ -12,7 +12,7 @@ from render.frontends.options import Request
 from render.frontends.progress import Work, in_words
 from render.frontends.reporting import tell
 from render.frontends.streams import STDERR, STDOUT, emit
-from render.manifests import files, reader, rewrite, sources
+from render.manifests import discover, files, reader, rewrite, sources
 from render.manifests.rewrite import Unwritten
 from render.manifests.sources import Loaded, Reading
 from render.model import edits as edited
@@ -24,6 +24,7 @@ from render.pipeline.changes import Unit
 from render.pipeline.migrating import Migration
 from render.report.findings import find, merge
 from render.report.places import Sources
+from render.report.text import printable
 
 Edits = Mapping[int, Sequence[Edit]]
 
@@ -172,13 +173,32 @@ class _Texts:
 
 
 def _summary(plan: Migration) -> str:
-    return "".join(
-        f"{one.origin.file if one.origin else ''}: {one.ref}: {words}\n" for one, words in plan.done
+    lines = (
+        f"{one.origin.file if one.origin else ''}: {one.ref}: {words}" for one, words in plan.done
     )
+    return "".join(f"{printable(line)}\n" for line in lines)
 
 
 def _diff(changes: list[Change]) -> str:
-    return "".join(unified.diff(one.before, one.after, one.file) for one in changes)
+    """The *changes* as a patch, with the names that git and patch take: below a folder, through no link."""
+    real = [os.path.realpath(one.file) for one in changes]
+    folder = _folder(real)
+    return "".join(
+        unified.diff(one.before, one.after, os.path.relpath(file, folder))
+        for one, file in zip(changes, real, strict=True)
+    )
+
+
+def _folder(real: Collection[str]) -> str:
+    """Where a patch of the files *real* is applied: one folder for all of them.
+
+    It is the current one, else the root of their git repository, else that of the file system.
+    """
+    roots = {discover.repository(os.path.dirname(file)) for file in real} - {""}
+    for folder in (os.getcwd(), *roots):
+        if all(discover.inside(file, (folder,)) for file in real):
+            return folder
+    return "/"
 
 
 def _write(loaded: Loaded, changes: list[Change], asked: Request) -> Exit:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from render.manifests import comments, spans, stream
+from render.manifests.stream import Chunk
 from render.model.edits import Edit, Move, Put, Remove
 from render.model.fieldpath import FieldPath
 
@@ -29,8 +30,11 @@ class Unwritten(NamedTuple):
 def rewrite(text: str, edits: Mapping[int, Iterable[tuple[FieldPath, Edit]]]) -> str | Unwritten:
     """*text* with *edits* by document: pairs of the way to an object in it (of a List) and an edit of that object.
 
-    No comment is lost: where one would be, there is no new text.
+    No comment is lost: where one would be, there is no new text. Neither is there where ruamel takes less for YAML than
+    kubectl does.
     """
+    from ruamel.yaml.error import YAMLError
+
     parts: list[str] = []
     done = 0
     for index, chunk in enumerate(stream.split(text)):
@@ -38,12 +42,26 @@ def rewrite(text: str, edits: Mapping[int, Iterable[tuple[FieldPath, Edit]]]) ->
         if index not in edits:
             continue
         end = min(start + len(chunk.text), len(text))
-        made = _document(chunk.text, list(edits[index]))
+        try:
+            made = _document(chunk.text, list(edits[index]))
+        except (YAMLError, RecursionError) as error:
+            made = Unwritten(_unread(error, chunk))
         if isinstance(made, Unwritten):
             return made
         parts += (text[done:start], made)
         done = end
     return "".join((*parts, text[done:]))
+
+
+def _unread(error: Exception, chunk: Chunk) -> str:
+    """Why there is no rewriting *chunk*, which made ruamel raise *error*."""
+    mark = getattr(error, "problem_mark", None)
+    where = f"line {chunk.position(mark.line, mark.column)[0]}" if mark else "it"
+    if isinstance(error, RecursionError):
+        problem = "it is nested too deep"
+    else:
+        problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
+    return f"ruamel.yaml, which keeps the comments, cannot read {where}: {problem}"
 
 
 def is_yaml(text: str) -> bool:
@@ -63,7 +81,7 @@ def _document(text: str, edits: Sequence[tuple[FieldPath, Edit]]) -> str | Unwri
     plain = text.replace("\r\n", "\n")
     if _is_indented(plain):
         yaml.indent(mapping=2, sequence=4, offset=2)
-    root = yaml.load(plain)
+    root = _load(yaml, plain)
     before = _comments(root)
     try:
         for prefix, edit in edits:
@@ -78,6 +96,18 @@ def _document(text: str, edits: Sequence[tuple[FieldPath, Edit]]) -> str | Unwri
     for comment in comments.lost(plain, made):
         return Unwritten(f"the comment {comment} would be lost: let it stand on a line above a key")
     return made if plain == text else made.replace("\n", "\r\n")
+
+
+def _load(yaml: Any, text: str) -> Any:
+    """What *yaml* makes of *text*, or a YAMLError."""
+    from ruamel.yaml.error import YAMLError
+
+    yaml.composer.warn_double_anchors = False  # kubectl takes them too
+    try:
+        return yaml.load(text)
+    except (ValueError, LookupError) as error:  # the 13th month, say, which is text for kubectl
+        message = f"a value that looks like a number or a date is none ({error})"
+        raise YAMLError(message) from error
 
 
 def _is_indented(text: str) -> bool:

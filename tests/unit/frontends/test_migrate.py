@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from render.frontends.exits import Exit
 from render.manifests.reader import Limits
 from render.manifests.sources import Reading, load
 from tests.support.cases import CASES
+from tests.support.manifests import put, vm
 
 OLD = {
     "instancetypes.yaml": """\
@@ -382,6 +384,78 @@ def test_json_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("vm.json").write_text(text, encoding="utf-8")
     assert invoke(["migrate"]) is Exit.OK
     assert texts() == {"vm.json": text}
+
+
+RUNNING = vm("other").replace("runStrategy: Always", "running: true")
+
+
+@pytest.mark.parametrize("old", ["running: true\t# a tab", "running:\ttrue"])
+def test_what_cannot_be_rewritten_does_not_keep_other_files(
+    old: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    text = RUNNING.replace("other", "one").replace("running: true", old)
+    put("a.yaml", text)
+    put("b.yaml", RUNNING)
+    assert invoke(["migrate"]) is Exit.OK
+    assert texts() == {"a.yaml": text, "b.yaml": vm("other")}
+    told = capfdbinary.readouterr()
+    assert told.out == b"b.yaml: VirtualMachine other: runStrategy: Always\n"
+    assert "VirtualMachine one stays as it is" in told.err.decode()
+    assert (
+        "a.yaml cannot be rewritten: ruamel.yaml, which keeps the comments, cannot read line 6"
+        in (told.err.decode())
+    )
+
+
+#: Where it is run, what is given, and the folder in which the patch is applied, with what it names.
+PATCHED: dict[str, tuple[str, list[str], str, list[str]]] = {
+    "below": ("repo", ["base"], "repo", ["base/a.yaml"]),
+    "below, by its whole name": ("repo/base", ["{top}/repo/base/a.yaml"], "repo/base", ["a.yaml"]),
+    "beside": ("repo/ov", ["../base/a.yaml"], "repo", ["base/a.yaml"]),
+    "below and beside": ("repo/ov", [".", "../base"], "repo", ["base/a.yaml", "ov/b.yaml"]),
+    "below, through a link": ("repo", ["link/a.yaml"], "repo", ["base/a.yaml"]),
+    "out of the repository": ("repo", ["../c.yaml"], "/", ["{top}/c.yaml"]),
+    "in and out of it": ("repo", ["base", "../c.yaml"], "/", ["{top}/c.yaml", "{top}/repo/base/a.yaml"]),
+    "another repository": ("repo", ["{top}/more/d.yaml"], "more", ["d.yaml"]),
+    "two repositories": ("repo/ov", ["../base", "../../more"], "/", ["{top}/more/d.yaml", "{top}/repo/base/a.yaml"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PATCHED)
+def test_git_and_patch_find_the_files(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:  # fmt: skip
+    here, given, where, names = PATCHED[case]
+    files = [tmp_path / name for name in ("repo/base/a.yaml", "repo/ov/b.yaml", "c.yaml", "more/d.yaml")]  # fmt: skip
+    for file in files:
+        put(file, RUNNING.replace("other", file.stem))
+    (tmp_path / "repo" / "link").symlink_to("base")
+    for name in ("repo", "more"):
+        subprocess.run(["git", "init", "-q", tmp_path / name], check=True)
+    monkeypatch.chdir(tmp_path / here)
+    given = [one.format(top=tmp_path) for one in given]
+    assert invoke(["migrate", "--kustomize", "never", "--diff", *given]) is Exit.OK
+    diff = capfdbinary.readouterr().out
+    wanted = [one.format(top=str(tmp_path)[1:]) for one in names]
+    assert re.findall(r"^--- a/(\S+)$", diff.decode(), re.MULTILINE) == wanted
+    assert re.findall(r"^\+\+\+ b/(\S+)$", diff.decode(), re.MULTILINE) == wanted
+    applied = ["patch", "-s", "-p1", "-d", "/"] if where == "/" else ["git", "apply", "-"]
+    subprocess.run(applied, cwd=tmp_path / where, input=diff, check=True)
+    changed = {str(file)[1:] for file in files if "runStrategy: Always" in file.read_text("utf-8")}
+    assert changed == {
+        str(tmp_path / where / name)[1:] if where != "/" else name for name in wanted
+    }
+
+
+def test_a_name_does_not_drive_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    put("esc\x1b[31m\n.yaml", RUNNING)
+    assert invoke(["migrate"]) is Exit.OK
+    told = capfdbinary.readouterr().out.decode()
+    assert told == "esc\ufffd[31m\ufffd.yaml: VirtualMachine other: runStrategy: Always\n"
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from render.manifests.reader import read
-from render.manifests.rewrite import is_yaml, rewrite
+from render.manifests.reader import DEEPEST, Limits, read
+from render.manifests.rewrite import Unwritten, is_yaml, rewrite
 from render.model import edits as edited
 from render.model.edits import Edit, Move, Put, Remove
 from render.model.fieldpath import FieldPath
@@ -139,3 +139,31 @@ def test_what_an_alias_shares_is_edited_once() -> None:
     assert rewrite(text, {0: places}) == (
         "items:\n- spec: &s {runStrategy: Halted, a: 1}\n- spec: *s\n"
     )
+
+
+NUMBER = "a value that looks like a number or a date is none"
+UNREAD = {
+    "a: 1\t# one\n": "line 3: found character '\\t' that cannot start any token",
+    "a:\t1\n": "line 3: found character '\\t' that cannot start any token",
+    "a: b\tc\n": "line 3: found character '\\t' that cannot start any token",
+    "a: !!map [1]\n": "line 3: expected a mapping node, but found sequence",
+    "a: 2024-13-45\n": f"it: {NUMBER} (month must be in 1..12)",
+    "a: 0x_\n": f"it: {NUMBER} (string index out of range)",
+    "a: 1\nb: ._\n": f"it: {NUMBER} (could not convert string to float: '.')",
+    f"a: {'[' * (DEEPEST - 1)}{']' * (DEEPEST - 1)}\n": "it: it is nested too deep",
+}
+
+
+@pytest.mark.parametrize("text", UNREAD, ids=lambda text: text[:20])
+def test_what_ruamel_does_not_read_has_no_new_text(text: str) -> None:
+    """We read it as kubectl does; the line is that of the file."""
+    before = f"b: 1\n---\n{text}"
+    assert not read(before.encode(), "before", Limits(depth=DEEPEST)).diagnostics
+    why = f"ruamel.yaml, which keeps the comments, cannot read {UNREAD[text]}"
+    assert rewrite(before, {1: [((), Put(("c",), {"d": 1}))]}) == Unwritten(why)
+
+
+def test_an_anchor_that_stands_twice_is_no_warning(recwarn: pytest.WarningsRecorder) -> None:
+    text = "a: &x 1\nb: &x 2\nc: *x\n"
+    assert edit(text, Put(("d",), 1)) == f"{text}d: 1\n"
+    assert not recwarn.list
