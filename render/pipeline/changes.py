@@ -1,6 +1,7 @@
 """The changes that a migration may make: each whole, with everything that refers to the object."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from render.convert import flavors, machines, successors
@@ -46,8 +47,6 @@ def plan(
 class _Plan:
     """The objects of a migration, and the names that are *taken* by now; why something stays goes to *left*."""
 
-    __slots__ = ("left", "resources", "settings", "taken")
-
     def __init__(
         self, resources: Sequence[Resource], settings: Settings, left: list[Diagnostic]
     ) -> None:
@@ -79,6 +78,16 @@ class _Plan:
                 yield Unit(resource, step.words, edits, step.gone, safe=step.safe)
             if (resource.group, resource.kind) == (KUBEVIRT, MODERN.kind):
                 yield from self._preset(resource)
+
+    @cached_property
+    def _labels(self) -> dict[str, list[tuple[Resource, dict[str, str]]]]:
+        """By namespace, what presets may select, and the labels by which they do."""
+        found: dict[str, list[tuple[Resource, dict[str, str]]]] = {}
+        for resource in self.resources:
+            labels = _labels_of(resource)
+            if labels is not None:
+                found.setdefault(_scope(resource, self.settings), []).append((resource, labels))
+        return found
 
     def _leave(self, resource: Resource, why: str) -> None:
         self.left.append(stays(resource, why))
@@ -122,12 +131,8 @@ class _Plan:
             self._leave(resource, faults[0].message)
             return
         selector = tree.get(decoded, "spec", "selector") or {}
-        scope = _scope(resource, self.settings)
-        selected = [
-            vm
-            for vm in self.resources
-            if _scope(vm, self.settings) == scope and _is_selected(vm, selector)
-        ]
+        near = self._labels.get(_scope(resource, self.settings), ())
+        selected = [vm for vm, labels in near if _is_selected(labels, selector)]
         if not selected:
             self._leave(resource, "it selects no VM here, so that nothing tells what it is for")
             return
@@ -154,14 +159,18 @@ def _scope(resource: Resource, settings: Settings) -> str:
     return "" if "Cluster" in resource.kind else resource.namespace or settings.namespace
 
 
-def _is_selected(vm: Resource, selector: Tree) -> bool:
+def _labels_of(vm: Resource) -> dict[str, str] | None:
+    """The labels of the VMI of *vm*; None for what no preset may select."""
     if not load.is_machine(vm) or machines.era(vm):
-        return False
+        return None
     body = legacy.decode(vm).tree
     metadata = body if vm.kind == load.VMI else tree.get(body, "spec", "template")
-    labels = tree.get(metadata, "metadata", "labels") or {}
     if tree.get(metadata, "metadata", "annotations", MODERN.exclude) == "true":
-        return False
+        return None
+    return tree.get(metadata, "metadata", "labels") or {}
+
+
+def _is_selected(labels: dict[str, str], selector: Tree) -> bool:
     try:
         return selects(selector, labels)
     except SelectorError:

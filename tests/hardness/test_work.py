@@ -17,7 +17,7 @@ from render.manifests import sources, writer
 from render.manifests.reader import Limits
 from render.manifests.sources import Reading
 from render.model.resource import Resource, from_body
-from render.pipeline import order
+from render.pipeline import changes, order
 from render.settings import Settings
 from scripts.bench import fleet
 from scripts.bench.fleet import Tree
@@ -147,7 +147,7 @@ def test_only_rules_with_something_to_say_are_asked(
 
 def presets_and_machines(count: int, labels: Callable[[int], dict[str, str]]) -> list[Resource]:
     """As many presets as VMs in a namespace: each preset wants the labels of its number, each VM has them."""
-    domain = {"cpu": {"cores": 2}, "devices": {}}
+    domain = {"features": {"acpi": {}}, "devices": {}}
     bodies: list[dict[str, Any]] = []
     for number in range(count):
         instance = {"metadata": {"labels": labels(number)}, "spec": {"domain": {"devices": {}}}}
@@ -188,3 +188,9 @@ def test_no_selector_is_read_where_no_machine_is() -> None:
     done = calls(lambda: order.run(elsewhere, Settings()))
     assert done["presets.py:index"] == 1  # of the namespace with the VMs
     assert done[COMPILED] == 0
+
+
+def test_a_migration_reads_each_machine_once_for_all_presets() -> None:
+    resources = presets_and_machines(30, lambda number: {"app": f"n{number}"})
+    done = calls(lambda: list(changes.plan(resources, Settings(), [])))
+    assert done["pipeline/legacy.py:decode"] == len(resources)
