@@ -8,8 +8,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-# A shell lets its jobs in the background ignore ctrl-C, and so would do whatever the tests start.
+# A shell lets its jobs in the background ignore ctrl-C, and nohup a hang-up; so would do whatever the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+for number in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(number, signal.SIG_DFL)
 
 #: ``HYPOTHESIS_PROFILE=deep pytest tests/property`` takes hours, and is run before a release.
 hypothesis.settings.register_profile(
