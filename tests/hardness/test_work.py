@@ -147,7 +147,7 @@ def test_only_rules_with_something_to_say_are_asked(
 
 def presets_and_machines(count: int, labels: Callable[[int], dict[str, str]]) -> list[Resource]:
     """As many presets as VMs in a namespace: each preset wants the labels of its number, each VM has them."""
-    domain = {"features": {"acpi": {}}, "devices": {}}
+    domain: dict[str, Any] = {"features": {"acpi": {}}, "devices": {}}
     bodies: list[dict[str, Any]] = []
     for number in range(count):
         instance = {"metadata": {"labels": labels(number)}, "spec": {"domain": {"devices": {}}}}
