@@ -43,8 +43,7 @@ def init(folder: str, *, force: bool) -> Exit:
         try:
             files.write_atomic(path, content)
         except OSError as error:
-            message = f"cannot write {path}: {files.reason(error)}"
-            faults.append(codes.UNWRITABLE.at(Location(file=path), message))
+            faults.append(files.unwritable(error, path))
     if faults:
         click.echo(text.report(find(faults, Sources())), err=True, nl=False)
         return status(faults)

@@ -194,8 +194,7 @@ def _write(target: str, pinned: Pinned, asked: Request) -> Exit:
         try:
             files.write_atomic(target, text)
         except OSError as error:
-            message = f"cannot write {target}: {files.reason(error)}"
-            return _refuse([codes.UNWRITABLE.at(Location(file=target), message)], asked)
+            return _refuse([files.unwritable(error, target)], asked)
     try:
         emit(_table(pinned.moves), STDOUT)
     except BrokenPipeError:

@@ -3,13 +3,12 @@
 import os
 from collections.abc import Iterable, Sequence
 
-from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.diagnostic import Diagnostic
 from render.frontends import config
 from render.frontends.options import Request
 from render.frontends.streams import STDERR, STDOUT, emit
 from render.manifests.discover import inside
-from render.manifests.files import reason, write_atomic
+from render.manifests.files import unwritable, write_atomic
 from render.manifests.sources import Loaded
 from render.report import formats
 from render.report.findings import Finding, find, merge, worth_saying
@@ -52,8 +51,7 @@ def publish(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) ->
         try:
             write_atomic(file, said)
         except OSError as error:
-            message = f"cannot write {file}: {reason(error)}"
-            faults.append(codes.UNWRITABLE.at(Location(file=file), message))
+            faults.append(unwritable(error, file))
     if faults:
         tell(find(faults, Sources()), asked)
     return faults

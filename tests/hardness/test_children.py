@@ -13,7 +13,7 @@ import pytest
 
 from render.frontends.exits import Exit
 from render.manifests import child, kustomize
-from tests.support.process import environ
+from tests.support.process import ended, environ
 
 UNATTENDED = "from render.frontends import dispatch; dispatch.main()"
 AT_TERMINAL = f"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); {UNATTENDED}"
@@ -73,21 +73,18 @@ Start = Callable[..., "subprocess.Popen[bytes]"]
 
 @pytest.fixture
 def start(folder: Path) -> Iterator[Start]:
-    started: list[subprocess.Popen[bytes]] = []
+    with ended() as started:
 
-    def start(*words: str, terminal: int | None = None) -> "subprocess.Popen[bytes]":
-        process = subprocess.Popen(
-            [sys.executable, "-c", AT_TERMINAL if terminal else UNATTENDED, *words], cwd=folder,
-            env=environ(), stdin=terminal or subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
-        started.append(process)
-        return process
+        def start(*words: str, terminal: int | None = None) -> "subprocess.Popen[bytes]":
+            process = subprocess.Popen(
+                [sys.executable, "-c", AT_TERMINAL if terminal else UNATTENDED, *words], cwd=folder,
+                env=environ(), stdin=terminal or subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, start_new_session=True,
+            )  # fmt: skip
+            started.append(process)
+            return process
 
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate()
+        yield start
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from render.frontends import stopping
 from render.frontends.exits import Exit
 from render.manifests import files, output
 from tests.support.manifests import vm
-from tests.support.process import argv, environ
+from tests.support.process import argv, ended, environ
 
 OLD = vm("vm-1", namespace="ns-1", memory="1Gi").replace("/v1\n", "/v1alpha3\n")
 SIGNALS = {
@@ -49,20 +49,17 @@ Start = Callable[..., "subprocess.Popen[bytes]"]
 @pytest.fixture
 def start(folder: Path, temporary: Path) -> Iterator[Start]:
     """What starts us in the folder; whoever still runs in the end is killed."""
-    started: list[subprocess.Popen[bytes]] = []
+    with ended() as started:
 
-    def start(*words: str, under: Sequence[str] = ()) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [*under, *argv(*words)], cwd=folder, env=environ(TMPDIR=str(temporary)),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-        started.append(process)
-        return process
+        def start(*words: str, under: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+            process = subprocess.Popen(
+                [*under, *argv(*words)], cwd=folder, env=environ(TMPDIR=str(temporary)),
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            )  # fmt: skip
+            started.append(process)
+            return process
 
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate()
+        yield start
 
 
 def fleet(folder: Path, count: int) -> None:
