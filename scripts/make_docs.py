@@ -1,23 +1,28 @@
-"""Write what follows from the tables of the program: two documents, two JSON Schemas, plugin.yaml.
+"""Write what follows from the tables of the program: documents, JSON Schemas, plugin.yaml.
 
 Usage: make_docs.py, from anywhere. A test fails while what is written differs from what the tables say.
 """
 
+import csv
 import json
 import textwrap
 from pathlib import Path
 from typing import Any
 
-from render.diagnostics.codes import CODES
+from render.diagnostics.codes import CODES, page
 from render.diagnostics.diagnostic import Severity
+from render.diagnostics.exits import Exit
 from render.diagnostics.explanations import EXPLANATIONS
-from render.frontends import config
-from render.frontends.argocd_commands import announcements
-from render.frontends.exits import Exit
-from render.frontends.options import BY_HAND, COMMANDS, DEADLINE, HOST_OPTIONS
-from render.manifests import writer
+from render.diff.effects import EFFECTS
+from render.frontends.argocd.commands import announcements
+from render.frontends.request import config
+from render.frontends.request.commands import COMMANDS, Command
+from render.frontends.request.options import DEADLINE, HOST_OPTIONS
+from render.pipeline.outcomes import DEFINITIONS, MACHINES, Outcome
+from render.report.impact.json import FORMAT_VERSION as IMPACT_VERSION
 from render.report.plain_json import FORMAT_VERSION
 from render.settings import OPTIONS, Option, Source
+from render.yaml import writer
 
 ROOT = Path(__file__).resolve().parents[1]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -46,21 +51,37 @@ STATUS = {
 }
 
 
-def diagnostics() -> str:
-    """The reference of all codes."""
-    parts = [
+def diagnostics() -> dict[str, str]:
+    """The reference of all codes: the page that lists them, and a page a digit."""
+    index = [
+        "# Diagnostics",
+        "",
         (
-            "# Diagnostics\n\n"
-            "`virt-render rule CODE` prints the same on the command line. An error keeps manifests from being printed."
+            "`virt-render rule CODE` explains each on the command line. An error keeps manifests from being printed."
             " A finding on one object is silenced by an annotation on it,"
             " `virt-render.dev/ignore.CODE: reason`, unless it says here that it cannot be suppressed: what those find"
-            " would make the rendered VM another one than KubeVirt's.\n"
-        )
+            " would make the rendered VM another one than KubeVirt's."
+        ),
     ]
+    pages = {}
     for digit, title in STAGES.items():
-        section = [_explained(number) for number in CODES if number[2] == digit]
-        parts += [f"\n## {title}\n", *section] if section else []
-    return "".join(parts)
+        numbers = [number for number in CODES if number[2] == digit]
+        if not numbers:
+            continue
+        file = f"diagnostics/{page(numbers[0])}.md"
+        index += [
+            "",
+            f"## [{title}]({file})",
+            "",
+            _row("Code", "Severity", "Suppressible"),
+            _row(*["---"] * 3),
+        ]
+        for number in numbers:
+            code = CODES[number]
+            link = f"[{number} {code.slug}]({file}#{number.lower()})"
+            index.append(_row(link, code.severity, "yes" if code.suppressible else "no"))
+        pages[f"docs/{file}"] = f"# {title}\n" + "".join(map(_explained, numbers))
+    return {"docs/diagnostics.md": "\n".join(index) + "\n", **pages}
 
 
 def _explained(number: str) -> str:
@@ -69,17 +90,19 @@ def _explained(number: str) -> str:
     language, example = (
         ("console", told.example + "\n") if told.example[0] == "$" else ("yaml", told.example)
     )
+    accepted = f"\nAccepted:\n\n```yaml\n{told.accepted}```\n" if told.accepted else ""
     return (
-        f"\n### {number} {code.slug}\n\n*{code.severity.capitalize()}{fixed}.* {told.meaning}\n\n"
-        f"```{language}\n{example}```\n\nSays: `{told.message}`\n\n{told.cure}\n"
+        f'\n<a id="{number.lower()}"></a>\n\n## {number} {code.slug}\n\n'
+        f"*{code.severity.capitalize()}{fixed}.* {told.meaning}\n\n"
+        f"```{language}\n{example}```\n\nSays: `{told.message}`\n\n{told.cure}\n{accepted}"
     )
 
 
 def options() -> str:
     """The reference of all options, their names everywhere, and the exit statuses."""
     own = {
-        name: [option for option in table if option not in (*OPTIONS, *HOST_OPTIONS)]
-        for name, table in (COMMANDS | BY_HAND).items()
+        name: [option for option in row.options if option not in (*OPTIONS, *HOST_OPTIONS)]
+        for name, row in COMMANDS.items()
     }
     shown = dict.fromkeys(option for table in own.values() for option in table)
     return "\n".join(
@@ -152,6 +175,78 @@ def options() -> str:
     )
 
 
+def usage() -> str:
+    """The page on usage, with the list of commands in its place."""
+    text = (ROOT / "docs/usage.md").read_text(encoding="utf-8")
+    rows = [_row("Command", "What it does"), _row("---", "---"), *map(_command, COMMANDS.values())]
+    return _filled(text, "commands", rows)
+
+
+def _filled(text: str, name: str, rows: list[str]) -> str:
+    """*text* with *rows* between the comments *name*."""
+    before, begin, rest = text.partition(f"<!-- {name} -->\n")
+    _, end, after = rest.partition(f"<!-- /{name} -->")
+    return f"{before}{begin}{chr(10).join(rows)}\n{end}{after}"
+
+
+def emit() -> str:
+    """The page on emit modes, with what each makes of each kind of machine and of definition."""
+    text = (ROOT / "docs/emit.md").read_text(encoding="utf-8")
+    tables = {
+        "machines": ("Machine", tuple(MACHINES.values())),
+        "definitions": ("Definition", tuple(DEFINITIONS.values())),
+    }
+    for name, (title, table) in tables.items():
+        modes = list(table[0].outcomes)
+        head = [_row(title, *(f"`{mode}`" for mode in modes)), _row(*["---"] * (len(modes) + 1))]
+        body = [_row(row.title, *(_outcome(row.outcomes[mode]) for mode in modes)) for row in table]
+        text = _filled(text, name, head + body)
+    return text
+
+
+def _outcome(outcome: Outcome) -> str:
+    said = f"*{outcome.verdict}*: {outcome.words}"
+    return f"{said}; unused: {_outcome(outcome.unused)}" if outcome.unused else said
+
+
+def admission() -> str:
+    """The page on admission, with the table of checks in its place."""
+    with (ROOT / "fixtures/admission-checks.tsv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines, dialect="excel-tab"))
+    table: list[str] = []
+    for number in dict.fromkeys(row["code"] for row in rows):
+        link = f"diagnostics/{page(number)}.md#{number.lower()}"
+        table += [
+            "",
+            f"### {CODES[number].slug} ([{number}]({link}))",
+            "",
+            EXPLANATIONS[number].meaning,
+            "",
+            _row("Check", "KubeVirt says", "Cure"),
+            _row(*["---"] * 3),
+            *(_check(row) for row in rows if row["code"] == number),
+        ]
+    text = (ROOT / "docs/admission.md").read_text(encoding="utf-8")
+    return _filled(text, "checks", [*table[1:], ""])
+
+
+def _check(row: dict[str, str]) -> str:
+    release = "" if row["release"].startswith("v") else f" (KubeVirt {row['release']})"
+    cells = (f"`{row['check']}`{release}", _code(row["message"]), row["help"].replace("*", "\\*"))
+    return _row(*(cell.replace("|", "\\|") for cell in cells))
+
+
+def _code(text: str) -> str:
+    """*text* as code, whatever it holds."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def _command(row: Command) -> str:
+    words = " ".join([row.name, *(argument.metavar for argument in row.arguments)])
+    summary = row.summary.partition("\n")[0].replace("*", "\\*")
+    return _row(f"`virt-render {words}`".replace("|", "\\|"), summary)
+
+
 def _deadline() -> str:
     """The names of the deadline, which an Application may set beside what is rendered."""
     return (
@@ -185,6 +280,13 @@ def _meaning(option: Option) -> str:
     return option.help + (f" (with {option.needs[0]} {option.needs[1]})" if option.needs else "")
 
 
+_LAYOUT = {
+    "exclude": "what is not looked at",
+    "roots": "folders that are applied each by itself",
+    "shared": "where what others refer to stands",
+}
+
+
 def config_schema() -> dict[str, Any]:
     """The JSON Schema of a RenderConfig."""
     return {
@@ -202,6 +304,15 @@ def config_schema() -> dict[str, Any]:
                 "additionalProperties": False,
                 "properties": {
                     **{option.spelled(Source.FILE): _property(option) for option in OPTIONS},
+                    **{
+                        key: {
+                            "description": f"{words}: patterns for folders and files, as in a .gitignore; read by"
+                            " check, pin and migrate in the file at the root of a repository",
+                            "type": "array",
+                            "items": {"type": "string", "minLength": 1},
+                        }
+                        for key, words in _LAYOUT.items()
+                    },
                     "resources": {
                         "description": "in the config of a function: files and folders that are read too, so that the"
                         " function works as a generator; not allowed in a file",
@@ -215,14 +326,20 @@ def config_schema() -> dict[str, Any]:
 
 
 def _property(option: Option) -> dict[str, Any]:
+    name = {"type": "string", "minLength": 1}
     kinds: dict[str, dict[str, Any]] = {
         "flag": {"type": "boolean"},
         "choice": {"enum": list(option.choices)},
+        "release": {"type": "string", "pattern": r"^(auto|v?\d+\.\d+(\.\d+)?)$"},
         "number": {"type": "integer", "minimum": 1},
+        "many": {"anyOf": [name, {"type": "array", "minItems": 1, "items": name}]},
     }
-    schema = kinds.get(option.kind, {"type": "string", "minLength": 1})
+    schema = kinds.get("many" if option.many else option.kind, name)
     default = {} if option.default == "" else {"default": option.default}
     return {"description": option.help, **schema, **default}
+
+
+_FIGURES = ("machines", "kustomizations", "accepted", "before", "cut")
 
 
 def report_schema() -> dict[str, Any]:
@@ -244,13 +361,37 @@ def report_schema() -> dict[str, Any]:
     finding = {
         "code": {"enum": list(CODES)},
         "slug": {"enum": [code.slug for code in CODES.values()]},
+        "check": {
+            "type": ["string", "null"],
+            "description": "the check of KubeVirt's admission that found it",
+        },
         "severity": {"enum": [str(severity) for severity in Severity]},
         "message": {"type": "string"},
         **where,
         "related": {"type": "array", "items": _closed(related)},
         "help": {"type": "string", "description": "what to do, empty where the message says it"},
+        "releases": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "the KubeVirt releases that it holds for, where several were asked for",
+        },
+        "fingerprint": {
+            "type": "string",
+            "description": "the same for the same finding in another run, whatever its line",
+        },
+        "builds": {
+            "type": "array",
+            "description": "the folders of the kustomizations in which it is found",
+            "items": {"type": "string"},
+        },
     }
-    counts = {f"{severity}s": {"type": "integer", "minimum": 0} for severity in Severity}
+    figures = (*(f"{severity}s" for severity in Severity), *_FIGURES)
+    counts: dict[str, Any] = {name: {"type": "integer", "minimum": 0} for name in figures}
+    counts["unseen"] = {
+        "type": "object",
+        "description": "what was not looked at and may start VMs, by kind",
+        "additionalProperties": {"type": "integer", "minimum": 1},
+    }
     return {
         "$schema": DIALECT,
         "title": "The report of virt-render --format json",
@@ -259,6 +400,92 @@ def report_schema() -> dict[str, Any]:
                 "formatVersion": {"const": FORMAT_VERSION},
                 "summary": _closed(counts),
                 "diagnostics": {"type": "array", "items": _closed(finding)},
+            }
+        ),
+    }
+
+
+def impact_schema() -> dict[str, Any]:
+    """The JSON Schema of ``diff --format json``."""
+    count = {"type": "integer", "minimum": 0}
+    text = {"type": "string"}
+    perhaps = {"type": ["string", "null"]}
+    position = {"type": ["integer", "null"], "minimum": 1}
+    names = {"type": "array", "items": text}
+    resource = _closed(dict.fromkeys(("kind", "namespace", "name"), text))
+    state = {
+        "name": {**text, "description": "the commit or folder"},
+        "kubevirt": {**perhaps, "description": "the release, where one was asked for"},
+        "clusterConfig": {
+            **perhaps,
+            "description": "the file with the cluster's settings, likewise",
+        },
+    }
+    total = _closed({"machines": count, "vcpus": count, "memory": count})
+    totals = _closed({"before": total, "after": total})
+    size = {
+        **_closed({"vcpus": count, "memory": count, "instancetype": perhaps}),
+        "type": ["object", "null"],
+    }
+    cause = {
+        "resource": resource,
+        "field": text,
+        "side": {"enum": ["before", "after"]},
+        "file": perhaps,
+        "line": position,
+        "column": position,
+    }
+    change = {
+        "field": {
+            **text,
+            "description": "a path of the VirtualMachineInstance, of the VM where none changes",
+        },
+        "before": {"description": "the value; null where there is none"},
+        "after": {"description": "the value; null where there is none"},
+        "effect": {"enum": list(EFFECTS)},
+        "cause": {**_closed(cause), "type": ["object", "null"]},
+    }
+    machine = {
+        "resource": resource,
+        "kustomization": perhaps,
+        "class": {"enum": list(EFFECTS), "description": "the effect by which it is counted"},
+        "effects": {
+            "type": "array",
+            "items": {"enum": list(EFFECTS)},
+            "description": "worst first",
+        },
+        "messages": {**names, "description": "KubeVirt's texts"},
+        "workload": {
+            "enum": ["migrate", "evict", "none", None],
+            "description": "what KubeVirt does with a VM that waits for a migration",
+        },
+        "staleDataVolumes": names,
+        "pins": {
+            "type": "array",
+            "items": {"enum": ["instancetype", "preference"]},
+            "description": "what the lock decides of it in the later state",
+        },
+        "before": size,
+        "after": size,
+        "changes": {"type": "array", "items": _closed(change)},
+    }
+    by_name = {"type": "object", "additionalProperties": totals}
+    return {
+        "$schema": DIALECT,
+        "title": "The answer of virt-render diff --format json; memory in bytes",
+        **_closed(
+            {
+                "formatVersion": {"const": IMPACT_VERSION},
+                "before": _closed(state),
+                "after": _closed(state),
+                "emit": text,
+                "counts": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "properties": {key: {"type": "integer", "minimum": 1} for key in EFFECTS},
+                },
+                "totals": _closed({"all": totals, "namespaces": by_name, "instancetypes": by_name}),
+                "machines": {"type": "array", "items": _closed(machine)},
             }
         ),
     }
@@ -297,15 +524,20 @@ def plugin() -> str:
 def pages() -> dict[str, str]:
     """Everything that this script writes: path from the top of the repository -> content."""
     return {
-        "docs/diagnostics.md": diagnostics(),
+        **diagnostics(),
         "docs/options.md": options(),
+        "docs/admission.md": admission(),
+        "docs/usage.md": usage(),
+        "docs/emit.md": emit(),
         "plugin.yaml": plugin(),
         "schemas/renderconfig.schema.json": json.dumps(config_schema(), indent=2) + "\n",
+        "schemas/impact.schema.json": json.dumps(impact_schema(), indent=2) + "\n",
         "schemas/report.schema.json": json.dumps(report_schema(), indent=2) + "\n",
     }
 
 
 if __name__ == "__main__":
     for name, content in pages().items():
+        (ROOT / name).parent.mkdir(exist_ok=True)
         (ROOT / name).write_text(content, encoding="utf-8")
         print(f"wrote {name}")

@@ -1,10 +1,10 @@
-"""Make the type table and the JSON Schemas for editors in schemas/.
+"""Make the type table, the catalogues and the JSON Schemas for editors in schemas/.
 
-Usage: python scripts/make_types.py FROM.json
+Usage: python -m scripts.make_types
 
-FROM.json describes every Go field of the KubeVirt release: per type its kind, and per field JSON
-name, type, omitempty and inline. The table keeps what our kinds reach, with inlined structs
-flattened and aliases resolved. A field is one word:
+scripts/data/kubevirt/RELEASE/ describes the KubeVirt releases. Of these files, kubevirt-types and pool-types hold
+every Go field: per type its kind, and per field JSON name, type, omitempty and inline. The one table of all releases
+keeps what our kinds reach, with inlined structs flattened and aliases resolved. A field is one word:
 
     TYPE     Go leaves the empty value out (omitempty); a plain struct is written all the same
     TYPE!    always written, and required by KubeVirt's CRDs
@@ -13,16 +13,24 @@ flattened and aliases resolved. A field is one word:
 
 TYPE is a Go type: ``*`` before a pointer, ``[]`` before a list, ``map[string]`` before a map, the
 name of a struct (with a dot), ``enum:NAME``, or one of the scalars of `render.schemas`.
+
+Where releases differ, a field has several words, the newest first: ``string@1.9|*string@1.6|`` is ``string`` since 1.9,
+``*string`` since 1.6, and no field before. A value of an enumeration may have its ``@1.5`` too.
 """
 
+import gzip
 import json
 import re
-import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from render import schemas
+from render.model.release import NEWEST, release_named
+
 SCHEMAS = Path(__file__).parent.parent / "schemas"
-RELEASE = "v1.9.0"
+DATA = Path(__file__).parent / "data" / "kubevirt"
+RELEASES = sorted((path.name for path in DATA.iterdir()), key=lambda name: int(name[2:]))
 
 ROOTS = {
     "virtualmachine": "kubevirt.VirtualMachine",
@@ -31,7 +39,13 @@ ROOTS = {
     "virtualmachineinstancetype": "instancetype.VirtualMachineInstancetype",
     "virtualmachinepreference": "instancetype.VirtualMachinePreference",
 }
-OTHER_ROOTS = ("kubevirt.KubeVirt", "cdi.DataVolume", "cdi.DataSource")
+OTHER_ROOTS = (
+    "kubevirt.KubeVirt",
+    "cdi.DataVolume",
+    "cdi.DataSource",
+    "pool.VirtualMachinePool",
+    "poolv1alpha1.VirtualMachinePool",
+)
 CLUSTER_KINDS = {
     "virtualmachineclusterinstancetype": "instancetype.VirtualMachineInstancetype",
     "virtualmachineclusterpreference": "instancetype.VirtualMachinePreference",
@@ -66,6 +80,28 @@ ENUMS = {
     "kubevirt.RoleAggregationStrategy": ["AggregateToDefault", "Manual"],
     "kubevirt.TLSProtocolVersion": ["VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13"],
     "kubevirt.VMRolloutStrategy": ["Stage", "LiveUpdate"],
+}
+# Since when a value of an enumeration is known, where not always.
+ENUM_SINCE = {("core.PersistentVolumeMode", "FromStorageProfile"): "1.5"}
+# Structs that took the place of another one in a field: before, the field had the old one under the name of the new.
+SUCCESSORS = {
+    ("kubevirt.FeatureHyperv", "tlbflush", "kubevirt.TLBFlush"): "kubevirt.FeatureState",
+    (
+        "kubevirt.VirtualMachineInstanceSpec",
+        "resourceClaims",
+        "kubevirt.VirtualMachineInstanceResourceClaim",
+    ): "core.PodResourceClaim",
+    (
+        "cdi.StorageSpec",
+        "resources",
+        "core.VolumeResourceRequirements",
+    ): "core.ResourceRequirements",
+}
+# Fields that came with a patch release: (release of the data, owner, field) -> the patch release.
+PATCHES = {
+    ("1.6", "cdi.DataVolumeSourceRegistry", "platform"): "1.6.4",
+    ("1.6", "cdi.DataVolumeSourceVDDK", "extraArgs"): "1.6.4",
+    ("1.5", "kubevirt.Watchdog", "diag288"): "1.5.1",
 }
 # Always written (no omitempty), but optional in the CRDs.
 OPTIONAL = {
@@ -106,6 +142,20 @@ SCALARS = {
     "runtime.RawExtension": "any",
 }
 
+# Kind, key of the description, and type of the specs in a catalogue.
+CATALOGUE = (
+    (
+        "VirtualMachineClusterInstancetype",
+        "instancetypes",
+        "instancetype.VirtualMachineInstancetypeSpec",
+    ),
+    (
+        "VirtualMachineClusterPreference",
+        "preferences",
+        "instancetype.VirtualMachinePreferenceSpec",
+    ),
+)
+
 Types = dict[str, Any]
 
 
@@ -137,14 +187,36 @@ def word(types: Types, owner: str, field: dict[str, Any]) -> str:
     """The word of the table for *field*."""
     key = (owner, field["name"])
     text = NORMALISED.get(key) or resolved(types, field["type"])
+    if field["type"] == "meta.Time" and not field.get("omitzero"):
+        return "*time="  # a struct, which omitempty leaves in: written as null
     if not field.get("omitempty"):
         return text + ("=" if key in OPTIONAL else "!")
     return text + ("~" if key in NULLABLE else "")
 
 
-def table(types: Types) -> dict[str, dict[str, str]]:
+def data(release: str, name: str) -> Any:
+    """A file of the description of *release*."""
+    with gzip.open(DATA / release / f"{name}.json.gz", "rt", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def types_of(release: str) -> Types:
+    """Every Go type of *release*, those of SUCCESSORS under their later names."""
+    types: Types = {**data(release, "kubevirt-types"), **data(release, "pool-types")}
+    for (owner, name, new), old in SUCCESSORS.items():
+        for field in types[owner]["fields"]:
+            if field["name"] == name and field["type"].endswith(old):
+                field["type"] = field["type"].replace(old, new)
+                types.setdefault(new, types[old])
+    return types
+
+
+Table = dict[str, dict[str, str]]
+
+
+def table(types: Types) -> Table:
     """Every struct that our kinds reach, except through ``status``."""
-    roots = {*ROOTS.values(), *OTHER_ROOTS}
+    roots = {*ROOTS.values(), *OTHER_ROOTS} & types.keys()
     found: dict[str, dict[str, str]] = {}
     open_names = sorted(roots)
     while open_names:
@@ -160,6 +232,31 @@ def table(types: Types) -> dict[str, dict[str, str]]:
             if struct and not text.lstrip("*[]").startswith("enum:"):
                 open_names.append(struct[0])
     return dict(sorted(found.items()))
+
+
+def merged(tables: dict[str, Table]) -> Table:
+    """One table of all releases, those of *tables* in their order, the oldest first."""
+    newest = tables[RELEASES[-1]]
+    others = {name for structs in tables.values() for name in structs} - newest.keys()
+    found: Table = {}
+    for owner in sorted({*newest, *others}):
+        # What reaches a struct has a window of its own: where nothing does, its fields need none.
+        known = [release for release in reversed(RELEASES) if owner in tables[release]]
+        names = dict.fromkeys(name for release in known for name in tables[release][owner])
+        found[owner] = {
+            name: windowed(owner, name, [(r, tables[r][owner].get(name, "")) for r in known])
+            for name in names
+        }
+    return found
+
+
+def windowed(owner: str, name: str, words: list[tuple[str, str]]) -> str:
+    """The words of a field by release, the newest first, as one."""
+    found = []
+    for (release, text), (_, before) in pairwise(words):
+        if text != before:
+            found.append(f"{text}@{PATCHES.get((release, owner, name), release)}")
+    return "|".join([*found, words[-1][1]])
 
 
 _QUANTITY = (
@@ -221,28 +318,72 @@ def document(structs: dict[str, dict[str, str]], kind: str, root: str) -> dict[s
             definitions[name] = definition(structs[name], reached)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"{kind} as KubeVirt {RELEASE} reads it",
+        "title": f"{kind} as KubeVirt {data(RELEASES[-1], 'catalog')['kubevirt']} reads it",
         **top,
         "$defs": dict(sorted(definitions.items())),
     }
 
 
-def main(source: str) -> None:
-    """Write schemas/kubevirt-RELEASE.types.json and one JSON Schema a kind."""
-    structs = table(json.loads(Path(source).read_text(encoding="utf-8")))
-    lines = ",\n".join(
+def enums() -> dict[str, list[str]]:
+    """ENUMS, with the releases of ENUM_SINCE."""
+    return {
+        name: [
+            f"{value}@{ENUM_SINCE[name, value]}" if (name, value) in ENUM_SINCE else value
+            for value in values
+        ]
+        for name, values in ENUMS.items()
+    }
+
+
+def catalogue(release: str) -> dict[str, Any]:
+    """The cluster instancetypes and preferences that a release deploys, as `render.resolve.bundled` reads them."""
+    found = data(release, "catalog")
+    version = release_named(release) or NEWEST
+    return {
+        "kubevirt": found["kubevirt"],
+        "common-instancetypes": found["common-instancetypes"],
+        **{
+            kind: {
+                name: schemas.decode(spec, type_name, version)[0]
+                for name, spec in found[key].items()
+            }
+            for kind, key, type_name in CATALOGUE
+        },
+    }
+
+
+def lines(structs: dict[str, Any]) -> str:
+    """*structs* as JSON, one a line."""
+    return ",\n".join(
         f"{json.dumps(name)}:{json.dumps(struct, separators=(',', ':'))}"
         for name, struct in structs.items()
     )
-    (SCHEMAS / f"kubevirt-{RELEASE}.types.json").write_text(
-        f'{{"release":"{RELEASE}",\n"enums":{json.dumps(ENUMS)},\n"types":{{\n{lines}\n}}}}\n',
+
+
+def main() -> None:
+    """Write everything that is made from the description of the releases."""
+    tables = {release: table(types_of(release)) for release in RELEASES}
+    (SCHEMAS / "kubevirt.types.json").write_text(
+        f'{{"enums":{json.dumps(enums())},\n"types":{{\n{lines(merged(tables))}\n}}}}\n',
         encoding="utf-8",
     )
-    for file, root in (ROOTS | CLUSTER_KINDS).items():
-        schema = document(structs, KINDS.get(file) or root.partition(".")[2], root)
+    for release in RELEASES:
+        parts = catalogue(release)
+        text = ",\n".join(
+            f"{json.dumps(key)}:{{\n{lines(part)}\n}}"
+            if isinstance(part, dict)
+            else f"{json.dumps(key)}:{json.dumps(part)}"
+            for key, part in parts.items()
+        )
+        file = SCHEMAS / "catalog" / f"kubevirt-{parts['kubevirt']}.json"
+        file.write_text(f"{{{text}}}\n", encoding="utf-8")
+    for file_name, root in (ROOTS | CLUSTER_KINDS).items():
+        schema = document(
+            tables[RELEASES[-1]], KINDS.get(file_name) or root.partition(".")[2], root
+        )
         text = json.dumps(schema, indent=1) + "\n"
-        (SCHEMAS / f"{file}.schema.json").write_text(text, encoding="utf-8")
+        (SCHEMAS / f"{file_name}.schema.json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

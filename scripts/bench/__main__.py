@@ -1,4 +1,4 @@
-"""``make bench``: ours beside the real kustomize on generated trees, the stages of ours, and docs/benchmarks.md.
+"""``make bench``: ours beside kustomize and a Go program on generated trees, its stages, and docs/benchmarks.md.
 
 CPU time counts: wall time depends on who else uses the machine. kustomize at 10,000 VMs takes minutes; ``--quick``
 leaves that tree out, and writes no document.
@@ -25,7 +25,10 @@ FLEETS = (Tree(1), Tree(100), Tree(1000), Tree(10_000))
 SEVERAL = (Tree(1000, several=True), Tree(10_000, several=True))
 ROUNDS = {1: 21, 100: 9, 1000: 7, 10_000: 3}
 LARGE = 10_000
-OURS, THEIRS, BARE = "virt-render", "kustomize", "python -I -c pass"
+OURS, FULL, THEIRS, BARE = (
+    "virt-render --admission off", "virt-render", "kustomize", "python -I -c pass"
+)  # fmt: skip
+GO_PROGRAM = "sigs.k8s.io/yaml"
 _SMALL_SHARE = 0.01
 
 
@@ -51,11 +54,18 @@ def main() -> int:
         sys.exit("no kustomize: run `make tools`")
     for name in ("render", "scripts"):  # as an installed package is
         compileall.compile_dir(os.path.join(ROOT, name), quiet=1)
+    go = shutil.which("go")
+    if go is None:
+        sys.exit("no Go: it builds the program that is measured beside ours")
     environ = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     with tempfile.TemporaryDirectory(prefix="virt-render-bench-") as folder:
         bare = measure.interleaved({BARE: _bare()}, ROUNDS[1], environ)[BARE]
+        go_pass = os.path.join(folder, "go_pass")
+        source = os.path.join(ROOT, "scripts", "bench", "go_pass")
+        subprocess.run([go, "build", "-o", go_pass, "."], cwd=source, check=True)
+        peers = {THEIRS: [kustomize, "build"], GO_PROGRAM: [go_pass]}
         results = [
-            _measured(folder, tree, kustomize, environ)
+            _measured(folder, tree, peers, environ)
             for tree in (*FLEETS, *SEVERAL)
             if not (quick and tree.vms == LARGE)
         ]
@@ -75,17 +85,21 @@ def _bare() -> list[str]:
     return [sys.executable, "-I", "-c", "pass"]
 
 
-def _measured(folder: str, tree: Tree, kustomize: str, environ: Mapping[str, str]) -> Result:
+def _measured(
+    folder: str, tree: Tree, peers: Mapping[str, list[str]], environ: Mapping[str, str]
+) -> Result:
     path = os.path.join(folder, tree.name)
     fleet.write(path, tree)
     ours = [os.path.join(os.path.dirname(sys.executable), "virt-render"), "build"]
     ours += ["--kustomize", "never", path]
-    theirs = [kustomize, "build", path]
+    commands = {OURS: [*ours, "--admission", "off"], FULL: ours}
+    commands |= {name: [*words, path] for name, words in peers.items()}
     print(f"measuring {tree.name} ...", file=sys.stderr, flush=True)
     if tree.vms < LARGE:
-        commands = {OURS: ours, THEIRS: theirs} | ({BARE: _bare()} if tree.vms == 1 else {})
+        commands |= {BARE: _bare()} if tree.vms == 1 else {}
         return Result(tree, measure.interleaved(commands, ROUNDS[tree.vms], environ))
-    costs = measure.interleaved({OURS: ours}, ROUNDS[LARGE], environ)
+    theirs = commands.pop(THEIRS)
+    costs = measure.interleaved(commands, ROUNDS[LARGE], environ)
     if not tree.several:
         costs[THEIRS] = measure.run(theirs, environ)
     return Result(tree, costs)
@@ -118,18 +132,26 @@ class Verdict(NamedTuple):
 
 def _verdicts(results: Sequence[Result], bare: Cost) -> Iterable[Verdict]:
     by_size = {result.tree.vms: result for result in results if not result.tree.several}
-    one = by_size[1].costs
-    yield Verdict(
-        f"1 VM, cold process: CPU time / `{BARE}`", 5, one[OURS].cpu / one.get(BARE, bare).cpu
+    one, thousand, large = (
+        by_size[size].costs if size in by_size else None for size in (1, 1000, LARGE)
     )
-    yield Verdict("1,000 VMs: CPU time / kustomize", 0.2, by_size[1000].ratio or 0)
-    if LARGE in by_size:
-        large = by_size[LARGE].costs
-        yield Verdict("10,000 VMs: CPU time / kustomize", 0.02, by_size[LARGE].ratio or 0)
-        yield Verdict(
-            "10,000 VMs: peak memory / kustomize", 0.2, large[OURS].memory / large[THEIRS].memory
-        )
-        growth = large[OURS].cpu / by_size[1000].costs[OURS].cpu
+    for tool, said, cold, many, most in (
+        (OURS, "", 5, 0.2, 1.0),
+        (FULL, ", with full admission", 6, 0.28, 1.4),
+    ):
+        if one:
+            what = f"1 VM, cold process{said}: CPU time / `{BARE}`"
+            yield Verdict(what, cold, one[tool].cpu / one.get(BARE, bare).cpu)
+        if thousand:
+            what = f"1,000 VMs{said}: CPU time / kustomize"
+            yield Verdict(what, many, thousand[tool].cpu / thousand[THEIRS].cpu)
+        if large:
+            what = f"10,000 VMs{said}: CPU time / {GO_PROGRAM}"
+            yield Verdict(what, most, large[tool].cpu / large[GO_PROGRAM].cpu)
+    if thousand and large:
+        memory = large[FULL].memory / large[THEIRS].memory
+        yield Verdict("10,000 VMs: peak memory / kustomize", 0.2, memory)
+        growth = large[OURS].cpu / thousand[OURS].cpu
         yield Verdict("10,000 / 1,000 VMs: CPU time of ours", 11, growth)
 
 
@@ -146,7 +168,7 @@ def _document(
         f"| (nothing) | `{BARE}` | {bare.cpu:.3f} | {bare.wall:.3f} | {bare.memory:.0f} | |",
     ]
     for result in results:
-        for tool in (OURS, THEIRS):
+        for tool in (OURS, FULL, THEIRS, GO_PROGRAM):
             if tool in result.costs:
                 cost = result.costs[tool]
                 ratio = f"{result.ratio:.3g}" if tool == OURS and result.ratio else ""
@@ -197,7 +219,7 @@ def _plot(results: Sequence[Result]) -> str:
             for result in results
             if not result.tree.several and tool in result.costs
         ]
-        for tool in (OURS, THEIRS)
+        for tool in (FULL, THEIRS, GO_PROGRAM)
     }
     title = "CPU time to build a tree of VirtualMachines"
     return plot.log_log(title, ("VMs, one file each", "CPU seconds"), lines)
@@ -207,9 +229,10 @@ _TEXT = """\
 # Benchmarks
 
 Written by `make bench`; do not edit. CPU time (user and system, children included) decides: it does not depend on who
-else uses the machine. Compare the ratios, not the seconds: both tools ran in turn, in the same minutes.
+else uses the machine. Compare the ratios, not the seconds: the tools ran in turn, in the same minutes.
 
-Machine: {machine}. Other tool: kustomize {version}.
+Machine: {machine}. Other tools: kustomize {version}, and a Go program that only decodes and encodes the same files with
+sigs.k8s.io/yaml (`scripts/bench/go_pass`): what any Go tool of this ecosystem pays before it does anything.
 
 `kustomize build` reads, sorts and prints the resources of a tree. Ours (`virt-render build --kustomize never`) also
 checks every field and renders every VM, with 60 instancetypes and 80 preferences. The trees are generated
@@ -225,7 +248,7 @@ checks every field and renders every VM, with 60 instancetypes and 80 preference
 
 {rows}
 
-![CPU time of both tools over the number of VMs, logarithmic](benchmarks.svg)
+![CPU time of the tools over the number of VMs, logarithmic](benchmarks.svg)
 
 Ours grows in proportion to the number of resources. So does kustomize at first; beyond about a thousand the part that
 grows with their square decides. It takes minutes for 10,000 VMs, and so it builds only one of the two trees of that

@@ -32,10 +32,13 @@ def _clocked(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 def main() -> None:
     """Render the folder that is the argument."""
     start = time.process_time()
-    from render.frontends import run
-    from render.frontends.options import Call
-    from render.manifests import files, sources, writer
-    from render.pipeline import load, order
+    from render.frontends import execute
+    from render.frontends.request.request import Call
+    from render.manifests import sources
+    from render.pipeline import order
+    from render.pipeline.input import definitions
+    from render.system import files
+    from render.yaml import writer
 
     _spent["start: the interpreter"] = start
     _spent["start: imports"] = time.process_time() - start
@@ -49,7 +52,7 @@ def main() -> None:
     for module, name, label in (
         (files, "read", "read: files"),
         (sources, "read", "read: YAML"),
-        (load, "decode", "render: decode"),
+        (definitions, "decode", "render: decode"),
         (writer, "write", "write: YAML"),
         (sources, "load", "read"),
     ):
@@ -58,7 +61,7 @@ def main() -> None:
     output = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     begin = time.process_time()
-    run.execute(Call("build", (sys.argv[1],), {"--kustomize": "never"}), {})
+    execute.execute(Call("build", (sys.argv[1],), {"--kustomize": "never"}), {})
     whole = time.process_time() - begin
     _spent["read: folders, limits, sifting"] = _spent.pop("read") - sum(
         _spent[name] for name in ("read: files", "read: YAML")
