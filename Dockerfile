@@ -1,16 +1,26 @@
 # The sidecar of Argo CD's repository server, also for CI jobs. Build: docker build -t registry.example.com/virt-render:0.1.0 .
-# kustomize comes from an image of yours that has it; its version should be the one that Argo CD bundles.
-ARG KUSTOMIZE_IMAGE=registry.example.com/kustomize:v5.8.1
-FROM ${KUSTOMIZE_IMAGE} AS kustomize
+# Everything in it has a version, and what pip installs a hash; Go's checksum database vouches for kustomize.
+# KUSTOMIZE_VERSION should be the one that Argo CD bundles.
+ARG PYTHON_IMAGE=python:3.11.7-slim-bookworm
+ARG GO_IMAGE=golang:1.27.3-bookworm
 
-FROM python:3.11-slim AS build
+FROM ${GO_IMAGE} AS kustomize
+ARG KUSTOMIZE_VERSION=v5.8.1
+RUN CGO_ENABLED=0 GOBIN=/usr/local/bin GOTOOLCHAIN=local go install -trimpath sigs.k8s.io/kustomize/kustomize/v5@${KUSTOMIZE_VERSION}
+
+FROM ${PYTHON_IMAGE} AS build
 COPY . /source
-RUN python -m venv /opt/virt-render \
- && /opt/virt-render/bin/python -m pip install --no-cache-dir --disable-pip-version-check /source \
+RUN python -m venv /opt/build && python -m venv /opt/virt-render \
+ && /opt/build/bin/python -m pip install --no-cache-dir --disable-pip-version-check \
+      --only-binary=:all: --require-hashes --requirement /source/requirements/build.txt \
+ && cd /source && /opt/build/bin/hatchling build -t wheel -d /dist \
+ && /opt/virt-render/bin/python -m pip install --no-cache-dir --disable-pip-version-check \
+      --only-binary=:all: --require-hashes --requirement /source/requirements/runtime.txt \
+ && /opt/virt-render/bin/python -m pip install --no-cache-dir --disable-pip-version-check --no-deps --no-index /dist/*.whl \
  && /opt/virt-render/bin/python -m pip uninstall --yes --quiet pip setuptools \
  && /opt/virt-render/bin/python -m compileall -q -j 0 /opt/virt-render/lib
 
-FROM python:3.11-slim
+FROM ${PYTHON_IMAGE}
 LABEL org.opencontainers.image.title="virt-render" \
       org.opencontainers.image.description="Render KubeVirt virtual machines from the YAML in a Git repository" \
       org.opencontainers.image.licenses="Apache-2.0" \

@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 KUSTOMIZE_VERSION := v5.8.1
 KUSTOMIZE := .tools/.kustomize-$(KUSTOMIZE_VERSION)
+HELM_VERSION := v3.19.0
+HELM := .tools/.helm-$(HELM_VERSION)
 PRE_COMMIT_VERSIONS := 2.9.0 4.7.0 # the oldest that knows types_or, and the newest
 PRE_COMMITS := $(PRE_COMMIT_VERSIONS:%=.tools/pre-commit-%/.ready)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -17,7 +19,7 @@ PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3
 
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test lint types layers pytest update bench load fuzz tools package clean
+.PHONY: help demo test quick lint types layers pytest generate update bench load fuzz mutate tools package clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +28,9 @@ demo: $(READY) $(KUSTOMIZE) ## Render fixtures/demo: a kustomization of several 
 	@virt-render build fixtures/demo
 
 test: lint types layers pytest ## All checks and all tests, as CI runs them
+
+quick: lint types layers ## What most changes need: the checks, unit tests and cases in process
+	pytest -q --numprocesses auto -m "not process" tests/unit tests/test_cases.py tests/test_repository.py
 
 lint: $(READY) ## Style (ruff)
 	ruff check .
@@ -37,8 +42,12 @@ types: $(READY) ## Types (mypy)
 layers: $(READY) ## Who may import whom (import-linter)
 	lint-imports
 
-pytest: $(READY) $(KUSTOMIZE) $(PRE_COMMITS) ## The tests alone; a missing tool is an error
-	VIRT_RENDER_REQUIRE_TOOLS=1 pytest
+pytest: $(READY) $(KUSTOMIZE) $(HELM) $(PRE_COMMITS) ## The tests alone; a missing tool is an error
+	VIRT_RENDER_REQUIRE_TOOLS=1 pytest --numprocesses auto --dist worksteal
+
+generate: $(READY) ## Write every generated file anew: documentation, schemas, plugin.yaml
+	$(BIN)/python -m scripts.make_types
+	$(BIN)/python -m scripts.make_docs
 
 update: $(READY) $(KUSTOMIZE) ## Rewrite the expected files of fixtures/cases: read the diff
 	pytest tests/test_cases.py --update
@@ -51,10 +60,13 @@ load: $(READY) ## 64 runs at once, 1,000 in a row: all alike, nothing left behin
 
 fuzz: $(READY) ## Fuzz each target of tests/fuzz for SECONDS (1200); what is found is kept in .fuzz
 	$(PIP) install --requirement requirements/fuzz.txt
-	for target in yaml quantity lock resourcelist; do \
+	for target in yaml quantity lock resourcelist kustomization; do \
 		$(BIN)/python -m scripts.fuzz "$$target" "$(or $(SECONDS),1200)" || exit 1; done
 
-tools: $(KUSTOMIZE) $(PRE_COMMITS) ## Put what the tests drive into .tools: kustomize, pre-commit
+mutate: $(READY) $(KUSTOMIZE) ## Change COUNT (300) things in the code, one at a time: which does no test notice? SEED (1)
+	$(BIN)/python scripts/mutate.py "$(or $(COUNT),300)" "$(or $(SEED),1)"
+
+tools: $(KUSTOMIZE) $(HELM) $(PRE_COMMITS) ## Put what the tests drive into .tools: kustomize, helm, pre-commit
 
 package: $(READY) ## Build the wheel and the sdist into dist/
 	hatchling build
@@ -70,7 +82,11 @@ $(READY): pyproject.toml requirements/dev.txt
 	@touch $@
 
 $(KUSTOMIZE): | $(READY)
-	$(BIN)/python scripts/ensure_kustomize.py $(KUSTOMIZE_VERSION) .tools
+	$(BIN)/python scripts/ensure_tool.py kustomize $(KUSTOMIZE_VERSION) .tools
+	@touch $@
+
+$(HELM): | $(READY)
+	$(BIN)/python scripts/ensure_tool.py helm $(HELM_VERSION) .tools
 	@touch $@
 
 $(PRE_COMMITS): .tools/pre-commit-%/.ready: | $(READY)

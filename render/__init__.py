@@ -4,16 +4,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from render.diagnostics.diagnostic import Diagnostic
+    from render.diff.impact import Impact
     from render.pipeline import Rendered, render
+    from render.pipeline.comparison import compare
     from render.settings import Settings
 
-__all__ = ["Diagnostic", "Rendered", "Settings", "__version__", "render"]
+__all__ = ["Diagnostic", "Impact", "Rendered", "Settings", "__version__", "compare", "render"]
 __version__ = "0.1.0"
 
 _HOMES = {
     "Diagnostic": "render.diagnostics.diagnostic",
+    "Impact": "render.diff.impact",
     "Rendered": "render.pipeline",
     "Settings": "render.settings",
+    "compare": "render.pipeline.comparison",
     "render": "render.pipeline",
 }
 

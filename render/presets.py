@@ -4,16 +4,15 @@ Upstream: pkg/virt-api/webhooks/mutating-webhook/mutators/preset.go. KubeVirt ta
 order; here they are taken by name.
 """
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from render.model import labels as label
-from render.model import quantity, tree
+from render.model import quantity, selectors, tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.resource import Resource
+from render.model.selectors import Holds, SelectorError
 from render.model.tree import Tree
 
 APPLIED = "virtualmachinepreset.kubevirt.io/"
@@ -82,10 +81,6 @@ def keep_empty_requests(written: Tree, draft: Draft) -> None:
         draft.put((*_DOMAIN, *_REQUESTS), {})
 
 
-class SelectorError(ValueError):
-    """The selector of a preset is invalid; the message is apimachinery's."""
-
-
 class Part(NamedTuple):
     """A part of the domain that is merged whole."""
 
@@ -103,26 +98,6 @@ _WHOLE = (
 _CLOCK = ("clock",)
 _TIMER = ("clock", "timer")
 _REQUESTS = ("resources", "requests")
-
-
-#: Whether labels are those that are wanted.
-Holds = Callable[[dict[str, str]], bool]
-
-
-def selects(selector: Tree, labels: dict[str, str]) -> bool:
-    """Whether a LabelSelector matches *labels*; an empty one matches everything. Raises SelectorError."""
-    return _compile(selector)(labels)
-
-
-def _compile(selector: Tree) -> Holds:
-    wanted = selector.get("matchLabels") or {}
-    for key, value in wanted.items():
-        _refuse(_label_faults(key, (value,)))
-    expressions = [_expression(given) for given in selector.get("matchExpressions") or ()]
-    return lambda labels: (
-        all(labels.get(key) == value for key, value in wanted.items())
-        and all(holds(labels) for holds in expressions)
-    )
 
 
 class Candidate(NamedTuple):
@@ -162,69 +137,12 @@ def index(presets: Sequence[Preset]) -> Index:
     candidates: dict[tuple[str, str] | None, list[Candidate]] = {}
     for position, (preset, labels) in enumerate(zip(presets, wanted, strict=True)):
         try:
-            holds = _compile(preset.spec.get("selector") or {})
+            holds = selectors.compiled(preset.spec.get("selector") or {})
         except SelectorError as error:
             return Index({}, (preset, str(error)))
         rarest = min(labels.items(), key=wanting.__getitem__, default=None)
         candidates.setdefault(rarest, []).append(Candidate(position, preset, holds))
     return Index(candidates)
-
-
-def _expression(given: Tree) -> Holds:
-    """Upstream: k8s.io/apimachinery/pkg/labels/selector.go (NewRequirement)."""
-    key, values = given.get("key", ""), given.get("values") or ()
-    match given.get("operator", ""):
-        case "In" | "NotIn" as operator:
-            fault = "null: for 'in', 'notin' operators, values set can't be empty"
-            _refuse(_label_faults(key, values, "" if values else fault))
-            inside = operator == "In"
-            return lambda labels: (labels.get(key) in values) is inside
-        case "Exists" | "DoesNotExist" as operator:
-            fault = f"{_json(values)}: values set must be empty for exists and does not exist"
-            _refuse(_label_faults(key, values, fault if values else ""))
-            present = operator == "Exists"
-            return lambda labels: (key in labels) is present
-        case operator:
-            raise SelectorError(f'"{operator}" is not a valid label selector operator')
-
-
-def _label_faults(key: str, values: Sequence[str], fault: str = "") -> Iterator[str]:
-    """What is wrong with the *key* and the *values* of a requirement, of which *fault* is known already."""
-    wrong = label.key_faults(key)
-    if wrong:
-        yield f"key: Invalid value: {_json(key)}: {wrong}"
-    if fault:
-        yield f"values: Invalid value: {fault}"
-    for index, value in enumerate(values):
-        wrong = label.value_faults(value)
-        if wrong:
-            yield f"values[{index}][{key}]: Invalid value: {_json(value)}: {wrong}"
-
-
-def _refuse(faults: Iterator[str]) -> None:
-    found = list(dict.fromkeys(faults))
-    if found:
-        raise SelectorError(found[0] if len(found) == 1 else f"[{', '.join(found)}]")
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
-def validate(domain: Tree) -> Iterator[tuple[FieldPath, str]]:
-    """What the preset webhook refuses of a decoded *domain*: path below ``spec.domain``, and KubeVirt's text.
-
-    Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vmi-preset-admitter.go. Its rules for disks are left
-    out, since disks of a preset reach no VM.
-    """
-    boot = tree.get(domain, "firmware", "bootloader") or {}
-    if "efi" in boot and "bios" in boot:
-        message = "has both EFI and BIOS configured, but they are mutually exclusive."
-        yield ("firmware", "bootloader"), f"spec.domain.firmware.bootloader {message}"
-    kernel = tree.get(domain, "firmware", "kernelBoot") or {}
-    if kernel.get("kernelArgs") and kernel.get("container") is None:
-        message = "kernel arguments cannot be provided without an external kernel"
-        yield ("firmware", "kernelBoot", "kernelArgs"), message
 
 
 def never_merged(domain: Tree) -> Iterator[FieldPath]:

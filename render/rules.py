@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 from render.model import tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.release import Items, Version, in_force
 from render.model.tree import Tree
 
 #: The value of an edit that removes its field.
@@ -53,20 +54,16 @@ Step = Callable[[Draft], Iterable[Result]]
 class Rule(NamedTuple):
     """*bind* to a source answers the step that it means, None where the source has nothing of what the rule reads.
 
-    *reads* and *writes* are paths in the source and in the VMI spec; *since* and *until* a window of releases.
+    *reads* and *writes* are paths in the source and in the VMI spec.
     """
 
     bind: Callable[[Tree], Step | None]
     reads: tuple[FieldPath, ...]
     writes: tuple[FieldPath, ...]
-    since: tuple[int, int] | None = None
-    until: tuple[int, int] | None = None
 
-    def holds_in(self, release: tuple[int, int]) -> bool:
-        """Whether the rule exists in the KubeVirt *release* (major, minor)."""
-        return (self.since is None or release >= self.since) and (
-            self.until is None or release < self.until
-        )
+
+Rules = Items[Rule]
+"""Rules in upstream's order, some of them of some releases only."""
 
 
 class Outcome(NamedTuple):
@@ -91,7 +88,7 @@ def plain(value: Any) -> Any:
     return value if value or isinstance(value, dict) else ABSENT
 
 
-def fill(source: str, target: str, *, since: tuple[int, int] | None = None) -> Rule:
+def fill(source: str, target: str) -> Rule:
     """Set *target* from *source* where the VM leaves it open."""
     origin, place = path(source), spec(*path(target))
 
@@ -100,7 +97,7 @@ def fill(source: str, target: str, *, since: tuple[int, int] | None = None) -> R
         edits = (Edit(place, value, origin),)
         return None if value is None else lambda draft: () if _is_set(draft, place) else edits
 
-    return Rule(bind, (origin,), (place[1:],), since)
+    return Rule(bind, (origin,), (place[1:],))
 
 
 def override(source: str, target: str) -> Rule:
@@ -128,7 +125,7 @@ def ensure(source: str, target: str) -> Rule:
     return Rule(bind, (origin,), (place[1:],))
 
 
-def claim(source: str, target: str, *, since: tuple[int, int] | None = None) -> Rule:
+def claim(source: str, target: str) -> Rule:
     """Set *target* from *source*; a VM that sets it too is in conflict, equal or not."""
     origin, place = path(source), spec(*path(target))
 
@@ -139,7 +136,7 @@ def claim(source: str, target: str, *, since: tuple[int, int] | None = None) -> 
             None if value is None else lambda draft: conflicts if _is_set(draft, place) else edits
         )
 
-    return Rule(bind, (origin,), (place[1:],), since)
+    return Rule(bind, (origin,), (place[1:],))
 
 
 def _is_set(draft: Draft, place: FieldPath) -> bool:
@@ -178,7 +175,6 @@ def custom(
     *,
     reads: Sequence[str],
     writes: Sequence[str],
-    since: tuple[int, int] | None = None,
     always: bool = False,
 ) -> Rule:
     """A rule with a mind of its own: a named function, which is asked about every source if *always*."""
@@ -188,14 +184,14 @@ def custom(
         concerned = always or any(tree.get(given, *origin) is not None for origin in origins)
         return partial(evaluate, given) if concerned else None
 
-    return Rule(bind, origins, tuple(map(path, writes)), since)
+    return Rule(bind, origins, tuple(map(path, writes)))
 
 
-_steps: dict[tuple[int, int, tuple[int, int]], tuple[Tree, tuple[Rule, ...], list[Step]]] = {}
+_steps: dict[tuple[int, int, Version], tuple[Tree, Rules, list[Step]]] = {}
 _ROOM = 1000
 
 
-def bound(rules: tuple[Rule, ...], source: Tree, release: tuple[int, int]) -> list[Step]:
+def bound(rules: Rules, source: Tree, release: Version) -> list[Step]:
     """The steps of those of *rules* that exist in *release* and have something to say about *source*, in order.
 
     The answer is kept: *source* must not be changed later.
@@ -203,7 +199,7 @@ def bound(rules: tuple[Rule, ...], source: Tree, release: tuple[int, int]) -> li
     key = id(rules), id(source), release
     known = _steps.get(key)
     if known is None:
-        steps = (rule.bind(source) for rule in rules if rule.holds_in(release))
+        steps = (rule.bind(source) for rule in in_force(rules, release))
         if len(_steps) >= _ROOM:
             _steps.clear()
         # What is identified is kept too: an id is unique only while its object lives.
@@ -211,7 +207,7 @@ def bound(rules: tuple[Rule, ...], source: Tree, release: tuple[int, int]) -> li
     return known[2]
 
 
-def run(rules: tuple[Rule, ...], source: Tree, draft: Draft, release: tuple[int, int]) -> Outcome:
+def run(rules: Rules, source: Tree, draft: Draft, release: Version) -> Outcome:
     """Apply *rules* in order to the *draft* of a template, a mapping with ``spec`` and perhaps ``metadata``."""
     edits: list[Edit] = []
     conflicts: list[Conflict] = []

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from render.diagnostics.codes import INVALID_SETTING
 from render.diagnostics.diagnostic import Diagnostic, Location
+from render.model.release import NEWEST, RELEASES, minor, release_named
 
 Emit = Literal["vm", "vmi", "expand", "hashed", "revisions", "source"]
 
@@ -22,31 +23,38 @@ class Settings(NamedTuple):
     emit: what a VirtualMachine becomes (see docs/emit.md).
     stored: with emit=expand, answer as expand-spec does for the VM once stored.
     defaults: with emit=vm, ``cluster`` also writes the defaults that KubeVirt's expand writes.
-    catalog: ``bundled``, ``none``, or the path of a directory or file with cluster instancetypes and preferences.
+    catalog: what the cluster has beside the input: ``bundled`` (what KubeVirt deploys), ``none``, or a list of
+        objects that are there beside the bundled ones; with the word ``none`` among them, without those.
     pins: how the revision lock is used.
     preset_conflicts: ``fail``, or ``override`` to follow KubeVirt (the VM wins).
     firmware_uuid: ``stable`` derives uuid and serial for VMs that have none.
     namespace: where a VM without a namespace looks up namespaced objects.
     annotations: whether rendered VMs carry the ``virt-render.dev/`` stamps.
-    kubevirt: the KubeVirt release whose behaviour is rendered.
-    cluster_config: a KubeVirt custom resource, used where the input has none.
+    kubevirt: the KubeVirt release whose behaviour is rendered (``1.8``, ``v1.8.4``), or ``auto``.
+    admission: what of KubeVirt's admission is checked: ``full``, ``strict`` (what the input does not say is KubeVirt's
+        default), or ``off`` (only what instancetypes, preferences and presets bring). With emit=expand only
+        ``strict`` asks.
+    cluster_config: a KubeVirt or HyperConverged resource, used where the input has none.
     lock: the parsed revision lock, or None.
     allow_empty: whether an input without objects is fine.
+    parameters: pairs of name and value; templates that have one of them are replaced by what they make.
     """
 
     emit: Emit = "vm"
     stored: bool = False
     defaults: Literal["manifest", "cluster"] = "manifest"
-    catalog: str = "bundled"
+    catalog: Literal["bundled", "none"] | Sequence[dict[str, Any] | str] = "bundled"
     pins: Literal["auto", "require", "ignore"] = "auto"
     preset_conflicts: Literal["fail", "override"] = "fail"
     firmware_uuid: Literal["none", "stable"] = "none"
     namespace: str = "default"
     annotations: bool = True
-    kubevirt: str = "v1.9.0"
+    kubevirt: str = "auto"
+    admission: Literal["full", "strict", "off"] = "full"
     cluster_config: dict[str, Any] | None = None
     lock: dict[str, Any] | None = None
     allow_empty: bool = False
+    parameters: tuple[tuple[str, str], ...] = ()
 
 
 class Source(Enum):
@@ -59,14 +67,15 @@ class Source(Enum):
     FILE = "configuration key"
 
 
-Kind = Literal["choice", "text", "flag", "path", "number"]
+Kind = Literal["choice", "text", "flag", "path", "number", "release"]
 
 
 class Option(NamedTuple):
     """A row of the table.
 
-    *choices* are all values of a ``choice``; of a ``path`` they are the words that are not paths.
-    *needs* names the option and value without which this one means nothing; *most* is the largest number, 0 for any.
+    *choices* are all values of a ``choice``; of a ``path`` they are the words that are not paths; a ``release`` may
+    also have a ``v`` and a patch (``v1.8.4``). *needs* names the option and value without which this one means
+    nothing; *most* is the largest number, 0 for any; *many*: it may be repeated, and its value is a tuple.
     """
 
     name: str
@@ -78,6 +87,7 @@ class Option(NamedTuple):
     short: str = ""
     needs: tuple[str, str] | None = None
     most: int = 0
+    many: bool = False
 
     @property
     def field(self) -> str:
@@ -100,6 +110,8 @@ ENVIRONMENT_PREFIX = "VIRT_RENDER_"
 _DIGITS = 15
 """Of the longest number: more than any here can mean."""
 _QUOTED = 100
+LONGEST = 1024
+"""Bits of a whole number: Go has 64, and Python prints no more than 4,300 digits."""
 
 OPTIONS: tuple[Option, ...] = (
     Option(
@@ -117,9 +129,13 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "catalog", "path", "bundled",
-        "cluster instancetypes and preferences that are not in the input: those that KubeVirt deploys, none,"
-        " or a file or folder",
-        choices=("bundled", "none"), metavar="bundled|none|PATH",
+        "instancetypes, preferences and what else the cluster has beside the input: files and folders, added to what"
+        " KubeVirt deploys; with none, without that; may be repeated",
+        choices=("bundled", "none"), metavar="bundled|none|PATH", many=True,
+    ),
+    Option(
+        "values", "path", "", "a values file of the Helm chart that PATH is; may be repeated, the last one wins",
+        metavar="FILE", many=True,
     ),
     Option(
         "pins", "choice", "auto", "how the revision lock is used: where present, for every VM, not at all",
@@ -143,11 +159,19 @@ OPTIONS: tuple[Option, ...] = (
         "annotations", "flag", default=True, help="stamp rendered VMs with virt-render.dev/ annotations"
     ),
     Option(
-        "kubevirt", "choice", "v1.9.0", "the KubeVirt release whose behaviour is rendered",
-        choices=("v1.9.0",),
+        "kubevirt", "release", "auto",
+        "the KubeVirt release whose behaviour is rendered: by default the one that a KubeVirt resource of the input"
+        " names, else the newest",
+        choices=("auto", *map(minor, RELEASES)), metavar=f"auto|{minor(RELEASES[0])}|...|{minor(NEWEST)}",
     ),
     Option(
-        "cluster-config", "path", "", "a KubeVirt custom resource, used where the input has none",
+        "admission", "choice", "full",
+        "what KubeVirt refuses: all that can be known, also what only an unknown setting decides, or only what"
+        " instancetypes, preferences and presets bring",
+        choices=("full", "strict", "off"),
+    ),
+    Option(
+        "cluster-config", "path", "", "a KubeVirt or HyperConverged resource, used where the input has none",
         metavar="FILE",
     ),
     Option(
@@ -178,13 +202,17 @@ class Layer(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """The value of each option by field name (its default where nobody asked), and what was wrong."""
+    """The value of each option by field name (its default where nobody asked), and what was wrong.
+
+    *asked* are the names of those that somebody asked for.
+    """
 
     values: dict[str, Any]
     diagnostics: tuple[Diagnostic, ...]
+    asked: frozenset[str] = frozenset()
 
 
-def settle(layers: Iterable[Layer], options: Sequence[Option] = OPTIONS) -> Chosen:
+def decide(layers: Iterable[Layer], options: Sequence[Option] = OPTIONS) -> Chosen:
     """Let the strongest of *layers* (strongest first) decide each of *options*.
 
     Unknown keys and unfit values are errors, also in a layer that another one overrules.
@@ -207,12 +235,16 @@ def settle(layers: Iterable[Layer], options: Sequence[Option] = OPTIONS) -> Chos
                 values[option.field] = value
                 asked[option.name] = rank, layer, key
     for option in options:
-        values.setdefault(option.field, option.default)
-    return Chosen(values, tuple(diagnostics or _pointless(values, asked, options)))
+        default = tuple(filter(None, (option.default,))) if option.many else option.default
+        values.setdefault(option.field, default)
+    faults = tuple(diagnostics or _pointless(values, asked, options))
+    return Chosen(values, faults, frozenset(asked))
 
 
-def _read(option: Option, raw: Any, source: Source) -> tuple[str | bool | int, str]:
+def _read(option: Option, raw: Any, source: Source) -> tuple[Any, str]:
     """The value that *raw* stands for, and what is wrong with it."""
+    if option.many:
+        return _read_all(option, raw, source)
     typed = source in (Source.FUNCTION_CONFIG, Source.FILE)
     if option.kind == "flag":
         if isinstance(raw, bool):
@@ -227,12 +259,30 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[str | bool | int, s
         return number, fault
     if not isinstance(raw, str) or not raw:
         return "", f"{_shown(raw)} is not a text"
-    if option.kind == "choice" and raw not in option.choices:
-        near = _hint(raw, option.choices)
+    if _is_no_choice(option, raw):
+        near = _hint(raw, option.choices) if option.kind == "choice" else ""
         return "", f"{_shown(raw)} is not one of {', '.join(option.choices)}{near}"
     if option.kind == "path" and not is_name(raw):
         return "", f"{_shown(raw)} cannot be the name of a file"
     return raw, ""
+
+
+def _is_no_choice(option: Option, raw: str) -> bool:
+    if option.kind == "release":
+        return raw not in option.choices and release_named(raw) is None
+    return option.kind == "choice" and raw not in option.choices
+
+
+def _read_all(option: Option, raw: Any, source: Source) -> tuple[tuple[Any, ...], str]:
+    """The values of an option that may be repeated; one alone needs no list. A variable is taken apart as PATH is."""
+    single = option._replace(many=False)
+    if source is Source.ENVIRONMENT and isinstance(raw, str):
+        raw = raw.split(os.pathsep)
+    given = raw if isinstance(raw, list | tuple) else (raw,)
+    if not given:
+        return (), "names nothing"
+    read = [_read(single, one, source) for one in given]
+    return tuple(value for value, _ in read), next((fault for _, fault in read if fault), "")
 
 
 def _number(raw: Any, *, typed: bool) -> tuple[int, str]:
@@ -257,7 +307,7 @@ def is_name(raw: str) -> bool:
 
 def _shown(raw: Any) -> str:
     """*raw* as messages quote it; no more than the beginning of what is long."""
-    if not isinstance(raw, str | int | float | bool):
+    if not isinstance(raw, str | int | float | bool) or _holds_giants(raw):
         return type(raw).__name__
     if isinstance(raw, str) and len(raw) > _QUOTED:
         return repr(raw[:_QUOTED]) + "..."
@@ -302,7 +352,7 @@ def _pointless(
 
 
 #: Options that name files; `Settings` holds what is in them.
-_PARSED = ("cluster-config", "lock")
+_PARSED = ("cluster-config", "lock", "values")
 
 
 def faults(settings: Settings) -> tuple[Diagnostic, ...]:
@@ -320,17 +370,57 @@ def faults(settings: Settings) -> tuple[Diagnostic, ...]:
         if fault:
             found.append(INVALID_SETTING.at(Location(), f"{option.field}: {fault}"))
     cluster: Any = settings.cluster_config
+    for name in ("cluster_config", "lock"):
+        if _holds_giants(getattr(settings, name)):
+            message = f"{name}: a whole number in it has more than {LONGEST:,} bits"
+            found.append(INVALID_SETTING.at(Location(), message))
     if cluster is not None and not isinstance(cluster, dict):
-        found.append(INVALID_SETTING.at(Location(), "cluster_config: not a KubeVirt resource"))
+        found.append(
+            INVALID_SETTING.at(
+                Location(), "cluster_config: neither a KubeVirt nor a HyperConverged resource"
+            )
+        )
     lock: Any = settings.lock
     if lock is not None and not isinstance(lock, dict):
         found.append(INVALID_SETTING.at(Location(), "lock: not a RevisionLock"))
     return tuple(found)
 
 
+def _holds_giants(value: Any) -> bool:
+    """Whether there is a number in *value* that Python would not print."""
+    if isinstance(value, dict):
+        return any(map(_holds_giants, value.values()))
+    if isinstance(value, list):
+        return any(map(_holds_giants, value))
+    return isinstance(value, int) and value.bit_length() > LONGEST
+
+
 def _fault_of(option: Option, value: Any) -> str:
     if option.kind == "flag":
-        return "" if isinstance(value, bool) else f"{value!r} is neither True nor False"
+        return "" if isinstance(value, bool) else f"{_shown(value)} is neither True nor False"
     if option.kind == "choice" and value not in option.choices:
-        return f"{value!r} is none of {', '.join(option.choices)}"
-    return "" if isinstance(value, str) else f"{value!r} is not a text"
+        return f"{_shown(value)} is none of {', '.join(option.choices)}"
+    if option.many:
+        return _fault_of_objects(option, value)
+    if not isinstance(value, str):
+        return f"{_shown(value)} is not a text"
+    if option.kind == "path" and not is_name(value):
+        return f"{_shown(value)} cannot be the name of a file"
+    if _is_no_choice(option, value):
+        return f"{_shown(value)} is none of {', '.join(option.choices)}"
+    return ""
+
+
+def _fault_of_objects(option: Option, value: Any) -> str:
+    """What is wrong with *value*, in Python the objects that the command line reads from the paths of *option*."""
+    if isinstance(value, str):
+        known = value in option.choices
+        return (
+            ""
+            if known
+            else f"{_shown(value)} is none of {', '.join(option.choices)}, nor a list of objects"
+        )
+    if not isinstance(value, list | tuple):
+        return f"a value of type {type(value).__name__} is no list of objects"
+    alien = (one for one in value if not isinstance(one, dict) and one not in option.choices)
+    return next((f"{_shown(one)} is not an object" for one in alien), "")

@@ -34,14 +34,23 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--update writes what tests expect: not in CI")
 
 
-@pytest.fixture(scope="session")
-def kustomize() -> str:
-    """The kustomize binary: the one that `make tools` installs, else the machine's."""
-    found = shutil.which("kustomize", path=str(ROOT / ".tools" / "bin")) or shutil.which(
-        "kustomize"
-    )
+def tool(name: str) -> str:
+    """The binary *name*: the one that `make tools` installs, else the machine's."""
+    found = shutil.which(name, path=str(ROOT / ".tools" / "bin")) or shutil.which(name)
     if found:
         return found
     if os.environ.get("VIRT_RENDER_REQUIRE_TOOLS") == "1":
-        pytest.fail("no kustomize binary, and tools are required; `make tools` installs it")
-    pytest.skip("no kustomize binary; `make tools` installs it")
+        pytest.fail(f"no {name} binary, and tools are required; `make tools` installs it")
+    pytest.skip(f"no {name} binary; `make tools` installs it")
+
+
+@pytest.fixture(scope="session")
+def kustomize() -> str:
+    """The kustomize binary."""
+    return tool("kustomize")
+
+
+@pytest.fixture(scope="session")
+def helm() -> str:
+    """The helm binary."""
+    return tool("helm")

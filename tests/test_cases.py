@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from render import Diagnostic, render
-from render.frontends.options import Call
-from render.frontends.run import execute
+from render.frontends.execute import execute
+from render.frontends.request.request import Call
 from tests.support.cases import CASES, Case, read_case
 
 FOLDERS = sorted(path.parent for path in CASES.glob("*/*/case.yaml"))
@@ -59,6 +59,7 @@ def test_prints_and_says_what_is_expected(
     assert output == case.expected
 
 
+@pytest.mark.process
 def test_real_process_prints_the_same(case: Case) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "render", "build", "input", *case.argv],

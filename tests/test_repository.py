@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import render
-from render.manifests.reader import read
+from render.yaml.reader import read
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted(
@@ -98,10 +98,9 @@ def test_pre_commit_hooks_name_commands_that_exist() -> None:
 
 HOMES = {
     "click": "frontends",
-    "deepdiff": "revisions",
     "jsonschema": "schemas",
-    "ruamel": "manifests",
-    "_ruamel_yaml": "manifests",
+    "ruamel": "yaml",
+    "_ruamel_yaml": "yaml",
 }
 
 
@@ -131,6 +130,7 @@ def test_nothing_local_is_written_down() -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(document: Path) -> None:
     text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = re.sub(r"(`+) ?[^\n]*?\1", "", text)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if not re.match(r"[a-z]+:", target):
             name, _, anchor = target.partition("#")
@@ -140,9 +140,11 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 
 def anchors(document: Path) -> set[str]:
-    """The names that a forge gives to the headings of *document*."""
-    titles = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+    """The names that a forge gives to the headings of *document*, and those that it has itself."""
+    text = document.read_text(encoding="utf-8")
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    named = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+    return named.union(re.findall(r'<a id="([^"]+)">', text))
 
 
 def test_commands_in_the_documents_exist() -> None:

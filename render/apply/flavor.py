@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from render.apply.instancetype import devices, iothreads, launch_security
 from render.model.draft import Draft
 from render.model.tree import Tree
-from render.rules import Conflict, Edit, Result, Rule, custom, plain, spec
+from render.rules import Conflict, Edit, Result, Rules, custom, plain, spec
 
 _CPU = spec("domain", "cpu")
 _MEMORY = spec("domain", "memory")
@@ -46,7 +46,7 @@ def _memory(given: Tree, draft: Draft) -> Iterable[Result]:
     return tuple(Edit((*_MEMORY, key), value, ("memory", key)) for key, value in memory.items())
 
 
-RULES: tuple[Rule, ...] = (
+RULES: Rules = (
     custom(_cpu, reads=("cpu",), writes=("domain.cpu",)),
     custom(_memory, reads=("memory.guest", "memory.hugepages"), writes=("domain.memory",)),
     *iothreads.RULES,

@@ -7,8 +7,9 @@ from render import rules
 from render.apply import flavor, instancetype, preference
 from render.model import topology
 from render.model.draft import Draft
+from render.model.release import Version
 from render.model.tree import Tree
-from render.rules import Conflict, Edit, Rule, plain, spec
+from render.rules import Conflict, Edit, Rules, plain, spec
 
 _CPU = spec("domain", "cpu")
 
@@ -21,7 +22,7 @@ class Applied(NamedTuple):
     conflicts: tuple[Conflict, ...]
 
 
-def rules_for(kind: str) -> tuple[Rule, ...]:
+def rules_for(kind: str) -> Rules:
     """The rules by which an object of *kind* (an instancetype, or a flavor of old) reaches a VM."""
     return flavor.RULES if kind.endswith("Flavor") else instancetype.RULES
 
@@ -50,8 +51,8 @@ def apply(
     draft: Draft,
     instancetype_spec: Tree | None,
     preference_spec: Tree | None,
-    release: tuple[int, int],
-    instancetype_rules: tuple[Rule, ...] = instancetype.RULES,
+    release: Version,
+    instancetype_rules: Rules = instancetype.RULES,
 ) -> Applied:
     """Apply both specs (either may be None) to the *draft* of a template: ``spec`` and perhaps ``metadata``.
 
@@ -74,7 +75,7 @@ def apply(
     return Applied(made, outcome.edits, ())
 
 
-def auto_attach(draft: Draft, preference_spec: Tree, release: tuple[int, int]) -> tuple[Edit, ...]:
+def auto_attach(draft: Draft, preference_spec: Tree, release: Version) -> tuple[Edit, ...]:
     """The auto-attach preferences alone: the start path needs them before it adds devices.
 
     Upstream: pkg/virt-controller/watch/vm/vm.go, pkg/instancetype/preference/apply/device.go.

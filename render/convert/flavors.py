@@ -5,27 +5,19 @@ was first the CPU of a VMI, copied whole, and from v0.54 on a number of vCPUs (`
 """
 
 from render.convert.presets import FROM_THE_VM, Replacement, replacement
-from render.model import tree
+from render.model import kinds, tree
 from render.model.resource import FLAVOR
 from render.model.tree import Tree
 
-KINDS = frozenset({"VirtualMachineFlavor", "VirtualMachineClusterFlavor"})
+KINDS = frozenset({kinds.FLAVOR.namespaced, kinds.FLAVOR.cluster})
 #: Keys of ``spec.flavor`` of a VM.
 MATCHER = frozenset({"name", "kind", "profile", "revisionName"})
 PROFILE = frozenset({"name", "default", "cpu"})
 #: Kind of a flavor -> kind of the instancetype that replaces it.
 SUCCESSORS = {
-    "VirtualMachineFlavor": "VirtualMachineInstancetype",
-    "VirtualMachineClusterFlavor": "VirtualMachineClusterInstancetype",
+    kinds.FLAVOR.namespaced: kinds.INSTANCETYPE.namespaced,
+    kinds.FLAVOR.cluster: kinds.INSTANCETYPE.cluster,
 }
-
-
-def kind_of(matcher_kind: str) -> str:
-    """The flavor kind that a matcher's *kind* means (any case, singular or plural, empty: cluster); ``""`` if none."""
-    if not matcher_kind:
-        return "VirtualMachineClusterFlavor"
-    lowered = matcher_kind.lower().removesuffix("s")
-    return next((kind for kind in KINDS if kind.lower() == lowered), "")
 
 
 def lists_vcpus(cpu: Tree) -> bool:

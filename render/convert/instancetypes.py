@@ -13,6 +13,11 @@ from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
 
 OLDER = ("v1alpha1", "v1alpha2")
+#: What KubeVirt calls the object of a wrapped spec, by the kind that it turns out to be: its name was not stored.
+ANONYMOUS = {
+    "VirtualMachinePreference": "old-version-of-preference-object",
+    "VirtualMachineInstancetype": "old-version-of-instancetype-object",
+}
 
 #: Fields that only v1beta1 has.
 _NEW_IN_INSTANCETYPES = (

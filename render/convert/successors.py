@@ -5,8 +5,10 @@ from typing import Any, NamedTuple
 
 from render.convert import flavors, instancetypes, presets
 from render.model import topology, tree
-from render.model.edits import Edit, Move, Put, Remove
+from render.model.edits import Move, Operation, Put, Remove
 from render.model.fieldpath import FieldPath
+from render.model.kinds import FLAVOR as FLAVOR_CLASS
+from render.model.release import Version, served
 from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, Resource
 from render.model.tree import Tree
 
@@ -24,16 +26,16 @@ class Step(NamedTuple):
     """
 
     words: str
-    edits: tuple[Edit, ...]
+    edits: tuple[Operation, ...]
     gone: tuple[str, ...]
     safe: bool = True
 
 
-def steps(resource: Resource) -> Iterator[Step]:
-    """What is to be done about *resource* alone, whatever refers to it."""
+def steps(resource: Resource, release: Version) -> Iterator[Step]:
+    """What is to be done about *resource* alone, whatever refers to it, in a cluster of KubeVirt *release*."""
     if resource.group == INSTANCETYPE:
         if resource.version in instancetypes.OLDER:
-            yield _to_beta(resource)
+            yield _to_beta(resource, release)
         yield from _preference(resource)
     elif resource.group == FLAVOR and resource.kind not in flavors.KINDS:
         yield _flavor_preference(resource)
@@ -45,9 +47,11 @@ def steps(resource: Resource) -> Iterator[Step]:
         yield from _running(resource)
 
 
-def _to_beta(resource: Resource) -> Step:
-    # A field that the older version does not know would come into force.
-    newer = instancetypes.newer_fields(resource.kind, resource.version, resource.spec)
+def _to_beta(resource: Resource, release: Version) -> Step:
+    newer = []
+    if resource.version not in served(resource.group, release):
+        # A field that the older version does not know would come into force; where both are served, it is in force.
+        newer = instancetypes.newer_fields(resource.kind, resource.version, resource.spec)
     changes = (Put(("apiVersion",), BETA),)
     return Step(f"apiVersion {BETA}", changes, (resource.version,), safe=not newer)
 
@@ -59,7 +63,7 @@ def _flavor_preference(resource: Resource) -> Step:
         for key, value in _mapping(resource.spec.get(group)).items()
         if value is False
     ]
-    changes: tuple[Edit, ...] = (Put(("apiVersion",), BETA), *idle)
+    changes: tuple[Operation, ...] = (Put(("apiVersion",), BETA), *idle)
     return Step(f"apiVersion {BETA}", changes, (FLAVOR, resource.version), safe=False)
 
 
@@ -92,7 +96,7 @@ def _efi(firmware: Tree) -> Step:
     if firmware["preferredUseEfi"] is not True or firmware.get("preferredEfi") is not None:
         return Step("no preferredUseEfi, which has no effect", (Remove(old),), _EFI, safe=False)
     value = {}
-    edits: list[Edit] = [Move(old, new)]
+    edits: list[Operation] = [Move(old, new)]
     if firmware.get("preferredUseSecureBoot") is not None:
         value = {"secureBoot": firmware["preferredUseSecureBoot"]}
         edits.append(Remove(secure))
@@ -100,7 +104,7 @@ def _efi(firmware: Tree) -> Step:
     return Step("preferredEfi", (*edits, Put(new, value)), _EFI, safe=False)
 
 
-def flavor(resource: Resource) -> tuple[Edit, ...] | str:
+def flavor(resource: Resource) -> tuple[Operation, ...] | str:
     """The edits that make an instancetype of a flavor, or why there is none."""
     spec = resource.body.get("spec")
     if not isinstance(spec, dict):
@@ -113,18 +117,18 @@ def flavor(resource: Resource) -> tuple[Edit, ...] | str:
     return Put(("apiVersion",), BETA), Put(("kind",), kind)
 
 
-def flavor_matcher(given: Tree) -> tuple[Edit, ...]:
+def flavor_matcher(given: Tree) -> tuple[Operation, ...]:
     """The edits that turn ``spec.flavor`` of a VM into a matcher of the instancetype of that name."""
     place: FieldPath = ("spec", "instancetype")
-    edits: list[Edit] = [Move(("spec", "flavor"), place)]
+    edits: list[Operation] = [Move(("spec", "flavor"), place)]
     if given.get("kind"):
-        edits.append(Put((*place, "kind"), flavors.SUCCESSORS[flavors.kind_of(given["kind"])]))
+        edits.append(Put((*place, "kind"), flavors.SUCCESSORS[FLAVOR_CLASS.kind_of(given["kind"])]))
     if "profile" in given:
         edits.append(Remove((*place, "profile")))
     return tuple(edits)
 
 
-def preset(resource: Resource) -> tuple[Edit, ...] | str:
+def preset(resource: Resource) -> tuple[Operation, ...] | str:
     """The edits that make a preference of a preset, or why there is none that says exactly the same."""
     domain: FieldPath = ("spec", "domain")
     given = tree.get(resource.body, *domain)

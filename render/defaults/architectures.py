@@ -1,7 +1,11 @@
 """Defaults by architecture (upstream: pkg/defaults/amd64.go, arm64.go, s390x.go)."""
 
+from collections.abc import Callable
+from functools import partial
+
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
+from render.model.release import Items, Version, in_force, since, until
 
 _DISKS = ("spec", "domain", "devices", "disks")
 _WATCHDOG = ("spec", "domain", "devices", "watchdog")
@@ -16,25 +20,16 @@ def fill_s390x_features(draft: Draft) -> None:
         draft.put(acpi, value=False)
 
 
-def fill(draft: Draft, config: ClusterConfig) -> None:
+def fill(draft: Draft, config: ClusterConfig, release: Version) -> None:
     """Disk bus, watchdog, bootloader and CPU model."""
-    match draft.get("spec", "architecture"):
-        case "arm64":
-            if not draft.get(*_MODEL):
-                draft.put(_MODEL, "host-passthrough")
-            _fill_uefi(draft)
-            _fill_bus(draft, "virtio")
-        case "s390x":
-            _fill_bus(draft, "virtio")
-            _fill_watchdog(draft, "diag288")
-        case _:
-            _fill_bus(draft, "sata")
-            _fill_watchdog(draft, "i6300esb")
+    architecture = draft.get("spec", "architecture")
+    for step in in_force(_STEPS.get(architecture, _STEPS["amd64"]), release):
+        step(draft)
     if not draft.get(*_MODEL):
         draft.put(_MODEL, config.cpu_model or "host-model")
 
 
-def _fill_bus(draft: Draft, bus: str) -> None:
+def _fill_bus(bus: str, draft: Draft) -> None:
     for index, disk in enumerate(draft.get(*_DISKS) or ()):
         for target in ("disk", "cdrom", "lun"):
             device = disk.get(target)
@@ -42,14 +37,41 @@ def _fill_bus(draft: Draft, bus: str) -> None:
                 draft.put((*_DISKS, index, target, "bus"), bus)
 
 
-def _fill_watchdog(draft: Draft, device: str) -> None:
+def _fill_watchdog(device: str, draft: Draft) -> None:
     if draft.get(*_WATCHDOG) is not None and not draft.get(*_WATCHDOG, device, "action"):
         draft.put((*_WATCHDOG, device, "action"), "reset")
 
 
+def _pass_host_cpu(draft: Draft) -> None:
+    if not draft.get(*_MODEL):
+        draft.put(_MODEL, "host-passthrough")
+
+
 def _fill_uefi(draft: Draft) -> None:
     if draft.get(*_BOOTLOADER) is None:
-        draft.put((*_BOOTLOADER, "efi"), {})
+        draft.put((*_BOOTLOADER, "efi"), {"secureBoot": False})
+
+
+def _fill_secure_boot(draft: Draft) -> None:
     efi = draft.get(*_BOOTLOADER, "efi")
     if efi is not None and efi.get("secureBoot") is None:
         draft.put((*_BOOTLOADER, "efi", "secureBoot"), value=False)
+
+
+_I6300ESB = partial(_fill_watchdog, "i6300esb")
+#: One watchdog for all architectures came first.
+_STEPS: "dict[str, Items[Callable[[Draft], None]]]" = {
+    "amd64": (partial(_fill_bus, "sata"), _I6300ESB),
+    "arm64": (
+        until("1.5.1", _I6300ESB),
+        _pass_host_cpu,
+        _fill_uefi,
+        since("1.8.3", _fill_secure_boot),
+        partial(_fill_bus, "virtio"),
+    ),
+    "s390x": (
+        until("1.5.1", _I6300ESB),
+        partial(_fill_bus, "virtio"),
+        since("1.5.1", partial(_fill_watchdog, "diag288")),
+    ),
+}

@@ -13,13 +13,15 @@ def add_disks(draft: Draft) -> int:
     """Append ``{name: VOLUME}`` for every volume that no disk or filesystem uses; returns how many were added."""
     devices = draft.get("spec", "domain", "devices") or {}
     used = {
-        entry.get("name") for key in ("disks", "filesystems") for entry in devices.get(key) or ()
+        entry.get("name", "")
+        for key in ("disks", "filesystems")
+        for entry in devices.get(key) or ()
     }
     # The names are taken before: two volumes of one name give two disks.
     missing = [
-        {"name": volume.get("name")}
+        {"name": volume.get("name", "")}
         for volume in draft.get("spec", "volumes") or ()
-        if volume.get("name") not in used
+        if volume.get("name", "") not in used
     ]
     if missing:
         draft.put(DISKS, [*(devices.get("disks") or ()), *missing])

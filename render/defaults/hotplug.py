@@ -1,29 +1,35 @@
 """Upper bounds for CPU and memory hotplug.
 
-Upstream: pkg/defaults/defaults.go (setupHotplug), pkg/liveupdate/memory/memory.go.
+Upstream: pkg/defaults/defaults.go (setupHotplug).
 """
 
 from render.model import quantity
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
+from render.model.live_update import memory_fault
+from render.model.release import Version, holds, in_force, since, until
 
 _CPU = ("spec", "domain", "cpu")
 _MEMORY = ("spec", "domain", "memory")
-_MAX_VCPUS = 512
 _UINT32 = 0xFFFFFFFF
-_MIB = 1 << 20
-_GIB = 1 << 30
 
 
-def fill(draft: Draft, config: ClusterConfig) -> None:
+def fill(draft: Draft, config: ClusterConfig, release: Version) -> None:
     """Set ``maxSockets`` and ``maxGuest`` where live update is possible."""
-    if draft.get("spec", "architecture") == "arm64" or config.rollout_strategy != "LiveUpdate":
+    if config.rollout_strategy != "LiveUpdate":
         return
-    _fill_max_sockets(draft, config)
-    _fill_max_guest(draft, config)
+    if draft.get("spec", "architecture") == "arm64" and not holds(_PLUGS_ARM, release):
+        return
+    _fill_max_sockets(draft, config, release)
+    _fill_max_guest(draft, config, release)
 
 
-def _fill_max_sockets(draft: Draft, config: ClusterConfig) -> None:
+_PLUGS_ARM = until("1.5.2", "a VMI on arm64 is prepared for more CPUs and memory")
+#: The vCPUs that no default goes beyond.
+_MAX_VCPUS = (since("1.4.1", until("1.5", 512)), since("1.5.1", 512))
+
+
+def _fill_max_sockets(draft: Draft, config: ClusterConfig, release: Version) -> None:
     cpu = draft.get(*_CPU) or {}
     if cpu.get("maxSockets"):
         return
@@ -33,39 +39,19 @@ def _fill_max_sockets(draft: Draft, config: ClusterConfig) -> None:
         maximum = max(maximum, sockets)
     else:
         maximum = sockets * config.hotplug_ratio & _UINT32
-        if maximum * cores * threads & _UINT32 > _MAX_VCPUS:
-            maximum = max(_MAX_VCPUS // (cores * threads), sockets)
+        for most in in_force(_MAX_VCPUS, release):
+            if maximum * cores * threads & _UINT32 > most:
+                maximum = max(most // (cores * threads), sockets)
     if maximum:
         draft.put((*_CPU, "maxSockets"), maximum)
 
 
-def _fill_max_guest(draft: Draft, config: ClusterConfig) -> None:
+def _fill_max_guest(draft: Draft, config: ClusterConfig, release: Version) -> None:
     guest = draft.get(*_MEMORY, "guest")
     if draft.get(*_MEMORY, "maxGuest") is not None:
         return
     maximum = config.max_guest
     if maximum is None and guest is not None:
         maximum = quantity.from_int(quantity.value(guest) * config.hotplug_ratio, "BinarySI")
-    if maximum is not None and _fits(draft, maximum):
+    if maximum is not None and not memory_fault(draft.get("spec") or {}, maximum, release):
         draft.put((*_MEMORY, "maxGuest"), maximum)
-
-
-def _fits(draft: Draft, maximum: str) -> bool:
-    """Whether memory can grow to *maximum* (upstream: ValidateLiveUpdateMemory)."""
-    guest = draft.get(*_MEMORY, "guest")
-    domain = draft.get("spec", "domain") or {}
-    cpu = domain.get("cpu") or {}
-    if (
-        guest is None
-        or cpu.get("realtime") is not None
-        or (cpu.get("numa") or {}).get("guestMappingPassthrough") is not None
-        or domain.get("launchSecurity") is not None
-        or draft.get("spec", "architecture") != "amd64"
-        or quantity.compare(guest, maximum) > 0
-    ):
-        return False
-    huge = draft.get(*_MEMORY, "hugepages", "pageSize") == "1Gi"
-    alignment = _GIB if huge else 2 * _MIB
-    size = quantity.value(guest)
-    aligned = size % alignment == 0 and quantity.value(maximum) % alignment == 0
-    return aligned and size >= _GIB

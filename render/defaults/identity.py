@@ -1,7 +1,10 @@
 """Architecture and machine type (upstream: pkg/defaults/defaults.go)."""
 
+from collections.abc import Callable
+
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
+from render.model.release import Items, Version, in_force, since, until
 
 PCI_TOPOLOGY = "kubevirt.io/pci-topology-version"
 
@@ -19,14 +22,40 @@ def fill_machine_type(draft: Draft, config: ClusterConfig) -> None:
         draft.put(("spec", "domain", "machine", "type"), machine_type)
 
 
-def annotate_pci_topology(draft: Draft) -> None:
+def annotate_pci_topology(draft: Draft, release: Version) -> None:
     """Mark a new PCIe machine with the current PCI topology version."""
-    if draft.get("spec", "architecture") not in ("amd64", "arm64", "", None):
-        return
+    for has_pcie in in_force(_HAS_PCIE, release):
+        if has_pcie(draft) and PCI_TOPOLOGY not in (draft.get("metadata", "annotations") or {}):
+            draft.put(("metadata", "annotations", PCI_TOPOLOGY), "v3")
+
+
+def _any(_draft: Draft) -> bool:
+    return True
+
+
+def _by_architecture(draft: Draft) -> bool:
+    return draft.get("spec", "architecture") in ("amd64", "arm64", "", None)
+
+
+def _by_machine_type(draft: Draft) -> bool:
+    if not _by_architecture(draft):
+        return False
     machine = draft.get("spec", "domain", "machine")
-    if machine is not None:
-        machine_type = machine.get("type", "")
-        if "q35" not in machine_type and not machine_type.startswith("virt"):
-            return
-    if PCI_TOPOLOGY not in (draft.get("metadata", "annotations") or {}):
-        draft.put(("metadata", "annotations", PCI_TOPOLOGY), "v3")
+    if machine is None:
+        return True
+    machine_type: str = machine.get("type", "")
+    return "q35" in machine_type or machine_type.startswith("virt")
+
+
+#: How a PCIe machine is told: each minor release learned it in three patches.
+_HAS_PCIE: "Items[Callable[[Draft], bool]]" = (
+    since("1.6.4", until("1.6.5", _any)),
+    since("1.6.5", until("1.6.6", _by_architecture)),
+    since("1.6.6", until("1.7", _by_machine_type)),
+    since("1.7.2", until("1.7.3", _any)),
+    since("1.7.3", until("1.7.4", _by_architecture)),
+    since("1.7.4", until("1.8", _by_machine_type)),
+    since("1.8", until("1.8.2", _any)),
+    since("1.8.2", until("1.8.3", _by_architecture)),
+    since("1.8.3", _by_machine_type),
+)

@@ -7,17 +7,18 @@ from render.defaults import devices, identity, network
 from render.model import quantity
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
+from render.model.release import Version, in_force, since, until
 
 _CPU = ("spec", "domain", "cpu")
 _MEMORY = ("spec", "domain", "memory")
 _RESOURCES = ("spec", "domain", "resources")
 
 
-def fill(draft: Draft, config: ClusterConfig) -> str:
+def fill(draft: Draft, config: ClusterConfig, release: Version) -> str:
     """Fill what the spec leaves open; returns why the default network is impossible, or ``""``."""
     identity.fill_architecture(draft, config)
     identity.fill_machine_type(draft, config)
-    _fill_requests(draft, config)
+    _fill_requests(draft, config, release)
     _fill_guest_memory(draft)
     _fill_topology(draft)
     _fill_pull_policies(draft)
@@ -35,11 +36,13 @@ def _amount(draft: Draft, *path: str) -> str:
     return "" if value is None or quantity.is_zero(value) else str(value)
 
 
-def _fill_requests(draft: Draft, config: ClusterConfig) -> None:
+def _fill_requests(draft: Draft, config: ClusterConfig, release: Version) -> None:
     request = (*_RESOURCES, "requests", "cpu")
     limit = _amount(draft, "limits", "cpu")
     if limit and not _amount(draft, "requests", "cpu"):
         draft.put(request, limit)
+    for request_memory in in_force(_MEMORY_REQUESTS, release):
+        request_memory(draft, config)
     # The default of the cluster means: write nothing.
     if quantity.compare(config.cpu_request, "100m") == 0 or draft.get(*request) is not None:
         return
@@ -47,17 +50,54 @@ def _fill_requests(draft: Draft, config: ClusterConfig) -> None:
         draft.put(request, config.cpu_request)
 
 
+def _request_memory(draft: Draft, config: ClusterConfig) -> None:
+    request = (*_RESOURCES, "requests", "memory")
+    limit = _amount(draft, "limits", "memory")
+    if limit and not _amount(draft, "requests", "memory"):
+        draft.put(request, limit)
+    if draft.get(*request) is not None:
+        return
+    memory = draft.get(*_MEMORY, "guest")
+    if memory is None:
+        memory = _page_size(draft)
+    if not memory or quantity.value(memory) <= 0:
+        return
+    if config.memory_overcommit != _FULL:
+        share = quantity.value(memory) * _FULL // config.memory_overcommit
+        memory = quantity.from_int(share, quantity.format_of(memory))
+    draft.put(request, memory)
+
+
+def _request_all_memory(draft: Draft, config: ClusterConfig) -> None:
+    _request_memory(draft, config._replace(memory_overcommit=_FULL))
+
+
+_FULL = 100
+#: Memory that a VMI asks for because of its guest: only the launcher pod asks for it today.
+_MEMORY_REQUESTS = (
+    until("1.6.2", _request_memory),
+    since("1.6.2", until("1.6.3", _request_all_memory)),
+    since("1.6.3", until("1.6.4", _request_memory)),
+)
+
+
+def _page_size(draft: Draft) -> str:
+    """The size of the huge pages of a VM, ``""`` where it has none or no size can be read."""
+    hugepages = draft.get(*_MEMORY, "hugepages")
+    if hugepages is None:
+        return ""
+    try:
+        return quantity.canonical(hugepages.get("pageSize", ""))
+    except quantity.QuantityError:
+        return ""
+
+
 def _fill_guest_memory(draft: Draft) -> None:
     if draft.get(*_MEMORY, "guest") is not None:
         return
     draft.ensure(_MEMORY)
     guest = _amount(draft, "requests", "memory") or _amount(draft, "limits", "memory")
-    hugepages = draft.get(*_MEMORY, "hugepages")
-    if not guest and hugepages is not None:
-        try:
-            guest = quantity.canonical(hugepages.get("pageSize", ""))
-        except quantity.QuantityError:
-            return
+    guest = guest or _page_size(draft)
     if guest:
         draft.put((*_MEMORY, "guest"), guest)
 

@@ -10,6 +10,7 @@ from render.defaults import identity
 from render.model import tree
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
+from render.model.release import Version, holds, in_force, since, until
 from render.model.resource import text_at
 from render.model.tree import Tree
 
@@ -28,6 +29,7 @@ ARCHITECTURE_LABEL = "template.kubevirt.io/architecture"
 #: Chosen once; another one would give every VM new hardware.
 _NAMESPACE = "6f0b6a3e-6c4e-5d0a-9a53-0d9b0f5f7c11"
 _ARCHITECTURES = ("amd64", "arm64", "s390x")
+_ASKS_SOURCES = since("1.6.4", "the label of a DataSource gives the architecture")
 #: namespace, name -> the DataSource, or None.
 FindDataSource = Callable[[str, str], Tree | None]
 
@@ -47,27 +49,41 @@ def fill_template(
     preference: Tree | None,
     config: ClusterConfig,
     data_source_architecture: str,
+    release: Version,
 ) -> None:
     """Architecture, machine type, firmware identity and PCI topology of a VM template."""
-    _fill_preferred(draft, preference or {})
+    for fill in in_force(_PREFERRED, release):
+        fill(draft, preference or {})
     firmware = draft.get(*FIRMWARE) or {}
-    made_up = {key: RANDOM for key in ("uuid", "serial") if not firmware.get(key)}
+    made_up = {key: RANDOM for key in in_force(_MADE_UP, release) if not firmware.get(key)}
     if made_up:
         draft.put(FIRMWARE, {**firmware, **made_up})
     if not draft.get("spec", "architecture") and data_source_architecture:
         draft.put(("spec", "architecture"), data_source_architecture)
     identity.fill_architecture(draft, config)
     identity.fill_machine_type(draft, config)
-    identity.annotate_pci_topology(draft)
+    identity.annotate_pci_topology(draft, release)
 
 
-def _fill_preferred(draft: Draft, preference: Tree) -> None:
+def _fill_architecture(draft: Draft, preference: Tree) -> None:
     architecture = preference.get("preferredArchitecture")
     if architecture and not draft.get("spec", "architecture"):
         draft.put(("spec", "architecture"), architecture)
+
+
+def _fill_machine_type(draft: Draft, preference: Tree) -> None:
     machine_type = tree.get(preference, "machine", "preferredMachineType")
     if machine_type and not draft.get("spec", "domain", "machine", "type"):
         draft.put(("spec", "domain", "machine", "type"), machine_type)
+
+
+_PREFERRED = (since("1.7", _fill_architecture), _fill_machine_type)
+#: What of the firmware the webhook makes up.
+_MADE_UP = (
+    since("1.6", "uuid"),
+    since("1.5.3", until("1.6", "serial")),
+    since("1.6.1", "serial"),
+)
 
 
 def fill_storage_class(templates: list[Tree], preference: Tree | None) -> list[Tree]:
@@ -86,9 +102,11 @@ def fill_storage_class(templates: list[Tree], preference: Tree | None) -> list[T
     return filled
 
 
-def architecture_of_sources(templates: list[Tree], namespace: str, find: FindDataSource) -> str:
+def architecture_of_sources(
+    templates: list[Tree], namespace: str, find: FindDataSource, release: Version
+) -> str:
     """The architecture that the first DataSource behind *templates* is labelled with, else ``""``."""
-    for template in templates:
+    for template in templates if holds(_ASKS_SOURCES, release) else ():
         reference = tree.get(template, "spec", "sourceRef")
         if text_at(reference, "kind").lower() != "datasource":
             continue

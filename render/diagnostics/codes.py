@@ -5,11 +5,19 @@ presets, 8 settings, 9 ours. A retired number is never used again. The text that
 `render.diagnostics.explanations`, which only ``virt-render rule`` and the documentation load.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity
+from render.diagnostics.exits import Exit
+from render.model.resource import OWN
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+
+def page(number: str) -> str:
+    """The page of the documentation that explains the code *number*, one a digit."""
+    return f"vr{number[2]}xx"
 
 
 class Code(NamedTuple):
@@ -17,6 +25,11 @@ class Code(NamedTuple):
 
     *withholds*: an error of this kind keeps the object out of the library's ``.resources``.
     *suppressible*: the annotation ``virt-render.dev/ignore.CODE`` may silence it.
+    *exit*: the status of a process in which it is the error that says least of the input.
+    *of_text*: found by who reads the text of a manifest, and unknown to the library.
+    *follows*: where part of the input could not be read it says nothing, since what it misses may stand there.
+    *always_said*: a note that is worth saying without ``-v``.
+    *since*: the version of virt-render that has it.
     """
 
     number: str
@@ -24,6 +37,16 @@ class Code(NamedTuple):
     severity: Severity
     withholds: bool = False
     suppressible: bool = True
+    exit: Exit = Exit.FINDINGS
+    of_text: bool = False
+    follows: bool = False
+    always_said: bool = False
+    since: str = "0.1.0"
+
+    @property
+    def uri(self) -> str:
+        """Where the documentation explains it."""
+        return f"https://{OWN}/docs/diagnostics/{page(self.number)}#{self.number.lower()}"
 
     def at(
         self,
@@ -37,8 +60,10 @@ class Code(NamedTuple):
         return Diagnostic(self.number, severity or self.severity, message, location, related, help)
 
 
-def _fatal(number: str, slug: str) -> Code:
-    return Code(number, slug, ERROR, withholds=True, suppressible=False)
+def _fatal(number: str, slug: str, exit_: Exit = Exit.FINDINGS, *, follows: bool = False) -> Code:
+    return Code(
+        number, slug, ERROR, withholds=True, suppressible=False, exit=exit_, follows=follows
+    )
 
 
 def _error(number: str, slug: str) -> Code:
@@ -49,8 +74,8 @@ def _warning(number: str, slug: str) -> Code:
     return Code(number, slug, WARNING)
 
 
-def _info(number: str, slug: str) -> Code:
-    return Code(number, slug, INFO)
+def _info(number: str, slug: str, *, always_said: bool = False) -> Code:
+    return Code(number, slug, INFO, always_said=always_said)
 
 
 YAML_SYNTAX = _fatal("VR101", "yaml-syntax")
@@ -62,31 +87,38 @@ WRONG_TYPE = _fatal("VR106", "wrong-type")
 MISSING_FIELD = _fatal("VR107", "missing-field")
 INVALID_QUANTITY = _fatal("VR108", "invalid-quantity")
 INVALID_VALUE = _fatal("VR109", "invalid-value")
-UNREADABLE = _fatal("VR110", "unreadable")
-LIMIT_EXCEEDED = _fatal("VR111", "limit-exceeded")
+UNREADABLE = _fatal("VR110", "unreadable", Exit.UNREADABLE)
+LIMIT_EXCEEDED = _fatal("VR111", "limit-exceeded", Exit.UNREADABLE)
 NO_OBJECTS = _fatal("VR112", "no-objects")
-AMBIGUOUS_SCALAR = _warning("VR113", "ambiguous-scalar")
+AMBIGUOUS_SCALAR = Code("VR113", "ambiguous-scalar", WARNING, of_text=True)
 CONTENT_DROPPED = _warning("VR114", "content-dropped")
-PLACEHOLDER = Code("VR115", "unfilled-placeholder", ERROR, withholds=True)
-KUSTOMIZE_FAILED = _fatal("VR116", "kustomize-failed")
-KUSTOMIZE_MISSING = _fatal("VR117", "kustomize-missing")
+PLACEHOLDER = Code("VR115", "unfilled-placeholder", ERROR, withholds=True, always_said=True)
+KUSTOMIZE_FAILED = _fatal("VR116", "kustomize-failed", Exit.UNREADABLE)
+KUSTOMIZE_MISSING = _fatal("VR117", "kustomize-missing", Exit.USAGE)
 FILE_SKIPPED = _info("VR118", "file-skipped")
-SEVERAL_ROOTS = _fatal("VR119", "several-kustomizations")
+SEVERAL_ROOTS = _fatal("VR119", "several-kustomizations", Exit.USAGE)
 UNUSED_SUPPRESSION = Code("VR120", "unused-suppression", WARNING, suppressible=False)
-UNWRITABLE = _fatal("VR121", "unwritable")
+UNWRITABLE = _fatal("VR121", "unwritable", Exit.UNREADABLE)
 REMOTE_BASE = _fatal("VR122", "remote-base-refused")
 UNKNOWN_KIND = _error("VR123", "unknown-kind")
+BOOT_ORDER_LOST = Code("VR124", "boot-order-lost", WARNING, of_text=True)
+PARAMETER_MISSING = _fatal("VR126", "parameter-missing")
+HELM_FAILED = _fatal("VR127", "helm-failed", Exit.UNREADABLE)
+HELM_MISSING = _fatal("VR128", "helm-missing", Exit.USAGE)
 
-INSTANCETYPE_NOT_FOUND = _fatal("VR201", "instancetype-not-found")
-PREFERENCE_NOT_FOUND = _fatal("VR202", "preference-not-found")
+INSTANCETYPE_NOT_FOUND = _fatal("VR201", "instancetype-not-found", follows=True)
+PREFERENCE_NOT_FOUND = _fatal("VR202", "preference-not-found", follows=True)
 UNEXPECTED_KIND = _fatal("VR203", "unexpected-matcher-kind")
 INVALID_MATCHER = _fatal("VR204", "invalid-matcher")
-INFERENCE_FAILED = _fatal("VR205", "inference-failed")
+INFERENCE_FAILED = _fatal("VR205", "inference-failed", follows=True)
 INFERENCE_IGNORED = _info("VR206", "inference-ignored")
-REVISION_NOT_FOUND = _fatal("VR207", "revision-not-found")
+REVISION_NOT_FOUND = _fatal("VR207", "revision-not-found", follows=True)
 REVISION_UNFIT = _fatal("VR208", "revision-unfit")
-BUNDLED_USED = _info("VR209", "bundled-object-used")
-BUNDLED_DIFFERS = _info("VR210", "differs-from-bundled")
+BUNDLED_USED = _info("VR209", "bundled-object-used", always_said=True)
+BUNDLED_DIFFERS = _info("VR210", "differs-from-bundled", always_said=True)
+DEFINED_ELSEWHERE = _info("VR211", "defined-elsewhere")
+AMBIGUOUS_DEFINITION = _warning("VR212", "ambiguous-definition")
+RENAMED_AWAY = _warning("VR213", "definition-renamed-away")
 
 INSTANCETYPE_CONFLICT = _fatal("VR301", "instancetype-conflict")
 
@@ -97,10 +129,45 @@ INVALID_PREFERENCE = _error("VR404", "invalid-preference")
 INVALID_PRESET = _error("VR405", "invalid-preset")
 NO_CPU_FOR_FEATURES = _fatal("VR406", "no-cpu-for-features")
 SPREAD_RATIO_ZERO = _fatal("VR407", "spread-ratio-zero")
+METADATA = _error("VR410", "metadata")
+NAMES = _error("VR411", "names")
+MEMORY = _error("VR412", "memory")
+CPU = _error("VR413", "cpu")
+MACHINE = _error("VR414", "machine")
+ACPI = _error("VR415", "acpi")
+START = _error("VR416", "start")
+PLACEMENT = _error("VR417", "placement")
+NETWORK = _error("VR418", "network")
+CLAIMS = _error("VR419", "claims")
+DISKS = _error("VR420", "disks")
+BOOT_ORDER = _error("VR421", "boot-order")
+INPUTS = _error("VR422", "inputs")
+IOTHREADS = _error("VR423", "iothreads")
+PROBES = _error("VR424", "probes")
+FIRMWARE = _error("VR425", "firmware")
+VOLUMES = _error("VR426", "volumes")
+CLOUD_INIT = _error("VR427", "cloud-init")
+CREDENTIALS = _error("VR428", "credentials")
+DNS = _error("VR429", "dns")
+EVICTION = _error("VR430", "eviction")
+DEVICES = _error("VR431", "devices")
+GRACE = _error("VR432", "grace")
+SECURITY = _error("VR433", "security")
+GATES = _error("VR434", "gates")
+ACCOUNTS = _error("VR435", "accounts")
+DATA_VOLUME_TEMPLATES = _error("VR436", "data-volume-templates")
+LIVE_UPDATE = _error("VR437", "live-update")
+HYPERV = _error("VR438", "hyperv")
+ARCHITECTURE = _error("VR439", "architecture")
+POOL = _error("VR440", "pool")
+POOL_UNUSABLE = _error("VR441", "pool-unusable")
+SCHEMA = _error("VR442", "schema")
 
 DEPRECATED_VERSION = _warning("VR501", "deprecated-version")
 DEPRECATED_FIELD = _warning("VR502", "deprecated-field")
 NOT_CONVERTIBLE = _fatal("VR503", "not-convertible")
+LEFT_OUT = _info("VR504", "left-out", always_said=True)
+NOT_EXPANDED = _info("VR505", "not-expanded", always_said=True)
 
 LOCK_INVALID = Code("VR601", "lock-invalid", ERROR, suppressible=False)
 LOCK_HALF_MERGED = Code("VR602", "lock-half-merged", ERROR, suppressible=False)
@@ -110,32 +177,54 @@ LOCKS_DISAGREE = Code("VR605", "locks-disagree", ERROR, suppressible=False)
 PIN_MISSING = _error("VR606", "pin-missing")
 PIN_ENDED = _warning("VR607", "pin-ended")
 OBJECT_CHANGED = _warning("VR608", "pinned-object-changed")
-OBJECT_GONE = _info("VR609", "pinned-object-gone")
+OBJECT_GONE = _info("VR609", "pinned-object-gone", always_said=True)
 PIN_OUTDATED = Code("VR610", "pin-outdated", ERROR, suppressible=False)
 MERGE_REFUSED = Code("VR611", "lock-merge-refused", ERROR, suppressible=False)
 NOT_RENDERED = Code("VR612", "not-rendered", ERROR, suppressible=False)
 EDITED_SINCE = Code("VR613", "edited-since-rendered", ERROR, suppressible=False)
 NAME_TAKEN = _fatal("VR614", "hashed-name-taken")
 HISTORY_UNREADABLE = Code("VR615", "history-unreadable", ERROR, suppressible=False)
-HISTORY_ENDS = _info("VR616", "history-ends")
+HISTORY_ENDS = _info("VR616", "history-ends", always_said=True)
+LOCK_UNUSED = Code("VR617", "lock-unused", WARNING, suppressible=False)
+PRESET_NOT_PINNED = _info("VR618", "preset-not-pinned", always_said=True)
+REVISION_NUMBERS = _info("VR619", "two-revision-numbers", always_said=True)
 
 DEFAULT_NETWORK = _fatal("VR701", "default-network-impossible")
 PRESETS_CONFLICT = _fatal("VR702", "presets-conflict")
 PRESET_OVERRIDDEN = _error("VR703", "preset-overridden")
 PRESET_DEPRECATED = _warning("VR704", "preset-deprecated")
 PRESET_SELECTOR = _fatal("VR705", "preset-selector-invalid")
-RUN_STRATEGY = _error("VR706", "run-strategy-invalid")
+RUN_STRATEGY = _error("VR706", "run-strategy")
 INVALID_CLUSTER_CONFIG = _warning("VR707", "cluster-config-invalid")
 CLUSTER_SETTINGS = _info("VR708", "cluster-settings-used")
 PRESET_PART_IGNORED = _warning("VR709", "preset-part-ignored")
 NO_STABLE_IDENTITY = _warning("VR710", "no-stable-identity")
+RELEASE = _info("VR711", "kubevirt-release")
+PRESET_UNREACHED = _info("VR712", "preset-reaches-nothing", always_said=True)
+USED_TWICE = _warning("VR713", "used-twice")
+CANNOT_MIGRATE = _warning("VR714", "cannot-migrate")
+CLUSTER_CONFIG_REFUSED = _error("VR715", "cluster-config-refused")
 
-INVALID_SETTING = _fatal("VR801", "invalid-setting")
-USAGE = _fatal("VR802", "usage")
+INVALID_SETTING = _fatal("VR801", "invalid-setting", Exit.USAGE)
+USAGE = _fatal("VR802", "usage", Exit.USAGE)
 
-INTERNAL = _fatal("VR901", "internal-error")
-DEADLINE = _fatal("VR902", "deadline-exceeded")
+INTERNAL = _fatal("VR901", "internal-error", Exit.INTERNAL)
+DEADLINE = _fatal("VR902", "deadline-exceeded", Exit.DEADLINE)
+
+
+def of_check(name: str) -> Code:
+    """The code of a check of admission: its concern is the slug."""
+    return _BY_CONCERN[name.partition("/")[0]]
+
 
 CODES: dict[str, Code] = {
     code.number: code for code in tuple(globals().values()) if isinstance(code, Code)
 }
+_BY_CONCERN: dict[str, Code] = {code.slug: code for code in CODES.values()}
+_STRONGEST_FIRST = (Exit.INTERNAL, Exit.DEADLINE, Exit.USAGE, Exit.UNREADABLE, Exit.FINDINGS)
+
+
+def status(diagnostics: Iterable[Diagnostic]) -> Exit:
+    """The status for *diagnostics*: `Exit.OK` without errors, else that of the error that says least of the input."""
+    seen = {CODES[found.code].exit for found in diagnostics if found.is_error}
+    return next((exit_ for exit_ in _STRONGEST_FIRST if exit_ in seen), Exit.OK)

@@ -40,7 +40,11 @@ class Related(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """One finding. *field* is the path as text; *help* says what to do."""
+    """One finding. *field* is the path as text; *help* says what to do.
+
+    *check* is the check of KubeVirt's admission that found it, ``""`` for others; *position* where the value at fault
+    was written, if not at *location*: in an instancetype, say, or where KubeVirt reports a field that no object has.
+    """
 
     code: str
     severity: Severity
@@ -48,6 +52,8 @@ class Diagnostic(NamedTuple):
     location: Location = Location()
     related: tuple[Related, ...] = ()
     help: str = ""
+    check: str = ""
+    position: Location | None = None
 
     @property
     def resource(self) -> ResourceRef | None:
@@ -72,13 +78,13 @@ def at(resource: Resource, path: FieldPath = ()) -> Location:
 
 def _key(
     diagnostic: Diagnostic,
-) -> tuple[bool, int, str, int, int, tuple[tuple[bool, str], ...], str, str]:
+) -> tuple[bool, int, str, int, int, tuple[tuple[bool, str], ...], str, str, str]:
     place = diagnostic.location
     route = tuple((isinstance(s, int), f"{s:09}" if isinstance(s, int) else s) for s in place.path)
     index = -1 if place.index is None else place.index
     return (
         place.index is not None, index, place.file, place.line, place.column, route,
-        diagnostic.code, diagnostic.message,
+        diagnostic.code, diagnostic.check, diagnostic.message,
     )  # fmt: skip
 
 

@@ -1,22 +1,27 @@
 """What a message or a quoted source line must not show: cloud-init data, passwords, the content of Secrets."""
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from typing import Any
 
 from render.model.fieldpath import FieldPath
 
 MASK = "[redacted]"
-_SECRET_KEY = re.compile(
-    r"(?:user_?-?data|network_?-?data)(?:base64)?$|passw(?:or)?d$|passphrase$|chpasswd$|token$"
-    r"|(?:private|secret|api|access|encryption)[_-]?key$|stringdata$",
-    re.IGNORECASE,
+_ASSIGNING = (":", "=", "\n", '"')
+_WORDS = (
+    r"(?:user_?-?data|network_?-?data|ignition_?-?data)(?:base64)?|passw(?:or)?d|passphrase|chpasswd|token"
+    r"|(?:private|secret|api|access|encryption)[_-]?key|stringdata|literals"
 )
+_SECRET_KEY = re.compile(f"(?:{_WORDS})$", re.IGNORECASE)
+_SPEAKING = re.compile(f"{_WORDS}|secret|ignition", re.IGNORECASE)
 # Possessive, and from the beginning of a word only: a line may have millions of characters.
-_KEY = re.compile(r"""["']?(?<![\w.-])([\w.-]++)["']?\s*+:(?=\s|$|["'{\[])""")
-_ENTRY = re.compile(r"^(\s*)(?:-\s+)*" + _KEY.pattern)
-_DATA = frozenset({"data", "stringData"})
-_SECRET_KIND = re.compile(r"""^["']?kind["']?\s*:\s*["']?Secret\b""")
+_KEY = re.compile(r"""["']?(?<![\w./-])([\w./-]++)["']?\s*+:(?=\s|$|["'{\[])""")
+_CREDENTIALS = re.compile(r"(?<=//)[^/\s@]++@")
+_HOLDERS = {
+    "Secret": frozenset({"data", "stringData"}),
+    "ConfigMap": frozenset(
+        {"data", "binaryData"}
+    ),  # sysprep's answer files, and whole configurations
+}
 
 
 def is_secret_key(key: str) -> bool:
@@ -31,61 +36,42 @@ def is_secret(path: FieldPath, kind: str = "") -> bool:
     return any(isinstance(step, str) and is_secret_key(step) for step in path)
 
 
-class Masked:
-    """The lines of a YAML file, with what is secret in them hidden.
-
-    Works on the text alone, since a file with a syntax error has no fields: a line is hidden when it stands,
-    by indentation, below a secret key or in the data of a Secret; else the rest of it after such a key is.
-    """
-
-    __slots__ = ("_hidden", "_lines", "_starts")
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        self._lines = lines
-        self._starts = [0, *(n for n, line in enumerate(lines) if line.startswith("---") and n)]
-        self._hidden: dict[int, frozenset[int]] = {}
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    def line(self, number: int) -> str:
-        """Line *number*, from 1."""
-        line = self._lines[number - 1]
-        if number - 1 in self._hidden_around(number - 1):
-            return line[: _indent(line)] + MASK
-        for match in _KEY.finditer(line):
-            if is_secret_key(match[1]) and line[match.end() :].strip():
-                return f"{line[: match.end()]} {MASK}"
-        return line
-
-    def _hidden_around(self, number: int) -> frozenset[int]:
-        """Which lines of the document with line *number* are hidden, from 0; looked at once a document."""
-        index = bisect_right(self._starts, number)
-        start = self._starts[index - 1]
-        if start not in self._hidden:
-            end = self._starts[index] if index < len(self._starts) else len(self._lines)
-            self._hidden[start] = frozenset(start + n for n in _hidden(self._lines[start:end]))
-        return self._hidden[start]
+def holds(kind: str, key: str) -> bool:
+    """Whether *key* of an object of *kind* holds contents, which no quoted line shows."""
+    return key in _HOLDERS.get(kind, ())
 
 
-def _hidden(document: Sequence[str]) -> Iterator[int]:
-    is_a_secret = any(map(_SECRET_KIND.match, document))
-    # The lines above by indent, and whether what is further in is hidden; a blank line belongs to what precedes it.
-    above: list[tuple[int, bool]] = []
-    for number, line in enumerate(document):
-        indent = _indent(line)
-        while above and line.strip() and above[-1][0] >= indent:
-            above.pop()
-        hidden = bool(above) and above[-1][1]
-        if hidden:
-            yield number
-        if line.strip():
-            entry = _ENTRY.match(line)
-            hides = entry is not None and (
-                is_secret_key(entry[2]) or (is_a_secret and entry[2] in _DATA)
-            )
-            above.append((indent, hidden or hides))
+def speaks_of_secrets(text: str) -> bool:
+    """Whether *text* names something secret somewhere: then what of it is one cannot be told without its structure."""
+    return _SPEAKING.search(text) is not None
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
+def tells(text: str) -> bool:
+    """Whether a text is a document of its own (a patch, a configuration), or says itself what is secret in it."""
+    if ":" in text and ("\n" in text or text.lstrip()[:1] in ("{", "[")):
+        return True
+    return any(sign in text for sign in _ASSIGNING) and speaks_of_secrets(text)
+
+
+def redacted(value: Any) -> Any:
+    """*value*, a JSON tree, with `MASK` for what is secret in it."""
+    if isinstance(value, dict):
+        return {k: MASK if is_secret_key(k) else redacted(item) for k, item in value.items()}
+    if isinstance(value, list):
+        return [redacted(item) for item in value]
+    return MASK if isinstance(value, str) and tells(value) else value
+
+
+def without_credentials(text: str) -> str:
+    """*text* with `MASK` for the user and password in its URLs."""
+    return _CREDENTIALS.sub(f"{MASK}@", text)
+
+
+def masked(line: str) -> str:
+    """*line*, of which nothing but the text is known, without credentials in a URL and what follows a secret key."""
+    line = without_credentials(line)
+    for match in _KEY.finditer(line):
+        rest = line[match.end() :].strip()
+        if is_secret_key(match[1]) and rest and not rest.startswith(MASK):
+            return f"{line[: match.end()]} {MASK}"
+    return line

@@ -2,14 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 
-from render.diagnostics.codes import AMBIGUOUS_SCALAR, CODES, UNUSED_SUPPRESSION
+from render.diagnostics.codes import CODES, UNUSED_SUPPRESSION
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.model import tree
 from render.model.resource import OWN, Resource
 
 PREFIX = f"{OWN}/ignore."
-READING = frozenset({AMBIGUOUS_SCALAR.number})
-"""What only the text of a manifest can show: found by who reads it, and unknown to the library."""
 
 
 def suppress(
@@ -19,16 +17,17 @@ def suppress(
 
     Only codes that are suppressible, and only with a reason. A suppression that silences nothing, or cannot, is a
     warning in the result: it would hide the next finding of its kind, or lull its author. Annotations for the codes
-    of `READING` count only when *reading*, and then no others do.
+    found in the text of a manifest count only when *reading*, and then no others do.
     """
     found = tuple(diagnostics)
     codes_by_index: dict[int | None, set[str]] = {}
     for diagnostic in found:
-        codes_by_index.setdefault(diagnostic.location.index, set()).add(diagnostic.code)
+        codes_by_index.setdefault(diagnostic.location.index, set()).update(_names(diagnostic))
     silenced: set[tuple[int | None, str]] = set()
     idle: list[Diagnostic] = []
     for resource, code, reason in _suppressions(resources):
-        if (code in READING) is not reading:
+        number = code.partition(".")[0]
+        if (number in CODES and CODES[number].of_text) is not reading:
             continue
         fault, cure = _fault(code, reason, codes_by_index.get(resource.index, set()))
         if fault:
@@ -36,8 +35,18 @@ def suppress(
             idle.append(UNUSED_SUPPRESSION.at(place, fault, help=cure))
         else:
             silenced.add((resource.index, code))
-    kept = (d for d in found if (d.location.index, d.code) not in silenced)
+    kept = (
+        one
+        for one in found
+        if silenced.isdisjoint((one.location.index, name) for name in _names(one))
+    )
     return (*kept, *idle)
+
+
+def _names(diagnostic: Diagnostic) -> tuple[str, ...]:
+    """What an annotation may call a finding: by its code, or by that and its check (``VR420.name-unique``)."""
+    rule = diagnostic.check.partition("/")[2]
+    return (diagnostic.code, f"{diagnostic.code}.{rule}") if rule else (diagnostic.code,)
 
 
 def _suppressions(resources: Iterable[Resource]) -> Iterator[tuple[Resource, str, str]]:
@@ -52,7 +61,7 @@ def _suppressions(resources: Iterable[Resource]) -> Iterator[tuple[Resource, str
 
 def _fault(code: str, reason: str, reported: set[str]) -> tuple[str, str]:
     """Why a suppression of *code* silences nothing and what to do, both ``""`` if it does."""
-    known = CODES.get(code)
+    known = CODES.get(code.partition(".")[0])
     if known is None:
         from render.model.nearest import nearest
 

@@ -1,29 +1,33 @@
-"""The command line through click: help, usage errors, and the commands that no machine calls.
+"""The command line through click: help, usage errors, completion, and the forms that no machine writes.
 
-Options come from the tables of `render.settings` and `render.frontends.options`. Values are judged there and not by
-click, so that a wrong one reads the same from a flag, a variable or a file.
+Everything comes from the table of `render.frontends.request.commands`. Values are judged there and not by click, so
+that a wrong one reads the same from a flag, a variable or a file.
 """
 
 import os
 from collections.abc import Sequence
+from inspect import cleandoc
 from typing import Any
 
 import click
 
 import render
 from render.diagnostics import codes
+from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.frontends import argocd_commands, catalog_commands, kustomize_init, pin_cli
-from render.frontends.exits import Exit, status
-from render.frontends.options import COMMANDS, Call
+from render.diagnostics.exits import Exit
+from render.frontends.execute import execute
+from render.frontends.request.commands import COMMANDS, GROUPS, Argument, Command
+from render.frontends.request.request import Call
 from render.report import text
-from render.report.findings import find
+from render.report.findings import find, groups
 from render.report.places import Sources
 from render.settings import Option
 
 _PROGRAM = "virt-render"
 _COMPLETION = "_VIRT_RENDER_COMPLETE"
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+_PATHS = ("path", "paths")
 
 
 @click.group(
@@ -36,37 +40,57 @@ def main() -> None:
     """Render KubeVirt virtual machines from the YAML in a repository, as KubeVirt would run them."""
 
 
-def _rendering(command: str, summary: str, group: click.Group = main) -> None:
-    """Add a command that renders to *group*, with the options of its table."""
+def _command(row: Command) -> click.Command:
+    """What click knows of a *row* of the table."""
 
-    def callback(paths: tuple[str, ...], **values: Any) -> Exit:
-        from render.frontends.run import execute
+    def callback(**values: Any) -> Exit:
+        given = {name: value for name, value in values.items() if value not in (None, ())}
+        names = {argument.name for argument in row.arguments}
+        paths = next((values[name] for name in _PATHS if name in names), ())
+        call = Call(
+            row.name,
+            (paths,) if isinstance(paths, str) else tuple(paths),
+            {f"--{name.replace('_', '-')}": v for name, v in given.items() if name not in names},
+            tuple((name, values[name]) for name in names.difference(_PATHS)),
+        )
+        return execute(call, os.environ)
 
-        flags = {f"--{name.replace('_', '-')}": v for name, v in values.items() if v is not None}
-        return execute(Call(command, paths, flags), os.environ)
+    summary = cleandoc(row.summary)
+    return click.Command(
+        row.name.rpartition(" ")[2],
+        callback=callback,
+        params=[*map(_argument, row.arguments), *map(_option, row.options)],
+        help=summary,
+        short_help=summary.partition("\n")[0].rstrip("."),
+    )
 
-    params: list[click.Parameter] = [
-        click.Argument(["paths"], nargs=-1, metavar="[PATH...|-]", type=click.Path())
-    ]
-    params += [_option(option) for option in COMMANDS[command]]
-    short = summary.partition("\n")[0].rstrip(".")
-    name = command.rpartition(" ")[2]
-    group.add_command(
-        click.Command(name, callback=callback, params=params, help=summary, short_help=short)
+
+def _argument(argument: Argument) -> click.Argument:
+    many: dict[str, Any] = {"nargs": -1} if argument.many else {"default": argument.default}
+    if argument.required:
+        many = {}
+    shape = click.Path() if argument.name in _PATHS else None
+    return click.Argument(
+        [argument.name],
+        metavar=argument.metavar,
+        type=shape,
+        required=argument.required,
+        **many,
     )
 
 
 def _option(option: Option) -> click.Option:
-    names = [f"--{option.name}"]
+    names = [f"--{option.name}", option.field]
     if option.kind == "flag":
-        names = [f"--{option.name}/--no-{option.name}"]
+        names = [f"--{option.name}/--no-{option.name}", option.field]
     if option.short:
         names.append(f"-{option.short}")
-    shown = "" if option.default in ("", False) else f"  [default: {_default(option)}]"
+    shown = "" if option.default in ("", False, 0) else f"  [default: {_default(option)}]"
     return click.Option(
         names,
         default=None,
         metavar=option.metavar or "|".join(option.choices) or None,
+        multiple=option.many,
         help=f"{option.help}{shown}",
     )
 
@@ -75,83 +99,19 @@ def _default(option: Option) -> str:
     return option.name if option.default is True else str(option.default)
 
 
-_rendering(
-    "build",
-    """Print resources with every VirtualMachine rendered, or say why not.
-
-    PATH is a folder (built with kustomize if it holds a kustomization), a file, or - for standard input; without one
-    the current folder. Findings go to standard error; with an error among them nothing is printed.
-    """,
-)
-_rendering(
-    "check",
-    """Say what is wrong in PATH, and print no manifests.
-
-    Each kustomization below PATH is checked by itself. Single files are checked together with what they refer to
-    elsewhere in the repository.
-    """,
-)
-_rendering(
-    "krm",
-    """Render as a function of kustomize: a ResourceList on standard input, another one on standard output.
-
-    Also the bare command virt-render-krm. As a legacy exec plugin the program finds out by itself. The function config
-    is a RenderConfig; see docs/kustomize.md.
-    """,
-)
-_rendering(
-    "argocd generate",
-    """Print the manifests of the application in the current folder: what a config-management plugin runs.
-
-    As build does, with the parameters and variables of the Application, a deadline, and a report that fits into the
-    error of an Application.
-    """,
-    argocd_commands.argocd,
-)
-main.add_command(argocd_commands.with_options(_option))
-main.add_command(kustomize_init.kustomize)
-main.add_command(catalog_commands.catalog)
-for command in pin_cli.commands(_option):
-    main.add_command(command)
+def _add_commands() -> None:
+    groups = {
+        row.name: click.Group(row.name, help=row.summary, short_help=row.summary.rstrip("."))
+        for row in GROUPS
+    }
+    for group in groups.values():
+        main.add_command(group)
+    for row in COMMANDS.values():
+        first, _, second = row.name.partition(" ")
+        (groups[first] if second else main).add_command(_command(row))
 
 
-@main.command()
-@click.argument("code", required=False)
-@click.option("--list", "listed", is_flag=True, help="list all codes")
-def rule(code: str | None, *, listed: bool) -> Exit:
-    """Explain a diagnostic: meaning, example, cure."""
-    from render.diagnostics.explanations import EXPLANATIONS
-
-    if listed or code is None:
-        for entry in codes.CODES.values():
-            click.echo(f"{entry.number}  {entry.severity:<7}  {entry.slug}")
-        return Exit.OK
-    found = next(
-        (e for e in codes.CODES.values() if code.lower() in (e.number.lower(), e.slug)), None
-    )
-    if found is None:
-        from render.model.nearest import nearest
-
-        names = [*codes.CODES, *(entry.slug for entry in codes.CODES.values())]
-        near = nearest(code, names)
-        raise click.UsageError(
-            f"no diagnostic {code}"
-            + (f"; did you mean {near}?" if near else "; see 'virt-render rule --list'")
-        )
-    click.echo(_explained(found, *EXPLANATIONS[found.number]), nl=False)
-    return Exit.OK
-
-
-def _explained(code: codes.Code, meaning: str, example: str, message: str, cure: str) -> str:
-    import textwrap
-
-    source = example if example.startswith("$") else f"$ virt-render build - <<EOF\n{example}EOF"
-    return (
-        f"{code.number} {code.slug} ({code.severity}"
-        + ("" if code.suppressible else ", cannot be suppressed")
-        + f")\n\n{textwrap.fill(meaning, 100)}\n\n{textwrap.indent(source.rstrip(), '    ')}\n\n"
-        + f"says: {message}\n\n{textwrap.fill(cure, 100)}\n"
-    )
+_add_commands()
 
 
 def invoke(argv: Sequence[str]) -> Exit:
@@ -191,5 +151,5 @@ def _help(error: click.ClickException) -> str:
 
 
 def _refuse(fault: Diagnostic) -> Exit:
-    click.echo(text.report(find([fault], Sources())), err=True, nl=False)
+    click.echo(text.report(groups(find([fault], Sources()))), err=True, nl=False)
     return status([fault])

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from render.frontends import stopping
-from render.frontends.exits import Exit, failure
+from render.diagnostics.exits import Exit, failure
+from render.system import signals
 
 _GONE = "error VR110 unreadable: cannot read the current folder: it was removed"
 _UNWRITABLE = "error VR121 unwritable: cannot write to standard output"
@@ -28,7 +28,7 @@ def _run_process(argv: Sequence[str]) -> NoReturn:
     """Run *argv* as all that this process does."""
     gc.disable()  # a rendering makes no cycles worth collecting, and the collector walks every tree again and again
     status = invoke(argv, armed=True)
-    stopping.disarm()
+    signals.disarm()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):  # closed: nobody is there to read
             if stream:
@@ -43,13 +43,13 @@ def invoke(argv: Sequence[str], *, armed: bool = False) -> Exit:
     """
     try:
         if armed:
-            stopping.arm()
+            signals.arm()
         return _caught(argv)
     except BaseException as error:
-        stopped = stopping.behind(error)
+        stopped = signals.behind(error)
         if stopped is None:
             raise
-        status, line = stopping.outcome(stopped)
+        status, line = signals.outcome(stopped)
         _say(line)
         return status
 
@@ -58,7 +58,7 @@ def _caught(argv: Sequence[str]) -> Exit:
     try:
         return _run(argv)
     except Exception as error:
-        if stopping.behind(error) is not None:
+        if signals.behind(error) is not None:
             raise
         return _failed(error)
 
@@ -95,19 +95,19 @@ def _say(text: str) -> None:
 
 
 def _run(argv: Sequence[str]) -> Exit:
-    from render.frontends import machine
+    from render.frontends.request import arguments
 
     if argv and os.path.basename(argv[0]).startswith("kust-plugin-config-"):
         argv = [
             "krm",
             *argv,
         ]  # a legacy plugin of kustomize: it is started under the name of its kind
-    call = machine.parse(argv)
+    call = arguments.parse(argv)
     if call is None:
         from render.frontends import cli
 
         return cli.invoke(argv)
-    from render.frontends.run import execute
+    from render.frontends.execute import execute
 
     return execute(call, os.environ)
 

@@ -2,21 +2,24 @@
 
 import os
 import re
+from collections.abc import Iterator
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.frontends.options import Request
-from render.manifests import files
-from render.manifests.reader import read
-from render.manifests.sources import LOCK, Loaded
-from render.model.resource import OWN, text_at
+from render.frontends.request.request import Request
+from render.manifests.discover import repository, tidy
+from render.manifests.sources import LOCK, Documents
+from render.model.resource import OWN, from_body, text_at
+from render.pipeline.stages import pins
 from render.revisions import lock as locks
+from render.system import files
+from render.yaml.reader import read
 
 _UNBUILT = frozenset({codes.KUSTOMIZE_FAILED.number, codes.KUSTOMIZE_MISSING.number})
 _MARKER = re.compile(rb"^(<<<<<<< |>>>>>>> )", re.MULTILINE)
 
 
-def settle(loaded: Loaded, asked: Request, *, new: bool = False) -> None:
+def choose(loaded: Documents, asked: Request, *, new: bool = False) -> None:
     """Let ``--lock FILE`` take the place of other locks on disk, and say where a merge is unfinished.
 
     *new*: the file may still have to be written.
@@ -25,6 +28,7 @@ def settle(loaded: Loaded, asked: Request, *, new: bool = False) -> None:
         _pass_over(loaded)
     else:
         loaded.diagnostics.extend(_strangers(loaded))
+        loaded.diagnostics.extend(_unused(loaded, asked))
     if (
         asked.lock
         and asked.settings.pins != "ignore"
@@ -44,13 +48,13 @@ def settle(loaded: Loaded, asked: Request, *, new: bool = False) -> None:
     ]
 
 
-def _pass_over(loaded: Loaded) -> None:
+def _pass_over(loaded: Documents) -> None:
     """Forget what files called like a lock hold, and what is wrong with it."""
     loaded.documents[:] = [d for d in loaded.documents if not _is_lock(d.origin.file)]
     loaded.diagnostics[:] = [d for d in loaded.diagnostics if not _is_lock(d.location.file)]
 
 
-def _take(loaded: Loaded, asked: Request) -> None:
+def _take(loaded: Documents, asked: Request) -> None:
     """Read the lock that was named."""
     data = files.read(asked.lock, asked.lock, asked.limits.file_bytes)
     if isinstance(data, Diagnostic):
@@ -65,7 +69,7 @@ def _take(loaded: Loaded, asked: Request) -> None:
         loaded.diagnostics.append(codes.LOCK_INVALID.at(Location(file=asked.lock), message))
 
 
-def _strangers(loaded: Loaded) -> list[Diagnostic]:
+def _strangers(loaded: Documents) -> list[Diagnostic]:
     """That a file called like a lock holds something else: who edited it would miss what it pinned."""
     called = {file for file in loaded.files if _is_lock(file)}
     if not called:
@@ -83,6 +87,47 @@ def _strangers(loaded: Loaded) -> list[Diagnostic]:
         for file in sorted(called - unread)
         if (file, True) not in inside or (file, False) in inside
     ]
+
+
+def _unused(loaded: Documents, asked: Request) -> Iterator[Diagnostic]:
+    """That a lock above or below what was built pins VMs of it that its own does not."""
+    others = [file for file in _elsewhere(loaded) if file not in loaded.data]
+    if not others:
+        return
+    mine = {pins.name_of(one) for d in loaded.documents if (one := from_body(d.body, 0)).spec}
+    for document in loaded.documents:
+        if _is_own(document.body):
+            mine -= (document.body.get("pins") or {}).keys()
+    for file in others:
+        data = files.read(file, file, asked.limits.file_bytes)
+        held = read(data, file, asked.limits).documents if isinstance(data, bytes) else []
+        known = {vm for one in held if _is_own(one.body) for vm in one.body.get("pins") or ()}
+        if known & mine:
+            vm, folder = min(known & mine), loaded.folder
+            yield codes.LOCK_UNUSED.at(
+                Location(file=file),
+                f"{file} pins {vm}, and is not used for {folder}",
+                help=f"run virt-render pin {folder}, which writes the lock beside it, and remove this one",
+            )
+
+
+def _elsewhere(loaded: Documents) -> Iterator[str]:
+    """The locks in folders above that of *loaded*, up to its repository, and in those that it was built from."""
+    here = os.path.realpath(loaded.folder)
+    top = repository(here)
+    folder = here
+    while top and folder != top:
+        folder = os.path.dirname(folder)
+        yield from _lock_in(folder)
+    for below in sorted(loaded.bases):
+        if os.path.realpath(below) != here:
+            yield from _lock_in(below)
+
+
+def _lock_in(folder: str) -> Iterator[str]:
+    file = tidy(os.path.relpath(os.path.join(folder, LOCK)))
+    if os.path.lexists(file):
+        yield file
 
 
 def _is_lock(file: str) -> bool:

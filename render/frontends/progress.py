@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from render.frontends import stopping
-from render.manifests.sources import Loaded
+from render.manifests import kustomize
+from render.manifests.sources import Documents
+from render.system import signals
 
 _STDERR = 2
 _PATIENCE = 1.0  # seconds before there is anything to say
@@ -17,6 +18,10 @@ _PAUSE = 0.2
 _COLUMNS = 80  # of a terminal that does not know
 _ERASE = "\r\x1b[K"
 _NAMED = 3
+_NETWORK = {
+    True: "kustomize: no network (a namespace of its own)\n",
+    False: "kustomize: no namespace here; what it would fetch was refused, unless --allow-remote\n",
+}
 
 
 class Work:
@@ -30,7 +35,7 @@ class Work:
 
     def __init__(self) -> None:
         self.doing = "reading the settings"
-        self.inputs: list[Loaded] = []
+        self.inputs: list[Documents] = []
         self.made: list[Any] = []
         self._part = "start"
         self._laps: dict[str, tuple[float, float]] = {}
@@ -46,7 +51,7 @@ class Work:
         _trace: TracebackType | None,
     ) -> None:
         if error is not None:
-            stopping.note(error, f"while {self.doing}")
+            signals.add_moment(error, f"while {self.doing}")
 
     def begin(self, part: str, doing: str) -> None:
         """From now on the work is a *part*, ``read``, ``render`` or ``write``, and in words *doing*."""
@@ -59,12 +64,18 @@ class Work:
         self._laps[self._part] = cpu + now[0] - self._cpu, wall + now[1] - self._wall
         self._cpu, self._wall = now
 
-    def timings(self) -> str:
-        """The CPU and wall seconds of each part; the wall time before any code of ours is not known."""
+    def timings(self, *, verbose: bool = False) -> str:
+        """The CPU and wall seconds of each part; the wall time before any code of ours is not known.
+
+        *verbose*: also how kustomize was kept from the network, if it ran.
+        """
         self._lap()
         rows = [f"{name:<8}{cpu:>9.3f}{wall:>9.3f}\n" for name, (cpu, wall) in self._laps.items()]
         cpu, wall = (sum(column) for column in zip(*self._laps.values(), strict=True))
-        return f"seconds       CPU     wall\n{''.join(rows)}{'all':<8}{cpu:>9.3f}{wall:>9.3f}\n"
+        kept = "".join(_NETWORK[one] for one in sorted(kustomize.HAD_NO_NETWORK)) if verbose else ""
+        return (
+            f"seconds       CPU     wall\n{''.join(rows)}{'all':<8}{cpu:>9.3f}{wall:>9.3f}\n{kept}"
+        )
 
     def __str__(self) -> str:
         """How far the work is."""

@@ -1,31 +1,40 @@
 """What is said about a rendering, in the format and at the places that were asked for."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 
-from render.diagnostics.diagnostic import Diagnostic
-from render.frontends import config
-from render.frontends.options import Request
-from render.frontends.streams import STDERR, STDOUT, emit
-from render.manifests.discover import inside
-from render.manifests.files import unwritable, write_atomic
-from render.manifests.sources import Loaded
-from render.report import formats
-from render.report.findings import Finding, find, merge, worth_saying
+from render.diagnostics import codes
+from render.diagnostics.codes import status
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity
+from render.diagnostics.exits import Exit
+from render.frontends.progress import Work
+from render.frontends.request import config
+from render.frontends.request.request import Request
+from render.manifests.discover import inside, repository
+from render.manifests.sources import Documents
+from render.report import formats, summary
+from render.report.findings import Finding, find, identified, merge, worth_saying
 from render.report.places import Place, Sources
+from render.report.summary import Tally
+from render.system import signals
+from render.system.files import unwritable, write_atomic
+from render.system.streams import STDERR, STDOUT, emit
 
-__all__ = ("find", "findings_of", "merge", "publish", "tell")
-
-_FOR_PEOPLE = frozenset({"text", "github", "sarif", "junit"})
+__all__ = ("find", "findings_of", "merge", "publish", "refuse", "tell")
 
 
-def findings_of(loaded: Loaded, diagnostics: Iterable[Diagnostic], asked: Request) -> list[Finding]:
+def findings_of(
+    loaded: Documents, diagnostics: Iterable[Diagnostic], asked: Request
+) -> list[Finding]:
     """*diagnostics* with their places in *loaded*; without those that `tell` would leave out, if nobody wants them."""
-    if asked.format in _FOR_PEOPLE and not asked.verbose and not asked.reports:
+    if formats.FORMATS[asked.format].for_people and not asked.verbose and not asked.reports:
         diagnostics = worth_saying(diagnostics)
-    found = find(diagnostics, Sources([d.origin for d in loaded.documents], loaded.data))
-    named = (asked.lock, asked.settings.catalog)
-    foreign = [os.path.realpath(path) for path in named if path and not config.is_ours(path)]
+    origins = [document.origin for document in (*loaded.documents, *asked.around)]
+    found = find(diagnostics, Sources(origins, loaded.data, loaded.blame))
+    if loaded.is_built:
+        found = [one._replace(builds=(loaded.folder,)) for one in found]
+    foreign = [os.path.realpath(path) for path in asked.read if not config.is_ours(path)]
     return [_without_lines(one, foreign) for one in found] if foreign else found
 
 
@@ -34,17 +43,42 @@ def _without_lines(found: Finding, foreign: Sequence[str]) -> Finding:
 
     def hidden(place: Place) -> Place:
         foreigner = place.source and inside(os.path.realpath(place.file), foreign)
-        return place._replace(source="") if foreigner else place
+        return place._replace(source="", caret=0) if foreigner else place
 
     return found._replace(place=hidden(found.place), related=tuple(map(hidden, found.related)))
 
 
-def publish(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) -> list[Diagnostic]:
-    """Report *findings* where it was asked for: on *to*, and in files; what could not be written comes back."""
-    tell(findings, asked, to=to)
+def refuse(diagnostics: Sequence[Diagnostic], asked: Request) -> Exit:
+    """Report *diagnostics* that are not about what was read, but about the asking; the status says so."""
+    faults = publish(merge(find(diagnostics, asked.sources)), asked)
+    return status((*diagnostics, *faults))
+
+
+def in_time(command: Callable[[], Exit], asked: Request, work: Work) -> Exit:
+    """What *command* answers, or that the deadline of *asked* has passed, and in the midst of which *work*."""
+    try:
+        with signals.deadline(asked.deadline):
+            return command()
+    except signals.OverdueError:
+        said = f"the deadline of {asked.deadline} s has passed while {work.doing}"
+        return refuse([codes.DEADLINE.at(Location(), said, help="raise --deadline")], asked)
+
+
+def publish(
+    findings: Sequence[Finding], asked: Request, tally: Tally | None = None
+) -> list[Diagnostic]:
+    """Report *findings* where it was asked for: on a stream, and in files; what could not be written comes back.
+
+    *tally* are the figures of what was looked at: the last line, for who is there to read it.
+    """
+    counted = (tally or Tally()).counting(findings)
+    if _identifies(asked):
+        findings = identified(findings, _in_repository())
+    tell(findings, asked, counted)
     faults: list[Diagnostic] = []
     for name, file in asked.reports:
-        said = formats.report(name, _told(findings, name, asked))
+        style = formats.Style(asked.max_findings, grouped=not asked.verbose)
+        said = formats.report(name, _shown(findings, name, asked), counted, style)
         if file == "-":  # where nothing else goes there
             emit(said, STDOUT)
             continue
@@ -54,22 +88,62 @@ def publish(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) ->
             faults.append(unwritable(error, file))
     if faults:
         tell(find(faults, Sources()), asked)
+    if tally and not asked.quiet and (asked.verbose or os.isatty(STDERR)):
+        emit(f"{summary.line(counted)}\n", STDERR)
     return faults
 
 
-def _told(findings: Sequence[Finding], name: str, asked: Request) -> Sequence[Finding]:
+def outcome(diagnostics: Iterable[Diagnostic], asked: Request) -> Exit:
+    """The exit status for *diagnostics*, of which *asked* says whether warnings count."""
+    diagnostics = tuple(diagnostics)
+    found = status(diagnostics)
+    warned = any(one.severity is Severity.WARNING for one in diagnostics)
+    return Exit.FINDINGS if found is Exit.OK and warned and asked.fail_on == "warning" else found
+
+
+def _identifies(asked: Request) -> bool:
+    """Whether a report shows fingerprints."""
+    return any(
+        name in ("json", "sarif") for name in (asked.format, *(name for name, _ in asked.reports))
+    )
+
+
+def with_fingerprints(findings: Sequence[Finding]) -> list[Finding]:
+    """*findings* as a baseline knows them."""
+    return identified(findings, _in_repository())
+
+
+def _in_repository() -> Callable[[str], str]:
+    """What tells how a file is called as seen from the top of its git repository, or from the working directory."""
+    top = repository(os.path.realpath(".")) or os.path.realpath(".")
+
+    @cache
+    def name(file: str) -> str:
+        real = os.path.realpath(file)
+        return os.path.relpath(real, top) if file and os.path.lexists(real) else file
+
+    return name
+
+
+def _shown(findings: Sequence[Finding], name: str, asked: Request) -> Sequence[Finding]:
     """What the format *name* shows of *findings*: people are told of every skipped file with ``-v`` only.
 
     SARIF and JUnit end before people too; JSON holds everything.
     """
-    if name not in _FOR_PEOPLE or asked.verbose:
+    if not formats.FORMATS[name].for_people:
+        return findings
+    if asked.quiet:
+        return [found for found in findings if found.diagnostic.is_error]
+    if asked.verbose:
         return findings
     said = set(worth_saying(found.diagnostic for found in findings))
     return [found for found in findings if found.diagnostic in said]
 
 
-def tell(findings: Sequence[Finding], asked: Request, *, to: int = STDERR) -> None:
+def tell(findings: Sequence[Finding], asked: Request, tally: Tally | None = None) -> None:
     """Report *findings* in the format that was asked for; in colours on a terminal that wants them."""
-    findings = _told(findings, asked.format, asked)
+    to = asked.report
+    findings = _shown(findings, asked.format, asked)
     colour = asked.format == "text" and os.isatty(to) and not os.environ.get("NO_COLOR")
-    emit(formats.report(asked.format, findings, colour=colour), to)
+    style = formats.Style(asked.max_findings, grouped=not asked.verbose, colour=colour)
+    emit(formats.report(asked.format, findings, tally, style), to)

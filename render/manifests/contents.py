@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from render.manifests import files
+from render.system import files
 
 RECENT = 8
 """Files kept at hand: a finding is about a few, and the next often about the same."""
@@ -31,6 +31,13 @@ class Contents(Mapping[str, bytes]):
         self._files[file] = limit
         if self._whole and data is not None:
             self._recent[file] = data
+
+    def lend(self, name: str, to: "Contents") -> None:
+        """Let *to* know of *name* what is known here."""
+        if name in self._kept:
+            to.keep(name, self._kept[name])
+        elif name in self._files:
+            to.note(name, self._files[name])
 
     def files(self) -> list[str]:
         """The names of all files noted, sorted (streams are none)."""

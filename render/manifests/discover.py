@@ -1,29 +1,44 @@
 """Folders to files: which of them may hold manifests, which are kustomizations, and why the others are left out."""
 
 import os
-from collections.abc import Collection
-from typing import NamedTuple
+from collections.abc import Collection, Container, Iterable
+from typing import NamedTuple, Protocol
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import files, kustomization
+from render.manifests import kustomization
+from render.system import files
 
 _YAML = (".yaml", ".yml", ".json")
+CHART = "the templates of a Helm chart"
+"""Why the folder with these is left out."""
 
 
-class Found:
+class Discovery:
     """What a walk found.
 
     *files*: (name to show, resolved name) of each file that may hold manifests, sorted; *kustomizations*: the folders
-    that have one, sorted; *diagnostics*: what was left out, and what could not be looked into.
+    that have one, sorted; *charts*: those of Helm charts that are no part of another one; *diagnostics*: what was left
+    out, and what could not be looked into.
     """
 
-    __slots__ = ("diagnostics", "files", "kustomizations")
+    __slots__ = ("charts", "diagnostics", "files", "kustomizations")
 
     def __init__(self) -> None:
         self.files: list[tuple[str, str]] = []
         self.kustomizations: list[str] = []
+        self.charts: list[str] = []
         self.diagnostics: list[Diagnostic] = []
+
+
+class Omissions(Protocol):
+    """Why something is left out, ``""`` where it is not."""
+
+    def path(self, real: str) -> str:
+        """Of a file or a folder, by its resolved path."""
+
+    def repository(self, real: str) -> str:
+        """Of a folder below the first that is the top of a repository, by its resolved path."""
 
 
 def tidy(path: str) -> str:
@@ -63,14 +78,41 @@ def repository(folder: str) -> str:
     return folder
 
 
-def walk(top: str, allowed: Collection[str], *, plain: bool) -> Found:
+def boundary(folder: str) -> str:
+    """The folder out of which nothing leads that belongs to the resolved *folder*; ``""`` where none is known.
+
+    That is its git repository (the one around it, if it is a submodule of that); in a sidecar of Argo CD, which may
+    send none, the folder into which the request was unpacked.
+    """
+    found = repository(folder)
+    while found and os.path.isfile(os.path.join(found, ".git")):
+        around = repository(os.path.dirname(found))
+        if not around:
+            break
+        found = around
+    return found or _unpacked(folder)
+
+
+def _unpacked(folder: str) -> str:
+    """The folder of one request to Argo CD's plugin server (its cmpserver/plugin/plugin.go) that holds *folder*."""
+    before, server, below = f"{folder}/".partition("/_cmp_server/")
+    return before + server + below.partition("/")[0] if below.strip("/") else ""
+
+
+def walk(
+    top: str,
+    allowed: Collection[str],
+    *,
+    plain: bool,
+    omitted: Omissions | None = None,
+) -> Discovery:
     """Look through the folder *top*, in an order that does not depend on the file system.
 
     *allowed*: the resolved paths that the user gave; a symbolic link that leads out of all of them is refused. Files
     below a kustomization belong to it and are not listed, unless *plain*. Each file and folder is visited once,
-    whatever links lead to it, so loops end.
+    whatever links lead to it, so loops end. *omitted* says what else is left out.
     """
-    walk = _Walk(allowed, plain)
+    walk = _Walk(allowed, plain, omitted)
     walk.pending.append(_Folder(top, os.path.realpath(top), owned=False))
     while walk.pending or walk.links:
         if walk.pending:
@@ -80,7 +122,17 @@ def walk(top: str, allowed: Collection[str], *, plain: bool) -> Found:
             walk.follow(walk.links.pop())
     walk.found.files.sort()
     walk.found.kustomizations.sort()
+    walk.found.charts[:] = _outermost(walk.found.charts)
     return walk.found
+
+
+def _outermost(folders: Iterable[str]) -> list[str]:
+    """*folders* that are below no other one, sorted."""
+    kept: list[str] = []
+    for folder in sorted(folders):
+        if not inside(folder, kept):
+            kept.append(folder)
+    return kept
 
 
 class _Folder(NamedTuple):
@@ -94,12 +146,18 @@ class _Folder(NamedTuple):
 class _Walk:
     """The state of one walk."""
 
-    __slots__ = ("allowed", "found", "links", "listed", "pending", "plain", "visited")
+    __slots__ = ("allowed", "found", "links", "listed", "omitted", "pending", "plain", "visited")
 
-    def __init__(self, allowed: Collection[str], plain: bool) -> None:  # noqa: FBT001
+    def __init__(
+        self,
+        allowed: Collection[str],
+        plain: bool,  # noqa: FBT001
+        omitted: Omissions | None,
+    ) -> None:
+        self.omitted = omitted
         self.allowed = allowed
         self.plain = plain
-        self.found = Found()
+        self.found = Discovery()
         self.pending: list[_Folder] = []
         self.links: list[_Folder] = []
         self.visited: set[str] = set()
@@ -112,23 +170,40 @@ class _Walk:
             return
         self.visited.add(folder.real)
         entries = self._entries(folder)
+        if self._is_another_repository(folder, entries):
+            return
         owned = folder.owned
         if not entries.keys().isdisjoint(kustomization.FILES):
             self.found.kustomizations.append(folder.shown)
             owned = not self.plain
+        self.found.charts += [folder.shown] * ("Chart.yaml" in entries and not owned)
         for name, entry in entries.items():
             child = _Folder(join(folder.shown, name), f"{folder.real.rstrip('/')}/{name}", owned)
-            if name.startswith("."):
+            why = self._unread(name, child.real, entries)
+            if why:
                 if name.endswith(_YAML) or entry.is_dir(follow_symlinks=False):
-                    self._skip(child.shown, "hidden")
-            elif name == "templates" and "Chart.yaml" in entries:
-                self._skip(child.shown, "the templates of a Helm chart")
+                    self._skip(child.shown, why)
             elif entry.is_symlink():
                 self.links.append(child)
             elif entry.is_dir(follow_symlinks=False):
                 self.pending.append(child)
             elif name.lower().endswith(_YAML):
                 self._list(child, is_regular=entry.is_file(follow_symlinks=False))
+
+    def _is_another_repository(self, folder: _Folder, entries: Container[str]) -> bool:
+        below = self.omitted is not None and ".git" in entries and len(self.visited) > 1
+        why = self.omitted.repository(folder.real) if self.omitted and below else ""
+        if why:
+            self._skip(folder.shown, why)
+        return why != ""
+
+    def _unread(self, name: str, real: str, siblings: Container[str]) -> str:
+        """Why *name* is not read, whatever it is."""
+        if name.startswith("."):
+            return "hidden"
+        if name == "templates" and "Chart.yaml" in siblings:
+            return CHART
+        return self.omitted.path(real) if self.omitted else ""
 
     def _entries(self, folder: _Folder) -> dict[str, "os.DirEntry[str]"]:
         try:

@@ -5,13 +5,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from render.diagnostics import codes
+from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import files
-from render.manifests.reader import Document, Limits, read
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
+from render.system import files
+from render.yaml.reader import Document, Limits, read
 
+# What encoding/json, and so kustomize, calls a field, is compared without regard to case (`_folded`).
 FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _RESOURCES = ("resources", "bases", "components")
 _PLUGINS = ("generators", "transformers", "validators")
@@ -25,6 +26,8 @@ _IN_ITEMS = {
 _REMOTE = r"(?i)(git::)?(https?:|[a-z][a-z0-9+.-]*://|[a-z][a-z0-9-]*@[^/:]*[/:]|github\.com[/:])"
 _URL = r"(?i)([^=]*=)?https?:"
 _LOADED = frozenset({"path", "paths", "files", "envs", "env"})
+_PLAIN = frozenset({"apiversion", "kind", "metadata", "resources", "bases"})
+"""What the kustomization of a folder with configurations of plugins may say, so that they are what their files say."""
 
 
 class Reference(NamedTuple):
@@ -58,13 +61,31 @@ class Reach:
 
 def find(folder: str) -> str | None:
     """The kustomization file of *folder*, if it has one."""
+    return next(_files(folder), None)
+
+
+def _files(folder: str) -> Iterator[str]:
     paths = (os.path.join(folder, name) if folder != "." else name for name in FILES)
-    return next((path for path in paths if os.path.lexists(path)), None)
+    return (path for path in paths if os.path.lexists(path))
 
 
 def is_component(body: Tree) -> bool:
     """Whether this kustomization only makes sense inside another one."""
-    return body.get("kind") == "Component"
+    return any(value == "Component" for _, value in _fields(body, "kind"))
+
+
+def _folded(key: str) -> str:
+    """*key* as encoding/json compares it with the name of a field: ``RESOURCES`` is ``resources``."""
+    return key.casefold()
+
+
+def _fields(body: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """The entries of *body* that Go's decoder takes for its field *name*, under their own spelling."""
+    if isinstance(body, dict):
+        wanted = _folded(name)
+        for key, value in body.items():
+            if key == name or _folded(key) == wanted:
+                yield key, value
 
 
 def is_remote(entry: str) -> bool:
@@ -84,7 +105,7 @@ def references(body: Tree) -> Iterator[Reference]:
 def _no_resources(body: Tree) -> Iterator[tuple[FieldPath, str]]:
     for key in _FILE_LISTS:
         for path, entry in _texts(body, key):
-            if not _is_inline(entry):
+            if "\n" not in entry and not entry.startswith("{"):  # else written inline
                 yield path, entry
     for key, fields in _IN_ITEMS.items():
         for path, item in _items(body, key):
@@ -100,22 +121,18 @@ def _file_of(source: str) -> str:
 
 def _items(body: Any, key: str) -> Iterator[tuple[FieldPath, Any]]:
     """The entries under *key*: of a list each, of anything else the value itself."""
-    value = body.get(key) if isinstance(body, dict) else None
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            yield (key, index), item
-    elif value is not None:
-        yield (key,), value
+    for name, value in _fields(body, key):
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                yield (name, index), item
+        elif value is not None:
+            yield (name,), value
 
 
 def _texts(body: Any, key: str) -> Iterator[tuple[FieldPath, str]]:
     for path, item in _items(body, key):
         if isinstance(item, str) and item and "\0" not in item:  # no file has such a name
             yield path, item
-
-
-def _is_inline(entry: str) -> bool:
-    return "\n" in entry or entry.startswith("{")
 
 
 def load(file: str, limits: Limits) -> tuple[list[Document], list[Diagnostic], bytes]:
@@ -152,8 +169,9 @@ def survey(folders: Sequence[str], limits: Limits) -> Survey:
         documents = load(file, limits)[0] if file else []
         if not any(is_component(one.body) for one in documents):
             candidates.append(folder)
+        real = os.path.realpath(folder)
         for reference in (one for document in documents for one in references(document.body)):
-            target = os.path.join(folder, reference.entry)
+            target = os.path.normpath(os.path.join(real, reference.entry))
             if os.path.isdir(target):
                 referred.add(os.path.realpath(target))
             elif not reference.is_resource:
@@ -178,39 +196,182 @@ def user_of(real: str, limits: Limits) -> str:
         folder = os.path.dirname(folder)
 
 
-def reach(folder: str, limits: Limits, *, allow_remote: bool) -> Reach:
+def reach(folder: str, limits: Limits, *, allow_remote: bool, bounds: str = "") -> Reach:
     """Follow the kustomization of *folder* through bases and components, reading nothing but kustomizations.
 
     (And the configuration of generators and transformers, which may hold URLs too.) A remote entry gives an error
-    unless *allow_remote*; a kustomization that we cannot read gives one as well, since nobody can say what it names.
+    unless *allow_remote*; so does what leads out of the resolved folder *bounds*, and a kustomization that we cannot
+    read, since nobody can say what it names.
     """
-    found = Reach()
-    pending = [folder]
-    while pending:
-        folder = pending.pop(0)
-        real = os.path.realpath(folder)
+    return _Walk(limits, bounds, allow_remote=allow_remote).follow(folder)
+
+
+class _Walk:
+    """One way through kustomizations: what was seen, and what is still to be read."""
+
+    __slots__ = ("allow_remote", "bounds", "found", "limits", "pending")
+
+    def __init__(self, limits: Limits, bounds: str, *, allow_remote: bool) -> None:
+        self.limits = limits
+        self.bounds = bounds
+        self.allow_remote = allow_remote
+        self.found = Reach()
+        self.pending: list[str] = []
+
+    def follow(self, folder: str) -> Reach:
+        """All that *folder* reaches."""
+        found = self.found
+        self.pending.append(folder)
+        while self.pending:
+            folder = self.pending.pop(0)
+            real = os.path.realpath(folder)
+            file = find(folder)
+            if file is None or real in found.folders:
+                continue
+            found.folders.add(real)
+            found.kustomizations.append(file)
+            documents, data = self._load(folder, file)
+            for document in documents:
+                _note_affixes(found, document.body)
+                here = _Here(file, folder, real, data, document)
+                for reference in references(document.body):
+                    self._refer(here, reference)
+                if not self.allow_remote:
+                    self._look_at_plugins(here)
+        return found
+
+    def _load(self, folder: str, file: str) -> tuple[list[Document], bytes]:
+        """The documents of the kustomization *file* of *folder*; what speaks against building it is a finding."""
+        others = list(_files(folder))[1:]
+        if others:  # kustomize takes another one where it may not read the first
+            message = f"{folder} has several kustomizations: {', '.join([file, *others])}"
+            cure = "leave one of them: kustomize refuses to choose"
+            fault = codes.KUSTOMIZE_FAILED.at(Location(file=file), message, help=cure)
+            self.found.diagnostics.append(fault)
+        if not self._is_inside(file, os.path.realpath(folder)):
+            self.found.diagnostics.append(outside(file))
+            return [], b""
+        documents, diagnostics, data = load(file, self.limits)
+        self.found.diagnostics.extend(diagnostics)
+        return documents, data
+
+    def _is_inside(self, path: str, otherwise: str = "/") -> bool:
+        """Whether *path*, links followed, is inside of the bounds; where there are none, of *otherwise*."""
+        root = (self.bounds or otherwise).rstrip("/") + "/"
+        return f"{os.path.realpath(path)}/".startswith(root)
+
+    def _refer(self, here: "_Here", reference: Reference) -> None:
+        """Keep in mind what *reference* leads to."""
+        if is_remote(reference.entry):
+            if not self.allow_remote:
+                self.found.diagnostics.append(_refusal(here, reference))
+            return
+        target = here.target(reference.entry)
+        if not self._is_inside(target):
+            fault = outside(target)._replace(location=here.at(reference.path))
+            self.found.diagnostics.append(fault)
+        elif os.path.isdir(target):
+            self.pending.append(target)
+        else:
+            (self.found.resources if reference.is_resource else self.found.others).append(target)
+
+    def _look_at_plugins(self, here: "_Here") -> None:
+        """Refuse generators and transformers (kustomize's own run without any flag) that load a URL."""
+        for key in _PLUGINS:
+            for path, entry in _texts(here.document.body, key):
+                if is_remote(entry):
+                    continue  # refused where all references are
+                # kustomize takes it for text if it can, else for the name of a file or folder.
+                inline = read(entry.encode(errors="replace"), here.file, self.limits)
+                self._refuse_urls(here, path, inline.documents)
+                if ":" in entry:  # without one nothing is a mapping, and the error is about a name
+                    for fault in inline.diagnostics:
+                        if fault.is_error and fault.code != codes.NOT_AN_OBJECT.number:
+                            self.found.diagnostics.append(
+                                fault._replace(location=here.at(path), related=())
+                            )
+                self._look_at_plugin(here, path, here.target(entry), set())
+
+    def _look_at_plugin(self, here: "_Here", path: FieldPath, target: str, seen: set[str]) -> None:
+        """The same for the file or folder *target*, to which the entry at *path* leads."""
+        real = os.path.realpath(target)
+        if real in seen or not os.path.lexists(target) or not self._is_inside(target):
+            return
+        seen.add(real)
+        if os.path.isdir(target):
+            self._look_at_plugin_folder(here, path, target, seen)
+            return
+        content = files.read(target, target, self.limits.file_bytes)
+        if isinstance(content, Diagnostic):
+            self.found.diagnostics.append(content)
+            return
+        found = read(content, target, self.limits)
+        # What we cannot read kustomize may: it is less strict about keys that stand twice.
+        self.found.diagnostics.extend(one for one in found.diagnostics if one.is_error)
+        self._refuse_urls(here, path, found.documents)
+
+    def _look_at_plugin_folder(
+        self, here: "_Here", path: FieldPath, folder: str, seen: set[str]
+    ) -> None:
+        """A folder must hand over its files as they are: else nobody knows what they will say."""
         file = find(folder)
-        if file is None or real in found.folders:
-            continue
-        found.folders.add(real)
-        found.kustomizations.append(file)
-        documents, diagnostics, data = load(file, limits)
-        found.diagnostics.extend(diagnostics)
-        for document in documents:
-            _note_affixes(found, document.body)
+        if file is None or not self._is_inside(file):
+            return  # kustomize refuses the one, and the other is an error already
+        for document in load(file, self.limits)[0]:
+            making = sorted(k for k in document.body if _folded(k) not in _PLAIN)
+            if making:
+                message = (
+                    f"{file} has {making[0]}, and makes configurations of {path[0]}: what they will"
+                    " have kustomize load cannot be told"
+                )
+                cure = "name the files themselves, or allow the network with --allow-remote"
+                self.found.diagnostics.append(
+                    codes.REMOTE_BASE.at(here.at(path), message, help=cure)
+                )
+            below = _Here(file, folder, os.path.realpath(folder), b"", document)
             for reference in references(document.body):
-                if is_remote(reference.entry):
-                    if not allow_remote:
-                        found.diagnostics.append(_refusal(file, data, document, reference))
-                    continue
-                target = os.path.normpath(os.path.join(folder, reference.entry))
-                if os.path.isdir(target):
-                    pending.append(target)
-                else:
-                    (found.resources if reference.is_resource else found.others).append(target)
-            if not allow_remote:
-                found.diagnostics.extend(_remote_plugins(file, folder, data, document, limits))
-    return found
+                if not is_remote(reference.entry):
+                    self._look_at_plugin(here, path, below.target(reference.entry), seen)
+
+    def _refuse_urls(self, here: "_Here", path: FieldPath, documents: list[Document]) -> None:
+        for document in documents:
+            for text in _loaded(document.body):
+                if re.match(_URL, text):
+                    reference = Reference(path, text, is_resource=False)
+                    self.found.diagnostics.append(_refusal(here, reference))
+
+
+class _Here(NamedTuple):
+    """A document of a kustomization: its file, the folder as it is called and resolved, and the bytes of the file."""
+
+    file: str
+    folder: str
+    real: str
+    data: bytes
+    document: Document
+
+    def target(self, entry: str) -> str:
+        """The file or folder that *entry* names, as kustomize finds it: from the resolved folder, dots taken away."""
+        shown = os.path.normpath(os.path.join(self.folder, entry))
+        target = os.path.normpath(os.path.join(self.real, entry))
+        same = os.path.realpath(shown) == os.path.realpath(target)
+        return shown if same else os.path.relpath(target)
+
+    def at(self, path: FieldPath) -> Location:
+        """The place of *path*."""
+        from render.yaml import positions
+
+        line, column = positions.locate(self.data, self.document.origin, path)
+        return Location(file=self.file, line=line, column=column)
+
+
+def outside(shown: str) -> Diagnostic:
+    """The diagnostic for a file or folder that stands, or to which a link leads, outside of the repository."""
+    return codes.UNREADABLE.at(
+        Location(file=shown),
+        f"cannot read {shown}: it leads out of the repository",
+        help="keep a copy in the repository",
+    )
 
 
 def _note_affixes(found: Reach, body: Tree) -> None:
@@ -219,42 +380,18 @@ def _note_affixes(found: Reach, body: Tree) -> None:
             known.append(text)
 
 
-def _refusal(file: str, data: bytes, document: Document, reference: Reference) -> Diagnostic:
-    from render.manifests import positions
-
-    line, column = positions.locate(data, document.origin, reference.path)
+def _refusal(here: _Here, reference: Reference) -> Diagnostic:
     return codes.REMOTE_BASE.at(
-        Location(file=file, line=line, column=column),
-        f"{file} refers to {reference.entry}, which kustomize would fetch from elsewhere",
+        here.at(reference.path),
+        f"{here.file} refers to {secrets.without_credentials(reference.entry)}, which kustomize would"
+        " fetch from elsewhere",
         help="keep a copy in the repository, or allow the network with --allow-remote",
     )
 
 
-def _remote_plugins(
-    file: str, folder: str, data: bytes, document: Document, limits: Limits
-) -> Iterator[Diagnostic]:
-    """Refusals for generators and transformers (kustomize's own run without any flag) that load a URL."""
-    for key in _PLUGINS:
-        for path, entry in _texts(document.body, key):
-            if _is_inline(entry):
-                content: bytes | Diagnostic = entry.encode()
-            elif is_remote(entry):
-                continue  # refused where all references are
-            else:
-                target = os.path.join(folder, entry)
-                content = files.read(target, target, limits.file_bytes)
-            if isinstance(content, bytes):
-                for one in read(content, file, limits).documents:
-                    for text in _loaded(one.body):
-                        if re.match(_URL, text):
-                            yield _refusal(
-                                file, data, document, Reference(path, text, is_resource=False)
-                            )
-
-
 def _loaded(value: Any, key: str = "") -> Iterator[str]:
     """The strings below *value* that stand where kustomize's own plugins name the files they load."""
-    if isinstance(value, str) and key in _LOADED:
+    if isinstance(value, str) and _folded(key) in _LOADED:
         yield value
     elif isinstance(value, dict):
         for name, item in value.items():

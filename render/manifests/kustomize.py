@@ -5,10 +5,25 @@ from collections.abc import Mapping
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
+from render.manifests.kustomization import Reach
+from render.yaml.reader import Limits
 
 SECONDS = 600
-_KEPT = ("HOME", "TMPDIR", "LANG", "LC_ALL")
-_KEPT_FOR_NETWORK = ("PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME", "USER")
+MEMORY = 4 << 30
+"""Bytes of data that a build may have."""
+HAD_NO_NETWORK: set[bool] = set()
+"""Whether the builds of this process had the network taken away: an answer a way in which that went."""
+_KEPT = ("LANG", "LC_ALL")
+_OWN = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+_KEPT_FOR_NETWORK = (
+    "HOME",
+    "TMPDIR",
+    "PATH",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "XDG_CONFIG_HOME",
+    "USER",
+)
 _KEPT_PREFIXES = ("GIT_", "SSH_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 _NOBODY = "http://127.0.0.1:9"
 _SHOWN = 4096
@@ -18,39 +33,54 @@ LOCK = "virt-render.lock.yaml"
 
 def binary(setting: str, folder: str) -> str | Diagnostic:
     """The binary that *setting* (``auto``, a name or a path) means, or that there is none to build *folder*."""
-    import shutil
+    from render.system import processes
 
-    found = shutil.which("kustomize" if setting == "auto" else setting)
+    found = processes.program("kustomize" if setting == "auto" else setting)
     if found:
-        return os.path.abspath(found)
+        return found
     where = "on the PATH" if setting == "auto" else f"at {setting}"
     return codes.KUSTOMIZE_MISSING.at(
         Location(file=folder),
         f"{folder} has a kustomization, and there is no kustomize binary {where}",
-        help="install it, name it with --kustomize PATH, or read the plain files with --kustomize never",
+        help="install it (https://kubectl.docs.kubernetes.io/installation/kustomize), name it with --kustomize PATH, or"
+        " read the plain files with --kustomize never",
     )
 
 
-def build(
-    folder: str, program: str, *, most: int, allow_remote: bool, seconds: float = SECONDS
+def build(  # noqa: PLR0913 - what a build depends on
+    folder: str,
+    program: str,
+    reach: Reach,
+    limits: Limits,
+    *,
+    most: int,
+    allow_remote: bool,
+    seconds: float = SECONDS,
 ) -> bytes | Diagnostic:
-    """What ``kustomize build`` prints for *folder*, or its own words about why not.
+    """What ``kustomize build`` prints for *folder*, or its own words about why not, without what is secret in *reach*.
 
     It is started inside the folder, so that no name of a folder is taken for a URL. Once it has printed more than
     *most* bytes it is stopped, and the answer is a byte longer than that.
     """
     from subprocess import TimeoutExpired
 
-    from render.manifests import child
+    from render.system import processes
+    from render.system.box import box
 
+    inside = box(MEMORY, network=allow_remote)
     try:
-        done = child.run(  # nothing of the repository in the arguments
-            [program, "build", "."],
-            folder=folder,
-            environ=environment(os.environ, allow_remote=allow_remote),
-            seconds=seconds,
-            most=most,
-        )
+        with processes.temporary_folder() as home:
+            try:
+                done = processes.run(  # nothing of the repository in the arguments
+                    [program, "build", "."],
+                    folder=folder,
+                    environ=environment(os.environ, home, allow_remote=allow_remote),
+                    seconds=seconds,
+                    most=most,
+                    inside=inside,
+                )
+            finally:
+                HAD_NO_NETWORK.add(inside.seal())
     except OSError as error:
         return _failure(folder, f"cannot start {program}: {error.strerror}")
     except TimeoutExpired:
@@ -59,8 +89,9 @@ def build(
         return done.stdout
     said = _without_warnings(done.stderr.decode("utf-8", "replace"))
     said = said.replace(os.path.realpath(".") + "/", "").strip()
-    if len(said) > _SHOWN:
-        said = said[: _SHOWN // 2] + " ... " + said[-_SHOWN // 2 :]
+    from render.manifests import concealment
+
+    said = concealment.shortened(said, concealment.secret_parts(reach, limits), _SHOWN)
     return _failure(folder, said or _ended(done.returncode), help=_cure(folder, said))
 
 
@@ -73,6 +104,11 @@ def _cure(folder: str, said: str) -> str:
     lock = os.path.normpath(os.path.join(folder, LOCK))
     if LOCK in said and not os.path.lexists(lock):
         return f"virt-render pin writes {LOCK}: list it among the resources afterwards"
+    if "--enable-helm" in said:
+        return (
+            "virt-render does not let kustomize run helm: commit what 'helm template' prints as a resource, or render"
+            " the chart by itself with 'virt-render build CHART --values FILE'"
+        )
     if "external plugin" not in said or "RenderConfig" not in said:
         return ""
     return (
@@ -93,13 +129,15 @@ def _failure(folder: str, said: str, help: str = "") -> Diagnostic:  # noqa: A00
     return codes.KUSTOMIZE_FAILED.at(Location(file=folder), message, help=help)
 
 
-def environment(inherited: Mapping[str, str], *, allow_remote: bool) -> dict[str, str]:
-    """What kustomize sees of our environment.
+def environment(inherited: Mapping[str, str], home: str, *, allow_remote: bool) -> dict[str, str]:
+    """What kustomize sees of our environment: a few variables by name, and the empty folder *home* as its own.
 
     Without the network it finds no git (a PATH that leads nowhere) and no way out (a proxy where nobody listens): a
-    second lock behind `kustomization.reach`, which refuses remote entries before anything is started.
+    second lock behind `kustomization.reach`, which refuses remote entries before anything is started. With it git
+    needs what the user has at home.
     """
     kept = {name: inherited[name] for name in _KEPT if name in inherited}
+    kept |= dict.fromkeys(_OWN, home)
     if not allow_remote:
         return kept | {"PATH": os.devnull, "HTTP_PROXY": _NOBODY, "HTTPS_PROXY": _NOBODY}
     return kept | {

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests.discover import skipped
-from render.manifests.reader import Document, Read
 from render.model.fieldpath import FieldPath
 from render.model.resource import OWN, text_at
 from render.model.tree import Tree, get
+from render.yaml.reader import MISTAKES, TOO_MANY, Document, Read
 
 _LOOKS_KUBERNETES = rb"""(?m)^[ \t\r"'{\[,-]*+(apiVersion\b|kind["']?\s*+:)"""
 _NAMELESS_GROUPS = ("kustomize.config.k8s.io", OWN)
@@ -33,10 +33,14 @@ def sift(
     diagnostics = list(found.diagnostics)
     for document in found.documents:
         fault = _lacking(document.body)
+        if fault and len(diagnostics) > MISTAKES:
+            place = Location(file=file, line=document.origin.line, column=1)
+            diagnostics.append(codes.LIMIT_EXCEEDED.at(place, TOO_MANY))
+            break
         if fault:
             line, column = document.origin.line, 1
             if len(diagnostics) < _LOCATED:
-                from render.manifests import positions
+                from render.yaml import positions
 
                 line, column = positions.locate(data, document.origin, fault.path)
             diagnostics.append(
@@ -52,7 +56,11 @@ def sift(
 
 def _dispensable(found: Read, data: bytes) -> str:
     """Why nothing of a file can be a manifest, ``""`` where something may: who applies the rest would remove it."""
-    refused = [one for one in found.diagnostics if one.is_error and one.code != _NOT_AN_OBJECT]
+    refused = [
+        one
+        for one in found.diagnostics
+        if one.is_error and one.code != _NOT_AN_OBJECT and one.message != TOO_MANY
+    ]
     if any(_is_object(one.body) for one in found.documents):
         return ""
     if not refused:

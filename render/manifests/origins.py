@@ -2,19 +2,27 @@
 
 import os
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.manifests import files
 from render.manifests.kustomization import Reach
-from render.manifests.reader import Document, Limits, read
 from render.model.resource import Origin, Resource, from_body
 from render.model.tree import Tree, get
+from render.system import files
+from render.yaml.reader import Document, Limits, read
 
 _ANNOTATION = "config.kubernetes.io/origin"
 _Key = tuple[str, str, str]
 
 
-def trace(folder: str, built: list[Document], reach: Reach, limits: Limits) -> list[Document]:
+class Traced(NamedTuple):
+    """What was built, with origins, and for each what it was in its source, None where that is not known."""
+
+    documents: list[Document]
+    before: list[Tree | None]
+
+
+def trace(folder: str, built: list[Document], reach: Reach, limits: Limits) -> Traced:
     """*built* with the origin in a source file of *folder*'s build wherever exactly one source document fits.
 
     The origin annotation of kustomize decides where there is one (``buildMetadata: [originAnnotations]``). Otherwise
@@ -23,10 +31,11 @@ def trace(folder: str, built: list[Document], reach: Reach, limits: Limits) -> l
     sources: dict[_Key, list[Resource]] = {}
     for one in _sources(reach, limits):
         sources.setdefault((one.group, one.kind, one.name), []).append(one)
-    traced = []
+    traced = Traced([], [])
     for document in built:
-        origin = _origin(folder, from_body(document.body, 0), sources, reach)
-        traced.append(
+        origin, source = _origin(folder, from_body(document.body, 0), sources, reach)
+        traced.before.append(source.body if source else None)
+        traced.documents.append(
             Document(document.body, origin, document.text, document.ambiguous)
             if origin
             else document
@@ -44,10 +53,10 @@ def _sources(reach: Reach, limits: Limits) -> Iterator[Resource]:
 
 def _origin(
     folder: str, built: Resource, sources: dict[_Key, list[Resource]], reach: Reach
-) -> Origin | None:
+) -> tuple[Origin | None, Resource | None]:
     found = [
         source
-        for name in _former_names(built.name, reach)
+        for name in former_names(built.name, reach)
         for source in sources.get((built.group, built.kind, name), ())
     ]
     file = _annotated(folder, built.body)
@@ -57,11 +66,11 @@ def _origin(
         same = [source for source in found if source.namespace == built.namespace]
         found = same or [source for source in found if not source.namespace]
     if len(found) == 1:
-        return found[0].origin
-    return Origin(file) if file else None
+        return found[0].origin, found[0]
+    return (Origin(file) if file else None), None
 
 
-def _former_names(name: str, reach: Reach) -> list[str]:
+def former_names(name: str, reach: Reach) -> list[str]:
     """*name*, and what remains of it without any of the prefixes and suffixes."""
     names = [name]
     for known in names:  # grows while it is read

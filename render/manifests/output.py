@@ -6,10 +6,11 @@ import os
 from collections.abc import Sequence
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.manifests import files, writer
-from render.manifests.signals import held
 from render.model import resource
 from render.model.tree import Tree
+from render.system import files
+from render.system.signals import held
+from render.yaml import writer
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
 
@@ -72,13 +73,17 @@ def file_names(bodies: Sequence[Tree]) -> list[str]:
     shared = _repeated(plain)
     names: list[str] = []
     taken: set[str] = set()
+    counts: dict[
+        str, int
+    ] = {}  # the last number of each name: to begin at 1 again would take its square
     for one, name in zip(resources, plain, strict=True):
         if name.lower() in shared and one.group:
             name = _name(one, f"{one.kind.lower()}.{one.group}")  # noqa: PLW2901 - the better name
-        unique, count = name, 1
+        unique, count = name, counts.get(name.lower(), 1)
         while unique.lower() in taken:
             count += 1
             unique = f"{name.removesuffix('.yaml')}-{count}.yaml"
+        counts[name.lower()] = count
         taken.add(unique.lower())
         names.append(unique)
     return names

@@ -1,33 +1,65 @@
 """Paths to documents: folders, files, stdin and kustomizations, with what may be reported about them."""
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import BinaryIO, Literal, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import discover, files, kustomization, kustomize, objects, origins
+from render.manifests import (
+    discover,
+    helm,
+    kustomization,
+    kustomize,
+    objects,
+    origins,
+    patches,
+    relevance,
+)
 from render.manifests.contents import Contents
-from render.manifests.discover import skipped, tidy
-from render.manifests.reader import Document, Limits, read
+from render.manifests.discover import boundary, inside, skipped, tidy
+from render.manifests.helm import Release
+from render.manifests.relevance import Scope, Texts
+from render.model.fieldpath import FieldPath
+from render.model.tree import Tree
+from render.system import files
+from render.yaml.budget import Budget
+from render.yaml.reader import Document, Limits, read
 
 STDIN = "<stdin>"
 LOCK = kustomize.LOCK
 
 
-class Loaded:
+class Documents:
     """What was read.
 
     *documents* in the order of the paths, below each by file name; *data*: what positions are looked up in; *unbuilt*:
-    of the *diagnostics*, why a kustomization was not built. *whole*: files are not read again, see `Contents`.
+    of the *diagnostics*, why a kustomization was not built. *folder* is where all of it stands, and *is_built* whether
+    kustomize did it, from the resolved folders *bases*; *blame* then knows the patches, and *before* what documents
+    were without them, by index. *passed* are the files that were looked at and hold nothing that counts, *unseen*
+    counts what may hold VMs and cannot be looked into; *values*: of template files of charts, the files that fill them
+    in. *whole*: files are not read again, see `Contents`.
     """
 
-    __slots__ = ("data", "diagnostics", "documents", "unbuilt")
+    __slots__ = (
+        "bases", "before", "blame", "data", "diagnostics", "documents", "folder", "is_built", "passed", "unbuilt",
+        "unseen", "values",
+    )  # fmt: skip
 
-    def __init__(self, *, whole: bool = False) -> None:
+    def __init__(self, *, folder: str = ".", whole: bool = False) -> None:
+        self.folder = folder
+        self.is_built = False
         self.documents: list[Document] = []
         self.diagnostics: list[Diagnostic] = []
         self.unbuilt: list[Diagnostic] = []
+        self.bases: frozenset[str] = frozenset()
+        self.blame: Callable[[int, FieldPath], patches.Position | None] | None = None
+        self.before: dict[int, Tree] = {}
+        self.passed: list[str] = []
+        self.unseen: Counter[str] = Counter()
+        self.values: dict[str, tuple[str, ...]] = {}
         self.data = Contents(whole=whole)
 
     @property
@@ -40,7 +72,8 @@ class Reading(NamedTuple):
     """How input is read.
 
     *stdin* is what ``-`` means; *kustomize*: ``auto`` finds it on the PATH, ``never`` reads the plain files, anything
-    else names the binary; *allow_remote*: whether it may use the network.
+    else names the binary; *allow_remote*: whether it may use the network; *scope*: what of a repository counts, None
+    for all that is there; *helm* is the same for charts, *chart* what they are installed as.
     """
 
     limits: Limits
@@ -48,6 +81,9 @@ class Reading(NamedTuple):
     kustomize: str = "auto"
     allow_remote: bool = False
     before: int = 0
+    scope: Scope | None = None
+    helm: str = "never"
+    chart: Release = Release()
 
 
 def load(
@@ -56,20 +92,23 @@ def load(
     *,
     roots: Literal["one", "all"] = "one",
     whole: bool = False,
-    watch: list[Loaded] | None = None,
-) -> Loaded:
+    watch: list[Documents] | None = None,
+) -> Documents:
     """Read *paths* into one set of documents: what ``build`` renders.
 
     A folder with a kustomization is built; of another folder the YAML and JSON files below it are read, and the one
-    kustomization that may be there is built; several are an error unless *roots* is ``all``. *whole*: see `Loaded`.
+    kustomization that may be there is built; several are an error unless *roots* is ``all``. *whole*: see `Documents`.
     What is read is noted in *watch* before it is complete. Nothing is raised: whatever is wrong is a diagnostic.
     """
     loader = _Loader(reading)
     loader.allow(paths)
-    into = _watched(watch, Loaded(whole=whole))
+    into = _watched(watch, Documents(folder=_folder_of(paths), whole=whole))
     for path in paths:
         if loader.is_root(path):
             loader.build(tidy(path), into)
+            continue
+        if loader.is_chart(path):
+            loader.fill(tidy(path), into)
             continue
         tops = loader.plain(path, into)
         if len(tops) > 1 and roots == "one":
@@ -85,26 +124,41 @@ def load_all(
     reading: Reading,
     *,
     anything: bool = False,
-    watch: list[Loaded] | None = None,
-) -> list[Loaded]:
+    whole: bool = False,
+    watch: list[Documents] | None = None,
+) -> list[Documents]:
     """Read *paths* as ``check`` does: each kustomization that no other refers to by itself, loose files together.
 
-    *anything*: files among *paths* need not hold manifests, as little as those that are found in a folder; *watch*: as
-    for `load`.
+    *anything*: files among *paths* need not hold manifests, as little as those that are found in a folder; *whole* and
+    *watch*: as for `load`.
     """
     loader = _Loader(reading)
     loader.anything = anything
     loader.allow(paths)
-    loose = _watched(watch, Loaded())
-    built: list[Loaded] = []
+    loose = _watched(watch, Documents(folder=_folder_of(paths), whole=whole))
+    built: list[Documents] = []
     for path in paths:
+        if loader.is_chart(path):
+            built.append(_watched(watch, Documents(folder=tidy(path), whole=whole)))
+            loader.fill(tidy(path), built[-1])
+            continue
         for top in loader.plain(path, loose):
-            built.append(_watched(watch, Loaded()))
+            built.append(_watched(watch, Documents(folder=top, whole=whole)))
             loader.build(top, built[-1])
+        for chart in loader.charts:
+            tried = loader.try_chart(chart, _watched(watch, Documents(folder=chart, whole=whole)))
+            built += [tried] if tried.documents else []
+            loose.unseen.update(tried.unseen)
+            loose.diagnostics += () if tried.documents else tried.diagnostics
     return [loose, *built] if not built or loose.documents or loose.diagnostics else built
 
 
-def _watched(watch: list[Loaded] | None, loaded: Loaded) -> Loaded:
+def _folder_of(paths: Sequence[str]) -> str:
+    """The folder that *paths* are, if they are one."""
+    return tidy(paths[0]) if len(paths) == 1 and os.path.isdir(paths[0]) else "."
+
+
+def _watched(watch: list[Documents] | None, loaded: Documents) -> Documents:
     if watch is not None:
         watch.append(loaded)
     return loaded
@@ -116,11 +170,27 @@ def roots(path: str, limits: Limits) -> list[str]:
     return kustomization.survey(found.kustomizations, limits).tops
 
 
-def patches(path: str, limits: Limits) -> list[str]:
+def patch_files(path: str, limits: Limits) -> list[str]:
     """The kustomizations at and below *path*, and the files that they use beside their resources; sorted."""
     folders = discover.walk(tidy(path), (os.path.realpath(path),), plain=False).kustomizations
     used = (os.path.relpath(real) for real in kustomization.survey(folders, limits).patches)
     return sorted({*filter(None, map(kustomization.find, folders)), *used})
+
+
+def locks(path: str, limits: Limits) -> list[str]:
+    """The locks below the folder *path* that have git's conflict markers, sorted."""
+    found = discover.walk(path, (os.path.realpath(path),), plain=True)
+    names = (file for file, _ in found.files if os.path.basename(file) == LOCK)
+    texts = ((name, files.read(name, name, limits.file_bytes)) for name in names)
+    return [
+        name for name, data in texts if isinstance(data, bytes) and b"\n<<<<<<< " in b"\n" + data
+    ]
+
+
+def leads_out(file: str) -> bool:
+    """Whether *file*, which a repository brought along, is a link to the outside of it (without one: of its folder)."""
+    folder = os.path.realpath(os.path.dirname(file))
+    return not inside(os.path.realpath(file), (boundary(folder) or folder,))
 
 
 def room(limits: Limits, before: int = 0) -> int:
@@ -164,16 +234,53 @@ def _several(path: str, tops: list[str]) -> Diagnostic:
     )
 
 
+class _Omitted:
+    """What does not count below a resolved folder: what git ignores, other repositories, and what *scope* excludes."""
+
+    __slots__ = ("_ignored", "_scope")
+
+    def __init__(self, top: str, scope: Scope) -> None:
+        from render.system import git
+
+        self._scope = scope
+        self._ignored: frozenset[str] = frozenset()
+        with contextlib.suppress(git.GitError):  # not installed, or not for us to ask
+            if discover.repository(top):
+                self._ignored = git.ignored(top)
+
+    def path(self, real: str) -> str:
+        """Why the file or folder *real* does not count."""
+        if real in self._ignored:
+            return "git ignores it"
+        pattern = self._scope.exclude.match(real)
+        return f"excluded by {pattern}" if pattern else ""
+
+    def repository(self, real: str) -> str:
+        """Why the repository in the folder *real* does not count: it is no submodule of the one around it."""
+        from render.system import git
+
+        with contextlib.suppress(git.GitError):
+            if not git.is_submodule(real):
+                return "another repository"
+        return ""
+
+
 class _Loader:
     """One run: how it reads, and what was read so far."""
 
-    __slots__ = ("allowed", "anything", "limits", "reading", "seen", "total")
+    __slots__ = (
+        "allowed", "anything", "budget", "charts", "limits", "reading", "scope", "seen", "texts", "total",
+    )  # fmt: skip
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.limits = reading.limits
+        self.scope = reading.scope
+        self.texts = Texts(reading.limits)
+        self.budget = Budget(reading.limits.alias_nodes)
         self.anything = False
         self.allowed: list[str] = []
+        self.charts: list[str] = []
         self.seen: set[str] = set()
         self.total = reading.before
 
@@ -189,8 +296,14 @@ class _Loader:
             and kustomization.find(path) is not None
         )
 
-    def plain(self, path: str, into: Loaded) -> list[str]:
+    def is_chart(self, path: str) -> bool:
+        """Whether *path* is a folder for helm."""
+        is_asked = self.reading.helm != "never" and path != "-"
+        return is_asked and not self.is_root(path) and helm.is_chart(path)
+
+    def plain(self, path: str, into: Documents) -> list[str]:
         """Read *path* except for what kustomizations own; answer the folders to build."""
+        self.charts = []
         if path == "-":
             self._stream(into)
         elif os.path.isdir(path):
@@ -199,68 +312,188 @@ class _Loader:
             self._named(tidy(path), into)
         return []
 
-    def build(self, top: str, into: Loaded) -> None:
+    def build(self, top: str, into: Documents) -> None:
         """Run kustomize on the folder *top*, if nothing speaks against it."""
         if self._is_repeated(os.path.realpath(top)):
             return
-        reach = kustomization.reach(top, self.limits, allow_remote=self.reading.allow_remote)
+        if not into.documents:
+            into.folder, into.is_built = top, True
+        reach = kustomization.reach(
+            top,
+            self.limits,
+            allow_remote=self.reading.allow_remote,
+            bounds=boundary(os.path.realpath(top)),
+        )
+        into.bases = frozenset(reach.folders)
         for file in (*reach.kustomizations, *reach.resources, *reach.others):
             into.data.note(file, self.limits.file_bytes)
-        output = reach.diagnostics or self._built(top)
+        output = reach.diagnostics or self._built(top, reach)
         if isinstance(output, list):
             into.diagnostics.extend(output)
             into.unbuilt.extend(output)
             return
         shown = f"{top} (kustomize build)"
         if self._fits(shown, output, into):
-            into.data.keep(shown, output)
-            found = read(output, shown, self.limits)
-            documents, diagnostics = objects.sift(found, output, shown, named=True)
-            into.documents.extend(origins.trace(top, documents, reach, self.limits))
-            into.diagnostics.extend(diagnostics)
+            documents = self._printed(shown, output, into)
+            first = len(into.documents)
+            traced = origins.trace(top, documents, reach, self.limits)
+            into.documents.extend(traced.documents)
+            into.before.update((first + n, body) for n, body in enumerate(traced.before) if body)
+            into.blame = patches.blame(into.documents, first, reach, self.limits)
         lock = tidy(os.path.join(top, LOCK))
         if os.path.isfile(lock):
-            self._file(lock, into, named=True)
+            if leads_out(lock):
+                into.diagnostics.append(kustomization.outside(lock))
+            else:
+                self._file(lock, into, named=True)
 
-    def _built(self, top: str) -> bytes | list[Diagnostic]:
+    def _printed(self, shown: str, output: bytes, into: Documents) -> list[Document]:
+        """Those documents of a program's *output* that count; *into* keeps it, and what is wrong with it."""
+        into.data.keep(shown, output)
+        found = read(output, shown, self.limits, self.budget)
+        documents, diagnostics = objects.sift(found, output, shown, named=True)
+        into.diagnostics.extend(diagnostics)
+        return self._counting(documents)
+
+    def fill(self, folder: str, into: Documents) -> None:
+        """Run helm on the chart in *folder*, if nothing speaks against it."""
+        if self._is_repeated(os.path.realpath(folder)):
+            return
+        output = self._filled(folder)
+        if isinstance(output, list):
+            into.diagnostics.extend(output)
+            into.unbuilt.extend(output)
+            return
+        shown = f"{folder} (helm template)"
+        if self._fits(shown, output, into):
+            traced = helm.trace(folder, output, self._printed(shown, output, into))
+            into.documents.extend(traced)
+            usual = discover.join(folder, "values.yaml")
+            values = (usual, *self.reading.chart.values)
+            into.values.update((one.origin.file, values) for one in traced)
+            for file in (discover.join(folder, helm.CHART), *values):
+                if os.path.isfile(file):
+                    into.data.note(file, self.limits.file_bytes)
+
+    def try_chart(self, folder: str, into: Documents) -> Documents:
+        """The same for a chart that nobody named: one that does not go without values of its own is passed over."""
+        if not self.texts.anywhere(os.path.join(folder, "templates")):
+            return into
+        if self.reading.helm != "never":
+            self.fill(folder, into)
+            into.diagnostics = [skipped(folder, one.message) for one in into.unbuilt]
+            into.unbuilt = []
+        if not into.documents:
+            into.unseen["Helm chart"] += 1
+        return into
+
+    def _filled(self, folder: str) -> bytes | list[Diagnostic]:
+        """What helm makes of the chart in *folder*, or why nothing."""
+        program = helm.binary(self.reading.helm, folder)
+        if isinstance(program, Diagnostic):
+            return [program]
+        release = self.reading.chart
+        faults = helm.faults(folder, release.values, self.limits)
+        if faults:
+            return faults
+        most = room(self.limits, self.total)
+        output = helm.template(folder, program, release, self.limits, most=most)
+        return [output] if isinstance(output, Diagnostic) else output
+
+    def _built(self, top: str, reach: kustomization.Reach) -> bytes | list[Diagnostic]:
         """What kustomize makes of the folder *top*, or why nothing."""
         program = kustomize.binary(self.reading.kustomize, top)
         if isinstance(program, Diagnostic):
             return [program]
         most = room(self.limits, self.total)
-        output = kustomize.build(top, program, most=most, allow_remote=self.reading.allow_remote)
+        output = kustomize.build(
+            top, program, reach, self.limits, most=most, allow_remote=self.reading.allow_remote
+        )
         return [output] if isinstance(output, Diagnostic) else output
 
-    def _folder(self, folder: str, into: Loaded) -> list[str]:
+    def _folder(self, folder: str, into: Documents) -> list[str]:
         plain = self.reading.kustomize == "never"
-        found = discover.walk(folder, self.allowed, plain=plain)
-        into.diagnostics.extend(found.diagnostics)
-        tops, patches = kustomization.survey(found.kustomizations, self.limits)
+        omitted = _Omitted(os.path.realpath(folder), self.scope) if self.scope else None
+        found = discover.walk(folder, self.allowed, plain=plain, omitted=omitted)
+        into.diagnostics.extend(map(self._met, found.diagnostics))
+        tops, named = kustomization.survey(found.kustomizations, self.limits)
+        self.charts = found.charts
+        wanted: list[str] = []
         for file, real in found.files:
-            if real in patches:
-                into.diagnostics.append(skipped(file, f"no resource: {patches[real]} refers to it"))
+            if real in named:
+                into.diagnostics.append(skipped(file, f"no resource: {named[real]} refers to it"))
             elif not self._is_repeated(real):
+                wanted.append(file)
+        if self.scope is None:
+            for file in wanted:
                 self._file(file, into, named=False)
-        return [] if plain else tops
+            return [] if plain else tops
+        self._search(wanted, into)
+        reached = [] if plain else [top for top in tops if self.texts.reached(top)]
+        if into.passed or len(reached) < len(tops):
+            files, unbuilt = len(into.passed), 0 if plain else len(tops) - len(reached)
+            why = f"no word of KubeVirt's in {files:,} files and {unbuilt:,} kustomizations of it"
+            into.diagnostics.append(skipped(folder, why))
+        return reached
 
-    def _named(self, file: str, into: Loaded) -> None:
+    def _search(self, wanted: Sequence[str], into: Documents) -> None:
+        """Read those of the files *wanted* that may hold an object of KubeVirt's, or what one of these asks for."""
+        claims: list[tuple[str, bytes]] = []
+        infers = False
+        for file in wanted:
+            data = files.read(file, file, self.limits.file_bytes)
+            if isinstance(data, Diagnostic):
+                into.diagnostics.append(self._met(data))
+            elif relevance.may_hold(data) or os.path.basename(file) == LOCK:
+                infers = infers or relevance.infers(data)
+                self._add(file, data, into, named=False)
+            else:
+                into.passed.append(file)
+                if relevance.may_be_claim(data):
+                    claims.append((file, data))
+        for file, data in claims if infers else ():
+            into.data.note(file, self.limits.file_bytes, data)
+            into.documents.extend(
+                one
+                for one in read(data, file, self.limits).documents
+                if relevance.is_claim(one.body)
+            )
+
+    def _named(self, file: str, into: Documents) -> None:
         real = os.path.realpath(file)
-        if os.path.basename(file) in kustomization.FILES:
+        if self.scope and (pattern := self.scope.exclude.match(real)):
+            into.passed.append(file)
+            into.diagnostics.append(skipped(file, f"excluded by {pattern}"))
+        elif os.path.basename(file) in kustomization.FILES:
             into.diagnostics.append(skipped(file, "a kustomization: name its folder to build it"))
         elif owner := kustomization.user_of(real, self.limits):
             into.diagnostics.append(skipped(file, f"no resource: {owner} refers to it"))
         elif not self._is_repeated(real):
             self._file(file, into, named=not self.anything)
 
-    def _file(self, file: str, into: Loaded, *, named: bool) -> None:
+    def _met(self, found: Diagnostic) -> Diagnostic:
+        """*found* about what nobody has named: that it cannot be read is a note, where that is enough."""
+        if not found.is_error or self.scope is None or not self.scope.lenient:
+            return found
+        return skipped(found.location.file, found.message)
+
+    def _file(self, file: str, into: Documents, *, named: bool) -> None:
         data = files.read(file, file, self.limits.file_bytes)
         if isinstance(data, Diagnostic):
             into.diagnostics.append(data)
-        elif self._fits(file, data, into):
+        elif self.scope is None or relevance.may_hold(data) or os.path.basename(file) == LOCK:
+            self._add(file, data, into, named=named)
+        else:
+            into.passed.append(file)
+            into.diagnostics.append(skipped(file, "no word of KubeVirt's in it"))
+
+    def _add(self, file: str, data: bytes, into: Documents, *, named: bool) -> None:
+        """Take the documents of *file*, which says *data*."""
+        if self._fits(file, data, into):
             into.data.note(file, self.limits.file_bytes, data)
             self._take(data, file, into, named=named)
 
-    def _stream(self, into: Loaded) -> None:
+    def _stream(self, into: Documents) -> None:
         if self._is_repeated("-"):
             return
         data = piped(self.reading.stdin, room(self.limits, self.total))
@@ -270,13 +503,22 @@ class _Loader:
             into.data.keep(STDIN, data)
             self._take(data, STDIN, into, named=True)
 
-    def _take(self, data: bytes, shown: str, into: Loaded, *, named: bool) -> None:
-        found = read(data, shown, self.limits)
+    def _take(self, data: bytes, shown: str, into: Documents, *, named: bool) -> None:
+        found = read(data, shown, self.limits, self.budget)
         documents, diagnostics = objects.sift(found, data, shown, named=named)
-        into.documents.extend(documents)
+        into.documents.extend(self._counting(documents))
+        if self.scope is not None and os.path.basename(shown) != LOCK:
+            diagnostics, templates = relevance.of_kubevirt(diagnostics, data)
+            into.unseen.update({"Jinja or Go template": templates} if templates else {})
         into.diagnostics.extend(diagnostics)
 
-    def _fits(self, shown: str, data: bytes, into: Loaded) -> bool:
+    def _counting(self, documents: list[Document]) -> list[Document]:
+        """Of *documents* those that count."""
+        if self.scope is None or not self.scope.drop:
+            return documents
+        return [document for document in documents if relevance.concerns(document.body)]
+
+    def _fits(self, shown: str, data: bytes, into: Documents) -> bool:
         """Count *data* towards the total; the first one too much is reported, the rest is left unread."""
         before, self.total = self.total, self.total + len(data)
         fault = excess(shown, len(data), self.limits, before)

@@ -1,4 +1,4 @@
-"""IP addresses as KubeVirt sanitises them when it reads them (api/core/v1/sanitizers.go).
+"""IP addresses as KubeVirt sanitises them when it reads them (api/core/v1/sanitizers.go), and MAC addresses.
 
 Go's "sloppy" parsers allow leading zeros in the parts of an IPv4 address; what they read is printed
 in the usual notation, and what they cannot read stays as it is.
@@ -21,6 +21,17 @@ def sanitised_cidr(text: str) -> str:
     widest = 128 if ":" in address else 32
     length = _number(bits)
     return f"{found}/{length}" if found and 0 <= length <= widest else text
+
+
+def is_ip(text: str) -> bool:
+    """Whether *text* is an IP address (Go's net.ParseIP)."""
+    import ipaddress  # rarely needed, and not cheap
+
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return "%" not in text
 
 
 def _ip(text: str) -> str:
@@ -51,3 +62,37 @@ def _ipv6(text: str) -> str:
     except ValueError:
         return ""
     return "" if address.scope_id else str(address.ipv4_mapped or address)
+
+
+_HEX = frozenset("0123456789abcdefABCDEF")
+_OCTETS = (6, 8, 20)
+_PAIR = 2
+_GROUP = 4
+
+
+def mac_octets(text: str) -> int:
+    """How many octets a hardware address has, 0 where *text* is none (upstream: net.ParseMAC)."""
+    if text[_PAIR : _PAIR + 1] in (":", "-"):
+        parts, size = text.split(text[_PAIR]), _PAIR
+    elif text[_GROUP : _GROUP + 1] == ".":
+        parts, size = text.split("."), _GROUP
+    else:
+        parts, size = [text], len(text)
+    digits = "".join(parts)
+    octets, odd = divmod(len(digits), _PAIR)
+    if odd or octets not in _OCTETS or not _HEX.issuperset(digits):
+        return 0
+    return octets if all(len(part) == size for part in parts) else 0
+
+
+def is_ipv4(text: str) -> bool:
+    """Whether *text* is an IPv4 address, perhaps in the notation of IPv6 (upstream: net.ParseIP, To4)."""
+    if ":" not in text:
+        return text != "" and _ip(text) == text
+    import ipaddress  # rarely needed, and not cheap
+
+    try:
+        address = ipaddress.IPv6Address(text)
+    except ValueError:
+        return False
+    return address.ipv4_mapped is not None and address.scope_id is None

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import islice
+from types import MappingProxyType
 from typing import NamedTuple
 
 from render.model.resource import Resource, former
@@ -12,13 +13,22 @@ from render.model.tree import Tree
 class Definition(NamedTuple):
     """An instancetype or a preference in force: its v1beta1 spec, decoded, and where it comes from.
 
-    *resource* is the object of the input (or the ControllerRevision) that holds it, None for a bundled one.
+    *resource* is the object of the input (or the ControllerRevision) that holds it, None for one that the cluster has
+    beside the input; *elsewhere* is where that was read, None for a bundled one. *whole*: the spec as the newest
+    release decodes it, where the chosen one may know less of it; hashes are of that.
     """
 
     kind: str
     name: str
     spec: Tree
     resource: Resource | None
+    whole: Tree | None = None
+    elsewhere: Resource | None = None
+
+    @property
+    def content(self) -> Tree:
+        """What is hashed."""
+        return self.spec if self.whole is None else self.whole
 
 
 class Unfit(NamedTuple):
@@ -35,27 +45,40 @@ class Key(NamedTuple):
     name: str
 
 
+class Elsewhere(NamedTuple):
+    """What the cluster has beside the input, and nobody renders: definitions, and the objects that lead to them.
+
+    *bundled*: the specs of the definitions of cluster scope, KubeVirt's own included, by kind and name.
+    """
+
+    resources: tuple[Resource, ...] = ()
+    definitions: Mapping[Key, Definition] = MappingProxyType({})
+    bundled: Mapping[tuple[str, str], Tree] = MappingProxyType({})
+
+
 _FEW = 3
 
 
 class Catalogue:
-    """An index of the input. *namespace* stands in for objects that name none."""
+    """An index of the input, and of what the cluster has *elsewhere*; *namespace* stands in for objects without one."""
 
     def __init__(
         self,
         resources: Iterable[Resource],
         definitions: Mapping[Key, Definition],
         revisions: Mapping[tuple[str, str], Definition | Unfit],
-        bundled: Mapping[tuple[str, str], Tree],
+        elsewhere: Elsewhere,
         namespace: str,
     ) -> None:
         self.namespace = namespace
+        self.elsewhere = elsewhere.definitions
         self.definitions = definitions
         self.revisions = revisions
-        self.bundled = bundled
+        self.bundled = elsewhere.bundled
         self._by_id: dict[tuple[str, str, str, str], Resource] = {}
+        self._definitions = [one.resource for one in definitions.values() if one.resource]
         self._former: dict[tuple[str, str, str, str], list[Resource]] = {}
-        for resource in resources:
+        for resource in (*resources, *elsewhere.resources):
             key = (
                 resource.group,
                 resource.kind,
@@ -79,6 +102,22 @@ class Catalogue:
         renamed = self._former.get((group, kind, namespace, name), [])
         return renamed[0] if len(renamed) == 1 else None
 
+    def renamed(self, kind: str, name: str) -> Resource | None:
+        """The definition of the input of this kind that was called *name* before kustomize renamed it."""
+        return self._renamed.get((kind, name))
+
+    @cached_property
+    def _renamed(self) -> dict[tuple[str, str], Resource]:
+        return {
+            (kind, name): resource
+            for resource in self._definitions
+            for kind, name in (
+                *((kind, name) for kind, _, name in former(resource)),
+                (resource.kind, resource.previous),
+            )
+            if name and name != resource.name
+        }
+
     def names(self, group: str, kind: str) -> list[tuple[str, str]]:
         """(namespace, name) of every input object of a kind, sorted."""
         return sorted(key[2:] for key in self._by_id if key[:2] == (group, kind))
@@ -86,21 +125,21 @@ class Catalogue:
     @cached_property
     def _keys_by_name(self) -> dict[str, list[Key]]:
         by_name: dict[str, list[Key]] = {}
-        for key in sorted(self.definitions):
+        for key in sorted({*self.definitions, *self.elsewhere}):
             by_name.setdefault(key.name, []).append(key)
         return by_name
 
     @cached_property
     def _names_by_scope(self) -> dict[tuple[str, str], set[str]]:
         by_scope: dict[tuple[str, str], set[str]] = {}
-        for kind, namespace, name in self.definitions:
+        for kind, namespace, name in (*self.definitions, *self.elsewhere):
             by_scope.setdefault((kind, namespace), set()).add(name)
         for kind, name in self.bundled:
             by_scope.setdefault((kind, ""), set()).add(name)
         return by_scope
 
     def named(self, name: str, kinds: tuple[str, str]) -> list[Key]:
-        """The first few definitions of the input, of one of *kinds*, with this name."""
+        """The first few definitions, of one of *kinds*, with this name."""
         found = (key for key in self._keys_by_name.get(name, ()) if key.kind in kinds)
         return list(islice(found, _FEW))
 

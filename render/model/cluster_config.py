@@ -4,9 +4,12 @@ Upstream: pkg/virt-config/configuration.go, virt-config.go. The resource is read
 defaults; an explicit zero value cannot be told from an absent one there, and so changes nothing.
 """
 
+from functools import cache
 from typing import Any, NamedTuple
 
-from render.model import tree
+from render.model import gates, tree
+from render.model.fieldpath import FieldPath
+from render.model.release import NEWEST, Version, Windowed, in_force, until, version
 from render.model.resource import text_at
 from render.model.tree import Tree
 
@@ -16,32 +19,116 @@ _BOUNDS = (
     ("cpuAllocationRatio", 1, 2**63 - 1, "cpu allocation ratio"),
     ("pvcTolerateLessSpaceUpToPercent", 0, 100, "lessPVCSpaceToleration"),
 )
-_MACHINE_TYPES = {"amd64": "q35", "arm64": "virt", "s390x": "s390-ccw-virtio"}
+#: Architecture and the machine type of VMs that name none.
+_MACHINE_TYPES = (
+    ("amd64", "q35"),
+    ("arm64", "virt"),
+    ("s390x", "s390-ccw-virtio"),
+    until("1.7", ("ppc64le", "pseries")),
+)
+#: What other releases set where the resource says nothing.
+_DEFAULTS: tuple[Windowed[Tree], ...] = (until("1.6", {"rollout_strategy": "Stage"}),)
+#: The feature gates that a rollout strategy needs.
+_LIVE_UPDATE = (until("1.5", "VMLiveUpdateFeatures"),)
+_EMULATED = {
+    "amd64": ("q35*", "pc-q35*"),
+    "arm64": ("virt*",),
+    "ppc64le": ("pseries*",),
+    "s390x": ("s390-ccw-virtio*",),
+}
+#: From here on s390x is configured like the others, and ppc64le is no architecture any more.
+_S390X_CONFIGURABLE = version("1.7")
+#: From here on a setting turns persistent reservations on; the gate counts only where it is listed.
+_RESERVATION_SETTING = version("1.9")
+
+#: What a cluster sets for each architecture.
+ARCHITECTURES: FieldPath = ("architectureConfiguration",)
+#: Fields of a VMI that a setting of the cluster decides where nothing else does: below spec.configuration.
+DECIDED: tuple[tuple[FieldPath, tuple[FieldPath, ...]], ...] = (
+    (("spec", "architecture"), (("architectureConfiguration", "defaultArchitecture"),)),
+    (("spec", "domain", "machine"), (("machineType",), ARCHITECTURES)),
+    (("spec", "domain", "cpu", "model"), (("cpuModel",),)),
+    (("spec", "domain", "cpu", "maxSockets"), (("liveUpdateConfiguration",), ("vmRolloutStrategy",))),
+    (("spec", "domain", "memory", "maxGuest"), (("liveUpdateConfiguration",), ("vmRolloutStrategy",))),
+    (("spec", "domain", "resources", "requests"), (("cpuRequest",),)),
+    (("spec", "domain", "devices", "interfaces"), (("network", "defaultNetworkInterface"),)),
+    (("spec", "evictionStrategy"), (("evictionStrategy",),)),
+)  # fmt: skip
 
 
 class ClusterConfig(NamedTuple):
-    """Cluster settings that shape a VMI. *source* says where they come from, for the output."""
+    """Cluster settings that shape a VMI, or decide whether it is admitted.
+
+    *emulated_machines*: patterns of machine types by architecture, those for all of them under ``""``;
+    *pci_host_devices*: pairs of resource name and PCI vendor selector; *persistent_reservation* is None where only the
+    feature gate decides; *is_assumed*: no KubeVirt custom resource says any of it, so that these are the defaults.
+    """
 
     default_architecture: str = "amd64"
     machine_type: str = ""
-    machine_types: tuple[tuple[str, str], ...] = ()
+    machine_types: tuple[tuple[str, str], ...] = in_force(_MACHINE_TYPES, NEWEST)
     cpu_model: str = ""
     cpu_request: str = "100m"
     eviction_strategy: str = "None"
     default_network: str = "bridge"
     bridge_on_pod_network: bool = True
+    slirp_permitted: bool = False
     rollout_strategy: str = "LiveUpdate"
     hotplug_ratio: int = 4
     max_cpu_sockets: int = 0
     max_guest: str | None = None
     feature_gates: frozenset[str] = frozenset()
+    disabled_gates: frozenset[str] = frozenset()
+    emulated_machines: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    pci_host_devices: tuple[tuple[str, str], ...] = ()
+    persistent_reservation: bool | None = None
+    memory_overcommit: int = 100
     emulator_thread_to_even_parity: bool = False
     qgs_socket_path: str = "/var/run/tdx-qgs/qgs.socket"
+    cpu_allocation_ratio: int = 10
+    reference_policy: str = "reference"
+    workload_update_methods: tuple[str, ...] = ()
+    migratable_bindings: frozenset[str] = frozenset()
+    mediated_devices: frozenset[str] = frozenset()
+    is_assumed: bool = True
 
     def machine_type_for(self, architecture: str) -> str:
         """The machine type of VMs that name none; an unknown *architecture* counts as amd64."""
-        known = architecture if architecture in _MACHINE_TYPES else "amd64"
-        return self.machine_type or dict(self.machine_types).get(known) or _MACHINE_TYPES[known]
+        known = dict(self.machine_types)
+        return self.machine_type or known.get(architecture) or known["amd64"]
+
+    def emulated_machines_for(self, architecture: str, release: Version) -> tuple[str, ...]:
+        """The patterns of machine types that are accepted; an unknown *architecture* counts as amd64."""
+        configured = dict(self.emulated_machines)
+        if "" in configured:
+            return configured[""]
+        known = architecture if architecture in _EMULATED else "amd64"
+        if known == "ppc64le" and release >= _S390X_CONFIGURABLE:
+            known = "amd64"
+        if known == "s390x" and release < _S390X_CONFIGURABLE:
+            return _EMULATED[known]
+        return configured.get(known) or _EMULATED[known]
+
+    def has_gate(self, name: str, release: Version) -> bool:
+        """Whether a feature gate counts as on in *release*."""
+        return gates.is_on(name, self.feature_gates, self.disabled_gates, release)
+
+    def allows_reservations(self, release: Version) -> bool:
+        """Whether disks may hold persistent reservations."""
+        if release < _RESERVATION_SETTING:
+            return self.has_gate("PersistentReservation", release)
+        if self.persistent_reservation is not None:
+            return self.persistent_reservation
+        return "PersistentReservation" in self.feature_gates
+
+
+@cache
+def builtin(release: Version) -> ClusterConfig:
+    """The settings of a cluster of KubeVirt *release* whose resource says nothing."""
+    config = ClusterConfig(machine_types=in_force(_MACHINE_TYPES, release))
+    for defaults in in_force(_DEFAULTS, release):
+        config = config._replace(**defaults)
+    return config
 
 
 def invalid(body: Tree) -> tuple[tuple[str, ...], str] | None:
@@ -66,47 +153,85 @@ def invalid(body: Tree) -> tuple[tuple[str, ...], str] | None:
 EMULATOR_THREAD = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
 
 
-def from_kubevirt(body: Tree) -> ClusterConfig:
-    """Read the settings out of a KubeVirt custom resource (decoded, quantities canonical).
+def from_kubevirt(body: Tree, release: Version = NEWEST) -> ClusterConfig:
+    """Read the settings that *release* takes from a KubeVirt custom resource (decoded, quantities canonical).
 
     The operator copies ``spec`` to ``status.defaultArchitecture``; in a repository only ``spec`` is there.
     """
     config: Tree = tree.get(body, "spec", "configuration") or {}
-    builtin = ClusterConfig()
+    default = builtin(release)
 
     def setting(default: Any, *path: str) -> Any:
         return tree.get(config, *path) or default
 
+    listed = frozenset(setting((), "developerConfiguration", "featureGates"))
+    rollout = setting(default.rollout_strategy, "vmRolloutStrategy")
+    if not listed.issuperset(in_force(_LIVE_UPDATE, release)):
+        rollout = default.rollout_strategy
     architectures: Tree = config.get("architectureConfiguration") or {}
     bridge = tree.get(config, "network", "permitBridgeInterfaceOnPodNetwork")
     return ClusterConfig(
         default_architecture=text_at(body.get("status"), "defaultArchitecture")
         or architectures.get("defaultArchitecture")
-        or builtin.default_architecture,
+        or default.default_architecture,
         machine_type=setting("", "machineType"),
         machine_types=tuple(
-            (name, machine)
-            for name in sorted(_MACHINE_TYPES)
-            if (machine := tree.get(architectures, name, "machineType"))
+            (name, tree.get(architectures, name, "machineType") or machine)
+            for name, machine in default.machine_types
         ),
         cpu_model=setting("", "cpuModel"),
-        cpu_request=setting(builtin.cpu_request, "cpuRequest"),
-        eviction_strategy=setting(builtin.eviction_strategy, "evictionStrategy"),
-        default_network=setting(builtin.default_network, "network", "defaultNetworkInterface"),
+        cpu_request=setting(default.cpu_request, "cpuRequest"),
+        eviction_strategy=setting(default.eviction_strategy, "evictionStrategy"),
+        default_network=setting(default.default_network, "network", "defaultNetworkInterface"),
         # A pointer upstream: an explicit false counts.
         bridge_on_pod_network=True if bridge is None else bridge,
-        rollout_strategy=setting(builtin.rollout_strategy, "vmRolloutStrategy"),
-        hotplug_ratio=setting(builtin.hotplug_ratio, "liveUpdateConfiguration", "maxHotplugRatio"),
+        slirp_permitted=setting(default.slirp_permitted, "network", "permitSlirpInterface"),
+        rollout_strategy=rollout,
+        hotplug_ratio=setting(default.hotplug_ratio, "liveUpdateConfiguration", "maxHotplugRatio"),
         max_cpu_sockets=setting(0, "liveUpdateConfiguration", "maxCpuSockets"),
         max_guest=tree.get(config, "liveUpdateConfiguration", "maxGuest"),
-        feature_gates=frozenset(setting((), "developerConfiguration", "featureGates")),
+        feature_gates=listed,
+        memory_overcommit=setting(
+            default.memory_overcommit, "developerConfiguration", "memoryOvercommit"
+        ),
+        disabled_gates=frozenset(setting((), "developerConfiguration", "disabledFeatureGates")),
+        emulated_machines=tuple(
+            (name, tuple(patterns))
+            for name, patterns in (
+                ("", config.get("emulatedMachines")),
+                *((one, tree.get(architectures, one, "emulatedMachines")) for one in _EMULATED),
+            )
+            if patterns
+        ),
+        pci_host_devices=tuple(
+            (device.get("resourceName", ""), device.get("pciVendorSelector", ""))
+            for device in setting((), "permittedHostDevices", "pciHostDevices")
+        ),
+        persistent_reservation=tree.get(config, "persistentReservationConfiguration", "enabled"),
         emulator_thread_to_even_parity=EMULATOR_THREAD
         in (tree.get(body, "metadata", "annotations") or {}),
         qgs_socket_path=setting(
-            builtin.qgs_socket_path,
+            default.qgs_socket_path,
             "confidentialCompute",
             "tdx",
             "attestation",
             "qgsSocketPath",
         ),
+        cpu_allocation_ratio=setting(
+            default.cpu_allocation_ratio, "developerConfiguration", "cpuAllocationRatio"
+        ),
+        reference_policy=setting(default.reference_policy, "instancetype", "referencePolicy"),
+        workload_update_methods=tuple(
+            tree.get(body, "spec", "workloadUpdateStrategy", "workloadUpdateMethods") or ()
+        ),
+        migratable_bindings=frozenset(
+            name
+            for name, plugin in setting({}, "network", "binding").items()
+            if tree.get(plugin, "migration") is not None
+        ),
+        mediated_devices=frozenset(
+            device.get("resourceName", "")
+            for device in setting((), "permittedHostDevices", "mediatedDevices")
+        ),
+        is_assumed=False,
     )

@@ -5,7 +5,7 @@ instancetype, with other VMs. A draft keeps that safe, because a mapping or list
 time that the draft changes it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -57,3 +57,48 @@ class Draft:
                 owned[id(child)] = child
             node = child
         return node
+
+
+class TracedDraft(Draft):
+    """A draft that remembers where it was changed."""
+
+    __slots__ = ("_changed",)
+
+    def __init__(self, source: Tree) -> None:
+        super().__init__(source)
+        self._changed: list[FieldPath] = []
+
+    def put(self, path: FieldPath, value: Any) -> None:
+        """Set *value* at *path*, as any draft; of what was there already only the differences count as changed."""
+        self._changed += _differences(self.get(*path), value, path)
+        super().put(path, value)
+
+    def changes(self) -> list[FieldPath]:
+        """Where it was changed since this was last asked, in order."""
+        found, self._changed = list(dict.fromkeys(self._changed)), []
+        return found
+
+
+def additions(old: Any, new: Any, path: FieldPath) -> Iterator[FieldPath]:
+    """The paths below *path* at which *new* has something and *old* nothing."""
+    if old is None:
+        yield path
+    elif isinstance(new, dict) and isinstance(old, dict):
+        for key, value in new.items():
+            yield from additions(old.get(key), value, (*path, key))
+    elif isinstance(new, list) and isinstance(old, list):
+        for index, (before, after) in enumerate(zip(old, new, strict=False)):
+            yield from additions(before, after, (*path, index))
+
+
+def _differences(old: Any, new: Any, path: FieldPath) -> Iterator[FieldPath]:
+    """The paths at which *new* has what *old* has not."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key, value in new.items():
+            yield from _differences(old.get(key), value, (*path, key))
+    elif isinstance(old, list) and isinstance(new, list):
+        for index, value in enumerate(new):
+            known = old[index] if index < len(old) else None
+            yield from _differences(known, value, (*path, index))
+    elif old is not new:
+        yield path

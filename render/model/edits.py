@@ -28,10 +28,10 @@ class Remove(NamedTuple):
     path: FieldPath
 
 
-Edit = Put | Move | Remove
+Operation = Put | Move | Remove
 
 
-def apply(body: Tree, edits: Iterable[Edit]) -> Tree:
+def apply(body: Tree, edits: Iterable[Operation]) -> Tree:
     """A copy of *body* with *edits*, in their order."""
     made: Tree = tree.copy(body)
     for edit in edits:

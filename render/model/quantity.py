@@ -13,7 +13,7 @@ BINARY = "BinarySI"
 DECIMAL = "DecimalSI"
 EXPONENT = "DecimalExponent"
 
-_FORMAT_WRONG = (
+FORMAT_WRONG = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
 _SUFFIX_WRONG = "unable to parse quantity's suffix"
@@ -32,7 +32,7 @@ _BINARY_UNITS = ("", *_BINARY_SUFFIXES)
 
 _INT64_MAX = 2**63 - 1
 _NANO = -9
-_NANOS = 10**9
+_MILLI = -3
 _KIBI = 1024
 _PLAIN_POWERS = range(-6, 21)  # of ten: such JSON numbers have no exponent
 _FAST_DIGITS = 18
@@ -74,7 +74,7 @@ def parse_text(text: str) -> Quantity:
     """Read a quantity exactly as it stands; raises `QuantityError`."""
     match = _SHAPE.fullmatch(text)
     if match is None or not text:
-        raise QuantityError(_FORMAT_WRONG)
+        raise QuantityError(FORMAT_WRONG)
     sign = -1 if match["sign"] == "-" else 1
     whole, fraction = match["whole"] or "0", match["fraction"] or ""
     exponent, quantity_format = _interpret(match["suffix"])
@@ -196,16 +196,30 @@ def canonical(value: str | float) -> str:
     return _canonical_text(value.strip() if isinstance(value, str) else number_text(value))
 
 
+@lru_cache(maxsize=4096)
 def value(text: str | float) -> int:
     """Go's ``Value()``: a fraction is rounded away from zero, and an int64 overflows as there."""
+    return _scaled(text, 0)
+
+
+@lru_cache(maxsize=4096)
+def milli_value(text: str | float) -> int:
+    """Go's ``MilliValue()``: the number in thousandths, rounded and overflowing as `value` is."""
+    return _scaled(text, _MILLI)
+
+
+def _scaled(text: str | float, unit: int) -> int:
+    """Go's ``ScaledValue()``: the number in units of ten to the power of *unit*."""
     quantity = parse(text)
     mantissa, scale = quantity.mantissa, quantity.scale
     if not quantity.small and mantissa < 0:
         # QUIRK(scale_int.go): the nano units are cut to 64 bits; a fraction adds one, also below
         # zero.
         nanos = _wrapped(mantissa * 10 ** min(scale - _NANO, 64))
-        whole, rest = divmod(abs(nanos), _NANOS)
+        step: int = 10 ** (unit - _NANO)
+        whole, rest = divmod(abs(nanos), step)
         return (-whole if nanos < 0 else whole) + bool(rest)
+    scale -= unit
     if scale < 0:
         magnitude: int = -(-abs(mantissa) // 10**-scale)
         return _wrapped(-magnitude if mantissa < 0 else magnitude)
@@ -243,6 +257,18 @@ def compare(left: str | float, right: str | float) -> int:
         b.mantissa * 10 ** (b.scale - shared),
     )
     return int(scaled_a > scaled_b) - int(scaled_a < scaled_b)
+
+
+def add(left: str | float, right: str | float) -> str:
+    """The canonical text of the sum, in the format of *left* unless that is zero."""
+    a, b = parse(left), parse(right)
+    shared = min(a.scale, b.scale)
+    if max(a.scale, b.scale) - shared > _MAX_DIGITS:
+        raise QuantityError(f"quantities must not have more than {_MAX_DIGITS} digits")
+    total = a.mantissa * 10 ** (a.scale - shared) + b.mantissa * 10 ** (b.scale - shared)
+    return text_of(
+        Quantity(total, shared, (a if a.mantissa else b).format, small=a.small and b.small)
+    )
 
 
 def from_int(number: int, quantity_format: str) -> str:

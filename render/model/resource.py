@@ -15,8 +15,11 @@ KUBEVIRT = "kubevirt.io"
 INSTANCETYPE = "instancetype.kubevirt.io"
 FLAVOR = "flavor.kubevirt.io"
 CDI = "cdi.kubevirt.io"
+HYPERCONVERGED = "hco.kubevirt.io"
 SNAPSHOT = "snapshot.storage.k8s.io"
 OWN = "virt-render.dev"
+#: Group and kind of what holds the settings of a cluster; the operator of the first makes the second.
+SETTINGS_HOLDERS = ((HYPERCONVERGED, "HyperConverged"), (KUBEVIRT, "KubeVirt"))
 
 
 class ResourceRef(NamedTuple):
@@ -27,11 +30,10 @@ class ResourceRef(NamedTuple):
     name: str
 
     def __str__(self) -> str:
-        return (
-            f"{self.kind} {self.namespace}/{self.name}"
-            if self.namespace
-            else f"{self.kind} {self.name}"
-        )
+        name = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        shown = f"{self.kind} {name}"
+        # A line break in a name would begin a line of a report.
+        return shown if shown.isprintable() else repr(shown)[1:-1]
 
 
 class Origin(NamedTuple):
@@ -51,7 +53,9 @@ class Origin(NamedTuple):
 class Resource(NamedTuple):
     """One input object: *body* is never changed, *index* is its position in the input.
 
-    *may_hold_placeholders*: nobody has seen yet that there is none.
+    *may_hold_placeholders*: nobody has seen yet that there is none; *previous* is its name before it was built.
+    *holder*: the pool or replica set that makes it; findings are about that, and `holders.relocated` brings their paths
+    there.
     """
 
     body: Tree
@@ -63,10 +67,19 @@ class Resource(NamedTuple):
     name: str
     origin: Origin | None = None
     may_hold_placeholders: bool = True
+    previous: str = ""
+    holder: "Resource | None" = None
+
+    @property
+    def written(self) -> "Resource":
+        """The object of the input: this one, or the one that holds it."""
+        return self.holder or self
 
     @property
     def ref(self) -> ResourceRef:
         """The name for messages; an object that gets its name from the cluster shows the beginning."""
+        if self.holder is not None:
+            return self.holder.ref
         name = self.name or text_at(self.body.get("metadata"), "generateName")
         return ResourceRef(self.kind, self.namespace, name)
 

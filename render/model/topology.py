@@ -17,6 +17,12 @@ SUCCESSORS = {
     "preferAny": "any",
 }
 KNOWN = frozenset(SUCCESSORS) | frozenset(SUCCESSORS.values())
+#: What vCPUs may be spread over -> the dimensions of a topology.
+SPREAD_DIMENSIONS = {
+    "SocketsCores": ("sockets", "cores"),
+    "CoresThreads": ("cores", "threads"),
+    "SocketsCoresThreads": ("sockets", "cores", "threads"),
+}
 
 
 class Spread(NamedTuple):

@@ -1,7 +1,7 @@
-"""The type table: which fields KubeVirt's Go types have, and when Go writes them.
+"""The type table: which fields KubeVirt's Go types have in a release, and when Go writes them.
 
-``schemas/kubevirt-RELEASE.types.json`` holds it, made by ``scripts/make_types.py``, which also says
-how a field is written there. The file is read once, and a type is looked into when it is asked for.
+``schemas/kubevirt.types.json`` holds it for all releases, made by ``scripts/make_types.py``, which also says how a
+field is written there. The file is read once, and a type, which is one line of it, is parsed when it is asked for.
 """
 
 import json
@@ -9,7 +9,19 @@ import os
 from functools import cache
 from typing import NamedTuple
 
-RELEASE = "v1.9.0"
+from render.model.fieldpath import FieldPath
+from render.model.release import NEWEST, Version, version
+
+#: Go's whole numbers -> the least and the greatest value.
+INTEGERS = {
+    "int": (-(2**63), 2**63 - 1),
+    "int32": (-(2**31), 2**31 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+    "uint": (0, 2**64 - 1),
+    "uint8": (0, 2**8 - 1),
+    "uint32": (0, 2**32 - 1),
+    "uint64": (0, 2**64 - 1),
+}
 
 
 class Field(NamedTuple):
@@ -34,19 +46,50 @@ def schemas_folder() -> str:
 
 
 @cache
-def _table() -> tuple[dict[str, dict[str, str]], dict[str, list[str]]]:
-    path = os.path.join(schemas_folder(), f"kubevirt-{RELEASE}.types.json")
-    with open(path, "rb") as file:
-        table = json.loads(file.read())
-    return table["types"], table["enums"]
+def _table() -> tuple[dict[str, str], str]:
+    """The JSON text of each struct, and that of the enumerations."""
+    with open(os.path.join(schemas_folder(), "kubevirt.types.json"), encoding="utf-8") as file:
+        enums, _, structs = file.read().partition(_TYPES)
+    lines = (line.partition(":") for line in structs[: -len(_END)].split(",\n"))
+    return {name[1:-1]: text for name, _, text in lines}, enums.removeprefix('{"enums":')
+
+
+_TYPES, _END = ',\n"types":{\n', "\n}}\n"
 
 
 @cache
-def fields(type_name: str) -> dict[str, Field]:
-    """The fields of a struct by JSON name, in Go's order; KeyError for a name without a struct."""
-    return {name: _field(word) for name, word in _table()[0][type_name].items()}
+def _words(type_name: str) -> dict[str, str]:
+    """The words of a struct by JSON name, as they are written; KeyError for a name without a struct."""
+    found: dict[str, str] = json.loads(_table()[0][type_name])
+    return found
 
 
+@cache
+def _enums() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = json.loads(_table()[1])
+    return found
+
+
+@cache
+def fields(type_name: str, release: Version = NEWEST) -> dict[str, Field]:
+    """The fields of a struct in *release* by JSON name, in Go's order; KeyError for a name without a struct."""
+    return {
+        name: _field(word)
+        for name, words in _words(type_name).items()
+        if (word := _in_release(words, release) if "@" in words else words)
+    }
+
+
+def _in_release(words: str, release: Version) -> str:
+    """The one of *words* that *release* has, ``""`` if none: each with what it came with, the newest first."""
+    for word in words.split("|"):
+        text, _, came = word.partition("@")
+        if not came or version(came) <= release:
+            return text
+    return ""
+
+
+@cache
 def _field(word: str) -> Field:
     mark = word[-1]
     return Field(
@@ -57,16 +100,42 @@ def _field(word: str) -> Field:
     )
 
 
+def came_with(type_name: str, field: str) -> str:
+    """The release (``1.8``) that brought a *field* which an older one lacks, ``""`` where none did."""
+    *words, oldest = _words(type_name).get(field, "").split("|")
+    return words[-1].partition("@")[2] if words and not oldest else ""
+
+
 def is_struct(type_name: str) -> bool:
     """Whether the table has a struct of that name."""
     return type_name in _table()[0]
 
 
-def enum(name: str) -> tuple[str, ...]:
-    """The values of an enumeration, in the order of KubeVirt's messages."""
-    return tuple(_table()[1][name])
+def enum(name: str, release: Version = NEWEST) -> tuple[str, ...]:
+    """The values of an enumeration in *release*, in the order of KubeVirt's messages."""
+    return tuple(value.partition("@")[0] for value in _enums()[name] if _in_release(value, release))
 
 
 def type_names() -> tuple[str, ...]:
     """The names of all structs of the table, sorted."""
     return tuple(sorted(_table()[0]))
+
+
+#: Go type -> the value that it has where nothing is given.
+_ZEROS: dict[str, str | int | bool] = {"string": "", "bool": False}
+
+
+def zero_at(type_name: str, path: FieldPath, release: Version) -> str | int | bool | None:
+    """Go's zero value of the field at *path* of a struct; None for what is no text, number or boolean."""
+    found = type_name
+    for step in path:
+        if isinstance(step, int) or found.startswith("map["):
+            found = found.removeprefix("[]").partition("]")[2] or found.removeprefix("[]")
+        else:
+            found = fields(found.removeprefix("*"), release)[step].type
+        found = found.removeprefix("*")
+    if found.startswith("enum:"):
+        return ""
+    if found.startswith(("int", "uint")) and not found.startswith("intstr"):
+        return 0
+    return _ZEROS.get(found)

@@ -1,6 +1,7 @@
 """From resources to rendered resources: what every front end calls."""
 
+from render.model.provenance import Provenance
 from render.pipeline.order import render, run
-from render.pipeline.result import Provenance, Rendered
+from render.pipeline.result import Rendered
 
 __all__ = ["Provenance", "Rendered", "render", "run"]

@@ -1,17 +1,21 @@
 """The working state of one VirtualMachine on its way through the stages."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from render.convert import machines
+from render.convert import v1alpha1
+from render.diagnostics import secrets
 from render.diagnostics.codes import Code
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition
-from render.model.cluster_config import ClusterConfig
+from render.model.cluster_config import ARCHITECTURES, DECIDED, ClusterConfig
+from render.model.draft import Draft, TracedDraft, additions
 from render.model.fieldpath import FieldPath
+from render.model.provenance import Provenance
+from render.model.release import Version
 from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
-from render.pipeline.result import Provenance
 from render.revisions.lock import Lock
 from render.rules import Edit
 from render.settings import Settings
@@ -20,24 +24,63 @@ if TYPE_CHECKING:
     from render.presets import Index, Preset
 
 TEMPLATE: FieldPath = ("spec", "template")
+CONFIGURATION: FieldPath = ("spec", "configuration")
 
 
 #: What is said of presets that contradict each other, `""` where they do not, and the places to look at.
 Contradiction = tuple[str, tuple[Related, ...]]
 
 
+class SettingsSource(NamedTuple):
+    """The *resource* that holds the settings of the cluster, and the *kubevirt* resource that it is, or becomes.
+
+    *origin* gives for a path there the field of *resource* that decides it, if one does; *in_release* the settings as
+    another release takes them.
+    """
+
+    resource: Resource
+    kubevirt: Tree
+    origin: Callable[[FieldPath], FieldPath | None]
+    in_release: Callable[[Version], ClusterConfig]
+
+    def says(self, path: FieldPath) -> Related | None:
+        """What stands at *path* below ``spec.configuration`` of the KubeVirt resource, and who wrote it there."""
+        value = tree.get(self.kubevirt, *CONFIGURATION, *path)
+        if value is None:
+            return None
+        return Related(f"{self.resource.ref} sets {_valued(path, value)}", self.place(path))
+
+    def place(self, path: FieldPath) -> Location:
+        """Where *path* below ``spec.configuration`` was decided: the whole object where no field of it does."""
+        return at(self.resource, self.origin((*CONFIGURATION, *path)) or ())
+
+    def deciding(self, path: FieldPath, value: object, architecture: str) -> FieldPath | None:
+        """The setting that gave *path* of a VMI its *value*, if neither its author nor a definition did."""
+        for field, settings in DECIDED:
+            if path[: len(field)] == field:
+                for one in settings:
+                    of_one = (architecture, "machineType") if one == ARCHITECTURES else ()
+                    given = tree.get(self.kubevirt, *CONFIGURATION, *one, *of_one)
+                    if given == value or (given and one[-1] == "defaultNetworkInterface"):
+                        return (*one, *of_one)
+        return None
+
+
 class Context(NamedTuple):
     """What all machines of a rendering share.
 
+    *config_source* is None where the settings are KubeVirt's defaults;
     *contents*: the decoded specs of *lock*, by hash; *hashes*: those of definitions, kept once computed, as are the
     *contradictions* of presets by their positions, since many VMs match the same ones, and the *selections* by the
     namespace and the kind of presets; *traced*: whether it is to be known which object decided which field.
     """
 
     settings: Settings
-    release: tuple[int, int]
+    release: Version
+    release_is_assumed: bool
     catalogue: Catalogue
     config: ClusterConfig
+    config_source: SettingsSource | None
     presets: dict[str, tuple["Preset", ...]]
     lock: Lock
     contents: dict[str, Tree]
@@ -58,7 +101,7 @@ class Additions(NamedTuple):
     interfaces: tuple[Tree, ...] = ()
 
 
-class Beside(NamedTuple):
+class Companion(NamedTuple):
     """An object to be emitted beside the VMs: the hash of its content, and the namespace that it means."""
 
     hash: str
@@ -66,18 +109,35 @@ class Beside(NamedTuple):
     body: Tree
 
 
+class Decided(NamedTuple):
+    """Fields of a template that *definition* wrote."""
+
+    definition: Definition
+    edits: tuple[Edit, ...]
+
+
+class Checked(NamedTuple):
+    """The *template* of a VM as its webhook checks it, and what its definitions *decided*."""
+
+    template: Tree
+    decided: tuple[Decided, ...]
+
+
 class Machine:
     """One VM (or bare VMI) between its manifest and what becomes of it.
 
     *vm* is the decoded object, as the stages change it; *template* the VMI that comes out of it,
     ``metadata`` and ``spec``. A stage that fails adds a diagnostic and sets *failed*: no later
-    stage runs. *pinned*: the definitions that the lock decides, by kind class; *merged*: the presets;
-    *beside*: what is emitted beside it; *given*: the decoded object as it came.
+    stage runs. *flavor*: what ``spec.flavor`` or the annotation for a flavour means, whole; *pinned*: the definitions
+    that the lock decides, by kind class; *merged*: the presets; *beside*: what is emitted beside it; *given*: the
+    decoded object as it came; *decided*: what its definitions wrote; *checked*: once it is known, the template as its
+    webhook checks it, empty if it gets no further; *missing*: the fields that the schema requires and that are not
+    there.
     """
 
     __slots__ = (
-        "additions", "beside", "context", "diagnostics", "failed", "given", "instancetype", "merged", "pinned",
-        "preference", "provenance", "resource", "template", "vm",
+        "additions", "beside", "checked", "context", "decided", "diagnostics", "failed", "flavor", "given",
+        "instancetype", "merged", "missing", "pinned", "preference", "provenance", "resource", "template", "vm",
     )  # fmt: skip
 
     def __init__(self, context: Context, resource: Resource, vm: Tree) -> None:
@@ -87,13 +147,17 @@ class Machine:
         self.template: Tree = {}
         self.instancetype: Definition | None = None
         self.preference: Definition | None = None
+        self.flavor: Definition | None = None
         self.pinned: dict[str, Definition] = {}
         self.merged: tuple[Preset, ...] = ()
-        self.beside: list[Beside] = []
+        self.beside: list[Companion] = []
         self.additions = Additions()
+        self.checked: Checked | tuple[()] | None = None
+        self.decided: tuple[Decided, ...] = ()
         self.diagnostics: list[Diagnostic] = []
         self.provenance: list[Provenance] = []
         self.failed = False
+        self.missing: tuple[FieldPath, ...] = ()
 
     def under(self, settings: Settings) -> "Machine":
         """The same machine, in the same state, with other *settings*."""
@@ -117,15 +181,20 @@ class Machine:
     def is_bare(self) -> bool:
         """Whether the input object is a VMI without a VM around it, as those of kubevirt.io/v1alpha1 were too."""
         resource = self.resource
-        return resource.kind == "VirtualMachineInstance" or machines.era(resource) != ""
+        return resource.kind == "VirtualMachineInstance" or v1alpha1.era(resource) != ""
+
+    @property
+    def is_bare_today(self) -> bool:
+        """Whether what becomes of it is a VMI without a VM around it."""
+        return self.is_bare and v1alpha1.era(self.resource) != "store"
 
     @property
     def written(self) -> Tree:
         """The object as its author wrote it, in today's shape."""
         body = self.resource.body
-        if machines.era(self.resource) != "store":
+        if v1alpha1.era(self.resource) != "store":
             return body
-        return machines.from_store(body, machines.as_instance(body))
+        return v1alpha1.from_store(body, v1alpha1.as_instance(body))
 
     @property
     def vmi_path(self) -> FieldPath:
@@ -144,8 +213,56 @@ class Machine:
         self.diagnostics.append(code.at(at(self.resource, path), message, *related, help=help))
         self.failed |= code.withholds
 
+    def draft(self, source: Tree) -> Draft:
+        """A draft of a part of the machine: one that is traced, if it is to be known who decided what."""
+        return TracedDraft(source) if self.context.traced else Draft(source)
+
+    def record_defaults(self, draft: Draft) -> None:
+        """Remember that KubeVirt itself, or a setting of the cluster, decided what changed in *draft* until now."""
+        if isinstance(draft, TracedDraft):
+            architecture = draft.get("spec", "architecture") or "amd64"
+            self.provenance += (
+                self._default(path, draft.get(*path), architecture) for path in draft.changes()
+            )
+
+    def leave_out_absent(self, body: Tree) -> None:
+        """Forget who decided what KubeVirt adds by itself, and *body*, which came of the machine, has not."""
+        start = len(TEMPLATE) if body["kind"] != self.vm.get("kind") else 0
+        self.provenance = [
+            one
+            for one in self.provenance
+            if not one.decider or tree.get(body, *one.field[start:]) is not None
+        ]
+
+    @staticmethod
+    def forget(draft: Draft) -> None:
+        """Leave to the edits of a definition what they changed in *draft*."""
+        if isinstance(draft, TracedDraft):
+            draft.changes()
+
+    def record_notation(self, before: Tree, after: Tree) -> None:
+        """Remember that no one decided what the spec *after* has besides *before*: Go writes some empty values."""
+        if self.context.traced:
+            ref, above = self.resource.ref, self.vmi_path
+            self.provenance += (
+                Provenance(ref, path, None, (), None, "empty in KubeVirt's notation")
+                for path in additions(before, after, above)
+            )
+
+    def _default(self, path: FieldPath, value: object, architecture: str) -> Provenance:
+        ref, above = self.resource.ref, () if self.is_bare else TEMPLATE
+        source = self.context.config_source
+        setting = source and source.deciding(path, value, architecture)
+        if source is None or setting is None:
+            decider = f"KubeVirt's default for {architecture}"
+            return Provenance(ref, (*above, *path), None, (), None, decider)
+        place = source.place(setting)
+        decider = f"cluster setting {'.'.join(map(str, setting))}"
+        return Provenance(ref, (*above, *path), place.resource, place.path, place.index, decider)
+
     def record(self, definition: Definition, edits: tuple[Edit, ...]) -> None:
         """Remember that *definition* decided the fields of *edits*."""
+        self.decided += (Decided(definition, edits),)
         if self.context.traced:
             source, ref = ref_of(definition), self.resource.ref
             index = definition.resource.index if definition.resource else None
@@ -157,14 +274,13 @@ class Machine:
 
 def ref_of(definition: Definition) -> ResourceRef:
     """The name of a definition in messages."""
-    if definition.resource is not None:
-        return definition.resource.ref
-    return ResourceRef(definition.kind, "", definition.name)
+    resource = definition.resource or definition.elsewhere
+    return resource.ref if resource else ResourceRef(definition.kind, "", definition.name)
 
 
 def place_in(definition: Definition, path: FieldPath) -> Location:
     """The location of *path* of a definition's spec, wherever that is kept."""
-    resource = definition.resource
+    resource = definition.resource or definition.elsewhere
     if resource is None:
         return Location(resource=ref_of(definition), path=("spec", *path))
     prefix = ("data", "spec") if resource.kind == "ControllerRevision" else ("spec",)
@@ -174,9 +290,16 @@ def place_in(definition: Definition, path: FieldPath) -> Location:
 def setting(definition: Definition, path: FieldPath) -> Related:
     """The other party of a finding: what *definition* says at *path*."""
     value = tree.get(definition.spec, *path)
-    text = f"{ref_of(definition)} sets {'.'.join(map(str, path))}"
+    return Related(f"{ref_of(definition)} sets {_valued(path, value)}", place_in(definition, path))
+
+
+def _valued(path: FieldPath, value: object) -> str:
+    """*path* with its *value*, unless that is secret or large."""
+    text = ".".join(map(str, path))
+    if secrets.is_secret(path) or secrets.redacted(value) != value:
+        return text
     if isinstance(value, bool):
         text += f": {str(value).lower()}"
     elif isinstance(value, str | int):
         text += f": {value}"
-    return Related(text, place_in(definition, path))
+    return text

@@ -1,21 +1,37 @@
 """The order of the stages, one tuple an emit mode: the one place that knows it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
 
-from render.convert import machines
-from render.diagnostics import suppression
-from render.diagnostics.diagnostic import Diagnostic, ordered
+from render.convert import v1alpha1
+from render.diagnostics import codes, suppression
+from render.diagnostics.codes import MISSING_FIELD
+from render.diagnostics.diagnostic import Diagnostic, Location, ordered
 from render.model import tree
+from render.model.provenance import Provenance
 from render.model.resource import Resource
 from render.model.tree import Tree
-from render.pipeline import admission, emit, kept, load, pins, stamping, start, webhook
-from render.pipeline import context as shared
-from render.pipeline.machine import Beside, Context, Machine
-from render.pipeline.result import Provenance, Rendered
+from render.pipeline import outcomes
+from render.pipeline.clashes import Clashes
+from render.pipeline.drift import PinDrift
+from render.pipeline.input import context as shared
+from render.pipeline.input import definitions, elsewhere, served
+from render.pipeline.input.releases import Target
+from render.pipeline.machine import Companion, Context, Machine
+from render.pipeline.obsolete import Obsolete
+from render.pipeline.outcomes import Outcome, Verdict
+from render.pipeline.result import Rendered
+from render.pipeline.stages import admission, emit, pins, stamping, start, webhook
 from render.resolve import renames
 from render.settings import Settings
 from render.settings import faults as settings_faults
 
+if TYPE_CHECKING:
+    from render.pipeline.reach import PresetReach
+    from render.pipeline.templates import Parts
+
+_HOLDERS = frozenset({"VirtualMachinePool", "VirtualMachineInstanceReplicaSet"})
+_TEMPLATES = frozenset({"Template", "VirtualMachineTemplate"})
 Stage = Callable[[Machine], None]
 Emit = Callable[[Machine], Tree]
 
@@ -25,42 +41,100 @@ Emit = Callable[[Machine], Tree]
 
 def _find_flavor(machine: Machine) -> None:
     if "flavor" in machine.spec:
-        from render.pipeline import historic
+        from render.pipeline.stages import historic
 
         historic.find_flavor(machine)
 
 
 def _refuse_flavor(machine: Machine) -> None:
     if "flavor" in machine.spec:
-        from render.pipeline import historic
+        from render.pipeline.stages import historic
 
         historic.refuse_flavor(machine)
 
 
+def _refused(outcome: Outcome) -> Stage:
+    def refuse(machine: Machine) -> None:
+        from render.pipeline.stages import historic
+
+        historic.refuse(machine, outcome)
+
+    return refuse
+
+
 def _merge_presets(machine: Machine) -> None:
     if machine.context.presets:
-        from render.pipeline import merging
+        from render.pipeline.stages import merging
 
         merging.merge_presets(machine)
 
 
-#: What the VM webhooks do and demand.
+def _admit_vm(machine: Machine) -> None:
+    if machine.context.settings.admission != "off":
+        from render.pipeline.stages import validating
+
+        validating.admit_vm(machine)
+
+
+def _check_schema(machine: Machine) -> None:
+    """What the schema refuses of an object that gets no further."""
+    machine.failed = True
+    if machine.context.settings.admission != "off" and v1alpha1.era(machine.resource) == "":
+        from render.pipeline.stages import validating
+
+        validating.check_schema(machine)
+
+
+def _admit_expanded(machine: Machine) -> None:
+    """What KubeVirt would refuse of a VM that is expanded here, and stored as it is."""
+    sent = machine.under(machine.context.settings._replace(emit="vm"))
+    sent.diagnostics = []
+    sent.provenance = []
+    for stage in stages(sent.resource, sent.context.settings)[0]:
+        if not sent.failed:
+            stage(sent)
+    machine.diagnostics += (one for one in sent.diagnostics if one.check)
+
+
+def _resolve(machine: Machine) -> None:
+    """KubeVirt admits a VM whose definitions are missing as if it had no matchers."""
+    admission.resolve(machine)
+    if machine.failed:
+        admission.check_spread(machine)
+        admission.check_requirements(machine)
+        _admit_vm(machine)
+
+
+def _admit_vmi(machine: Machine) -> None:
+    if machine.context.settings.admission != "off":
+        from render.pipeline.stages import validating
+
+        validating.admit_vmi(machine)
+
+
+#: The first stage that is about the VMI of a start alone: what the ones before it refuse, no VM is stored with.
+FIRST_OF_VMI: Stage = _merge_presets
+#: What the VM webhooks do, and demand before they apply anything.
 _ADMISSION: tuple[Stage, ...] = (
-    webhook.check_run_strategy,
+    webhook.check_running,
     webhook.check_matchers,
     pins.use,
     webhook.infer_matchers,
     webhook.set_defaults,
-    admission.resolve,
-    admission.admit,
+    _resolve,
+    admission.check_spread,
     admission.check_crashes,
+    admission.check_spread,
 )
-#: From there to the VMI before its defaults.
+#: From there to the VMI before its defaults. What the VM's webhook checks is made of the VMI: one application for both.
 _START: tuple[Stage, ...] = (
     *_ADMISSION,
     _find_flavor,
     start.create_vmi,
+    admission.check_requirements,
+    _admit_vm,
     _merge_presets,
+    _admit_vmi,
 )
 _EXPAND: tuple[Stage, ...] = (
     _refuse_flavor,
@@ -81,38 +155,49 @@ def _adopt(machine: Machine) -> None:
     machine.template = {key: machine.vm[key] for key in ("metadata", "spec") if key in machine.vm}
 
 
-_BARE: tuple[Stage, ...] = (_adopt, _merge_presets)
+_BARE: tuple[Stage, ...] = (_adopt, _merge_presets, _admit_vmi)
 
 
-def _older(era: machines.Era) -> tuple[Stage, ...]:
+def _older(era: v1alpha1.Era) -> tuple[Stage, ...]:
     """The stages of a VM of kubevirt.io/v1alpha1, which was what a VMI is today, or from the store before that."""
-    from render.pipeline import historic, merging
+    from render.pipeline.stages import historic, merging
 
     if era == "store":
-        return (historic.fill_flavour, *_START)
-    return (_adopt, merging.merge_historic_presets, historic.fill_defaults)
+        return (historic.fill_flavour, historic.fill_memory, *_START)
+    # What it becomes is a VMI, into which a cluster of today merges the presets of today.
+    return (
+        _adopt,
+        merging.merge_historic_presets,
+        historic.fill_defaults,
+        _merge_presets,
+        _admit_vmi,
+    )
 
 
 def stages(resource: Resource, settings: Settings) -> tuple[tuple[Stage, ...], Emit | None]:
     """The stages for a VM or a bare VMI, and what it becomes; None leaves it as it is."""
-    era = machines.era(resource)
-    if era or resource.kind == load.VMI:
-        vm = stamping.vm if era == "store" else emit.bare_vmi
-        made = {"vm": vm, "vmi": emit.vmi}.get(settings.emit)
+    kind = outcomes.machine_kind(resource)
+    outcome = outcomes.MACHINES[kind].outcomes[settings.emit]
+    # KubeVirt has words of its own for a flavor.
+    if settings.emit == "expand" and kind in ("vm", "flavored"):
+        return (_EXPAND_STORED if settings.stored else _EXPAND), emit.expand
+    if outcome.verdict is Verdict.REFUSED:
+        return (_refused(outcome),), None
+    if kind in ("store", "runtime", "vmi"):
+        steps = _BARE if kind == "vmi" else _older(kind)
+        made = {"vm": stamping.vm if kind == "store" else stamping.bare_vmi, "vmi": emit.vmi}
         if settings.emit == "expand":
-            return (), made
-        return (_older(era) if era else _BARE), made
+            steps = ()
+        return steps, made.get(settings.emit)
     match settings.emit:
-        case "expand":
-            return (_EXPAND_STORED if settings.stored else _EXPAND), emit.expand
         case "vmi":
             return _START, emit.vmi
         case "vm":
             return _START, stamping.vm
         case "hashed" | "revisions":
-            from render.pipeline import beside
+            from render.pipeline.stages import companions
 
-            return _START, beside.hashed if settings.emit == "hashed" else beside.revisions
+            return _START, companions.hashed if settings.emit == "hashed" else companions.revisions
         case _:
             return _START, None
 
@@ -123,15 +208,18 @@ def render(resources: Iterable[Tree], settings: Settings = Settings()) -> Render
     Lists are taken apart, as the command line does; positions (`Location.index`, `Provenance.position`,
     `Rendered.sources`) then are those of the List. Never raises for what the objects hold: that is in the
     diagnostics, also that something is no object. TypeError where *resources* is itself one object and not a list.
-    Reads no environment and no file but the package's own data and a catalogue that *settings* names.
+    Reads no environment and no file but the package's own data.
     """
-    from render.pipeline import intake
+    from render.pipeline.input import library
 
-    objects = intake.take(resources)
-    rendered = intake.answered(run(objects.resources, settings, traced=True), objects)
+    objects = library.take(resources)
+    settings, faults = library.take_catalog(settings)
+    rendered = run(objects.resources, settings, traced=True)
+    has_others = not isinstance(settings.catalog, str) or settings.cluster_config is not None
+    rendered = library.answered(rendered, objects, elsewhere=has_others)
     return Rendered(
         [tree.copy(body) for body in rendered.resources],
-        rendered.diagnostics,
+        ordered((*faults, *rendered.diagnostics)) if faults else rendered.diagnostics,
         rendered.provenance,
         rendered.sources,
     )
@@ -147,48 +235,190 @@ def run(
 ) -> Rendered:
     """Render *resources*, whose indexes are their positions. The result shares trees with the input.
 
-    *note* is told each machine that did not fail, and what became of it; *take* gets each resource and its source as
+    *note* is told each machine, failed or not, and what became of it; *take* gets each resource and its source as
     soon as they are there, and `Rendered.resources` stays empty; *traced*: with provenance, which costs time and much
     memory.
     """
     refused = settings_faults(settings)
     if refused:
         return Rendered([], refused, (), ())
+    told = note or _nobody
+    made = _Made(resources, take)
+    if settings.parameters:
+        from render.pipeline import templates
+
+        resources, made.parts, made.diagnostics = templates.expand(resources, settings)
     given = resources
-    resources = renames.follow(resources, settings.namespace)
-    loaded = load.load(resources, settings)
-    context = shared.context(resources, loaded, settings, traced=traced)
-    made = _Made(given, take)
-    held = kept.Kept(context)
-    for resource in resources:
-        if resource.group in load.CONSUMED or resource.index in loaded.refused:
-            continue
-        if not load.is_machine(resource):
-            made.put(resource.body, resource.index)
-            continue
-        machine = Machine(context, resource, load.decode(resource, loaded))
-        if resource.index in loaded.refused:
-            continue
-        body = _render(machine)
-        held.note(machine)
-        made.note(machine)
-        if not machine.failed:
-            if note is not None:
-                note(machine, body)
-            made.put(body, resource.index)
-    found = (*loaded.diagnostics, *made.diagnostics, *held.diagnostics(), *made.settle(context))
-    return Rendered(
-        made.bodies,
-        ordered(suppression.suppress(found, resources)),
-        tuple(made.provenance),
-        tuple(made.sources),
+    resources = renames.follow(
+        resources, settings.namespace, lambda: elsewhere.bundled_names(given, settings)
     )
+    loaded = definitions.load(resources, settings)
+    context = shared.context(resources, loaded, settings, traced=traced)
+    held, reach, old = PinDrift(context), _reach(context), Obsolete(context)
+    watchers = (held, made, old) if reach is None else (held, made, old, reach)
+    clashing = Clashes()
+    # Beyond KubeVirt's own words: with its admission, or not at all.
+    asked = settings.admission != "off" and settings.emit != "expand"
+    watching = (*watchers, clashing) if asked else watchers
+    for resource in resources:
+        if resource.group in definitions.CONSUMED or resource.index in loaded.refused:
+            continue
+        if definitions.is_machine(resource):
+            machine = _machine_of(resource, context, loaded)
+            is_refused = resource.index in loaded.refused
+            _render_machine(
+                machine,
+                made,
+                watchers if is_refused else watching,
+                _nobody if is_refused else told,
+                is_refused=is_refused,
+            )
+        elif resource.kind in _HOLDERS and _is_holder(resource):
+            _render_held(resource, context, made, watchers, told)
+        else:
+            made.diagnostics += _check_template(resource, resources, context)
+            if not old.takes(resource):
+                made.put(served.current(resource, context.release), resource.index)
+    found = (
+        *loaded.diagnostics,
+        *made.diagnostics,
+        *made.left_out(),
+        *held.diagnostics(),
+        *(reach.diagnostics(resources) if reach else ()),
+        *old.diagnostics(),
+        *clashing.diagnostics(resources),
+        *made.settle(context),
+    )
+    found = made.relocated(suppression.suppress(found, resources))
+    return Rendered(made.bodies, ordered(found), tuple(made.provenance), tuple(made.sources))
+
+
+_MOST_ERRORS = 10_000
+"""Of a run: nothing is printed then, and nobody reads more."""
+
+
+def _reach(context: Context) -> "PresetReach | None":
+    if not context.presets:
+        return None
+    from render.pipeline.reach import PresetReach
+
+    return PresetReach(context)
+
+
+def _render_machine(
+    machine: Machine,
+    made: "_Made",
+    watchers: "Sequence[_Watcher]",
+    told: Callable[[Machine, Tree], None],
+    *,
+    is_refused: bool,
+) -> None:
+    """Take *machine* through its stages; of one whose manifest *is_refused* only the schema says more."""
+    if is_refused:
+        _check_schema(machine)
+    body = machine.resource.body if is_refused else _render(machine)
+    for watcher in watchers:
+        watcher.note(machine)
+    told(machine, body)
+    if not machine.failed:
+        made.put(body, machine.resource.index)
+
+
+def _nobody(_machine: Machine, _body: Tree) -> None:
+    """Nobody wants to be told what became of a machine."""
+
+
+def _machine_of(resource: Resource, context: Context, loaded: definitions.Definitions) -> Machine:
+    """The machine that *resource* is, before its stages; findings about its manifest go to *loaded*."""
+    known = len(loaded.diagnostics)
+    machine = Machine(context, resource, definitions.decode(resource, loaded))
+    machine.missing = tuple(
+        one.location.path for one in loaded.diagnostics[known:] if one.code == MISSING_FIELD.number
+    )
+    return machine
+
+
+def _check_template(
+    resource: Resource, resources: Sequence[Resource], context: Context
+) -> list[Diagnostic]:
+    if resource.kind not in _TEMPLATES:
+        return []
+    from render.convert.templates import is_template
+    from render.pipeline import templates
+
+    return templates.check(resource, resources, context, _render) if is_template(resource) else []
+
+
+def _is_holder(resource: Resource) -> bool:
+    from render.pipeline.stages import holders
+
+    return holders.is_holder(resource)
+
+
+def _render_held(
+    resource: Resource,
+    context: Context,
+    made: "_Made",
+    watchers: "Sequence[_Watcher]",
+    told: Callable[[Machine, Tree], None],
+) -> None:
+    """Render what a pool or a replica set makes, in its template; with ``vmi`` an instance takes its place."""
+    from render.pipeline.stages import holders
+
+    settings = context.settings
+    fault = holders.incomplete(resource)
+    if fault is not None:
+        made.diagnostics.append(fault)
+        return
+    expands = settings.emit == "expand"
+    asked = settings.admission == "strict" or (settings.admission == "full" and not expands)
+    found = holders.check(resource, context) if asked else []
+    if expands:
+        found.append(holders.unexpanded(resource))
+    if expands and not asked:
+        made.diagnostics += found
+        made.put(resource.body, resource.index)
+        return
+    one = holders.made(resource, numbered=settings.emit == "vmi")
+    read = definitions.Definitions(Target(context.release))
+    machine = Machine(context, one, definitions.decode(one, read))
+    machine.failed = bool(read.refused)
+    body = one.body if machine.failed else _render(machine)
+    refused = any(diagnostic.is_error for diagnostic in found)
+    inner = [
+        holders.relocated(resource, said) for said in (*read.diagnostics, *machine.diagnostics)
+    ]
+    found += (said for said in inner if not said.is_error)
+    if not refused:  # it would only be said again
+        found += holders.unusable(resource, (said for said in inner if said.is_error))
+    machine.diagnostics = found
+    template = holders.template_of(resource)
+    machine.provenance = [
+        said._replace(field=(*template, *said.field)) for said in machine.provenance
+    ]
+    for watcher in watchers:
+        watcher.note(machine)
+    told(machine, body)
+    if machine.failed:
+        return
+    if expands:
+        body = resource.body
+    elif settings.emit != "vmi":
+        body = holders.held(resource, one, body)
+    made.put(body, resource.index)
+
+
+class _Watcher(Protocol):
+    """What wants to know each machine after its stages."""
+
+    def note(self, machine: Machine) -> None:
+        """Look at *machine*."""
 
 
 class _Made:
     """What came of the resources so far; *given* are these as they came, *take* gets the bodies if anybody wants them.
 
-    *beside*: what is to be emitted beside the machines in the end.
+    *beside*: what is to be emitted beside the machines in the end; *parts*: what templates of the input made.
     """
 
     def __init__(
@@ -197,31 +427,54 @@ class _Made:
         self.bodies: list[Tree] = []
         self.sources: list[int | None] = []
         self.diagnostics: list[Diagnostic] = []
+        self.errors = 0
         self.provenance: list[Provenance] = []
-        self.beside: list[Beside] = []
+        self.beside: list[Companion] = []
+        self.parts: Parts = {}
         self._given = given
         self._take = take or (lambda body, _: self.bodies.append(body))
 
     def put(self, body: Tree, index: int) -> None:
         """Keep *body*, made of the resource at *index*."""
-        source = index if body is self._given[index].body else None
+        is_given = index < len(self._given) and body is self._given[index].body
+        source = index if is_given else None
         self.sources.append(source)
         self._take(body, source)
 
     def note(self, machine: Machine) -> None:
         """Keep what *machine* has to say."""
-        self.diagnostics += machine.diagnostics
+        for found in machine.diagnostics:
+            self.errors += found.is_error
+            if self.errors <= _MOST_ERRORS or not found.is_error:
+                self.diagnostics.append(found)
         self.provenance += machine.provenance
         if not machine.failed:
             self.beside += machine.beside
+
+    def relocated(self, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+        """*found* at the lines of the templates that were filled in."""
+        if not self.parts:
+            return found
+        from render.pipeline import templates
+
+        self.provenance = [templates.attributed(one, self.parts) for one in self.provenance]
+        return tuple(templates.relocated(one, self.parts) for one in found)
+
+    def left_out(self) -> Iterator[Diagnostic]:
+        """How many errors are not kept."""
+        if self.errors > _MOST_ERRORS:
+            message = f"and {self.errors - _MOST_ERRORS:,} more errors"
+            yield codes.LIMIT_EXCEEDED.at(
+                Location(), message, help="mend those that are shown first"
+            )
 
     def settle(self, context: Context) -> list[Diagnostic]:
         """Put what is emitted beside the machines; the answer is what is wrong with that."""
         if not self.beside:
             return []
-        from render.pipeline import beside
+        from render.pipeline.stages import companions
 
-        added, faults = beside.settle(self.beside, context)
+        added, faults = companions.settle(self.beside, context)
         for body in added:
             self.sources.append(None)
             self._take(body, None)
@@ -229,9 +482,17 @@ class _Made:
 
 
 def _render(machine: Machine) -> Tree:
-    steps, made = stages(machine.resource, machine.context.settings)
+    settings = machine.context.settings
+    if settings.emit == "expand" and settings.admission == "strict":
+        _admit_expanded(machine)
+    steps, made = stages(machine.resource, settings)
     for stage in steps:
         stage(machine)
         if machine.failed:
             return machine.resource.body
-    return machine.resource.body if made is None else made(machine)
+    if made is None:
+        return machine.resource.body
+    body = made(machine)
+    if machine.context.traced and not machine.failed:
+        machine.leave_out_absent(body)
+    return body

@@ -3,16 +3,26 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from render.diagnostics.codes import INVALID_VALUE, PIN_ENDED, REVISION_NOT_FOUND
-from render.diagnostics.diagnostic import Diagnostic, at
+from render.convert import v1alpha1
+from render.diagnostics.codes import (
+    INVALID_VALUE,
+    LEFT_OUT,
+    PIN_ENDED,
+    RELEASE,
+    REVISION_NOT_FOUND,
+)
+from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition
-from render.model.resource import KUBEVIRT, OWN, Resource
+from render.model.kinds import KIND_CLASSES, KindClass, class_of
+from render.model.release import release_named, tag
+from render.model.resource import OWN, Resource
 from render.model.tree import Tree
-from render.pipeline import context, load, order, pins, stamping
+from render.pipeline import order
+from render.pipeline.input import context, definitions, pinned, releases
 from render.pipeline.machine import Machine
+from render.pipeline.stages import holders, pins, stamping
 from render.resolve.find import OBJECT_NAME_LABEL, Missing, find
-from render.resolve.kinds import KIND_CLASSES, KindClass
 from render.revisions import lock as locks
 from render.revisions.hashes import PREFIX, Ref, content_hash
 from render.revisions.lock import CLASSES, Content, Entry, Lock, Pin
@@ -21,7 +31,7 @@ from render.settings import Settings
 _UNKNOWN = f"{PREFIX}{'0' * 64}"
 
 
-class Move(NamedTuple):
+class PinMove(NamedTuple):
     """What the lock will say of *vm* (*new*, None: nothing any more), and what it said (*old*)."""
 
     vm: str
@@ -31,11 +41,15 @@ class Move(NamedTuple):
 
 
 class Pinned(NamedTuple):
-    """The lock as it should be, what that changes by VM, and the findings of the rendering."""
+    """The lock as it should be, what that changes by VM, and the findings of the rendering.
+
+    *before*: the release that the lock was written for until now.
+    """
 
     lock: Lock
-    moves: list[Move]
+    moves: list[PinMove]
     diagnostics: list[Diagnostic]
+    before: str
 
 
 class Adopted(NamedTuple):
@@ -46,13 +60,28 @@ class Adopted(NamedTuple):
     diagnostics: list[Diagnostic]
 
 
+def is_pinned(resource: Resource) -> bool:
+    """Whether a lock has a place for *resource*: any VM with a name, of any time; what decides a VMI is not pinned."""
+    is_vm = definitions.is_machine(resource) and resource.kind != definitions.VMI
+    return is_vm and resource.name != ""
+
+
 def vms(resources: Iterable[Resource]) -> dict[str, Resource]:
-    """The VMs among *resources* by the name that a lock gives them."""
+    """The VMs among *resources* by the name that a lock gives them, the first of each pool included."""
     return {
         pins.name_of(resource): resource
-        for resource in resources
-        if (resource.group, resource.kind) == (KUBEVIRT, load.VM) and resource.name
+        for resource in map(holders.machine_of, resources)
+        if is_pinned(resource)
     }
+
+
+def without_locks(resources: Iterable[Resource]) -> list[Resource]:
+    """*resources*, the locks among them emptied."""
+    empty = locks.document(locks.EMPTY)
+    return [
+        one._replace(body=empty) if (one.group, one.kind) == (OWN, locks.KIND) else one
+        for one in resources
+    ]
 
 
 def pin(
@@ -68,23 +97,24 @@ def pin(
     settings = settings._replace(
         emit="vm", stored=False, defaults="manifest", firmware_uuid="none", pins="auto", annotations=False
     )  # fmt: skip
-    found = pins.find(resources, settings)
+    found = pinned.find(resources, settings)
     old = found.lock
     start = _start(old, resources, upgrade, adopted)
     made: dict[str, Pin] = {}
     contents = dict(start.revisions)
 
     def note(machine: Machine, body: Tree) -> None:
-        if machine.resource.kind == load.VM and machine.resource.name:
+        if not machine.failed and is_pinned(machine.resource):
             vm = pins.name_of(machine.resource)
             made[vm] = _pinned(machine, body, old.pins.get(vm), contents)
 
-    empty = locks.document(locks.EMPTY)
-    unlocked = [
-        one._replace(body=empty) if (one.group, one.kind) == (OWN, locks.KIND) else one
-        for one in resources
-    ]
-    rendered = order.run(unlocked, settings._replace(lock=locks.document(start)), note)
+    unlocked = without_locks(resources)
+    release = tag(releases.target(resources, settings).release)
+    settings = settings._replace(lock=locks.document(start))
+    rendered = order.run(unlocked, settings, note)
+    otherwise = _otherwise(unlocked, settings, old, made, release)
+    for vm in otherwise:
+        made[vm] = made[vm]._replace(revision=old.pins[vm].revision)
     impossible = [
         INVALID_VALUE.at(
             at(resource, ("metadata", "name")),
@@ -95,15 +125,61 @@ def pin(
         if not locks.is_vm(vm)
     ]
     diagnostics = [*found.diagnostics, *impossible, *(adopted.diagnostics if adopted else ())]
-    # That a pin ends is what the caller does, and no news.
-    diagnostics += [one for one in rendered.diagnostics if one.code != PIN_ENDED.number]
+    # That a pin ends is what the caller does, and no news; and nothing is printed, so that nothing is left out.
+    quiet = (PIN_ENDED.number, LEFT_OUT.number)
+    diagnostics += [one for one in rendered.diagnostics if one.code not in quiet]
     known = vms(resources)
     moves = [
-        Move(vm, old.pins.get(vm), made.get(vm), known.get(vm))
+        PinMove(vm, old.pins.get(vm), made.get(vm), known.get(vm))
         for vm in sorted(old.pins.keys() | made.keys())
-        if old.pins.get(vm) != made.get(vm)
+        if old.pins.get(vm) != made.get(vm) and vm not in otherwise
     ]
-    return Pinned(Lock(contents, made), moves, diagnostics)
+    if otherwise:
+        count = f"{len(otherwise)} VM{'' if len(otherwise) == 1 else 's'}"
+        before = old.kubevirt or locks.UNSAID
+        message = f"rendered otherwise by KubeVirt {release} than by {before}, which the lock was written for: {count}"
+        diagnostics.append(
+            RELEASE.at(Location(), message, help="no VM gets a new revision by that")
+        )
+    return Pinned(Lock(contents, made, release), moves, diagnostics, old.kubevirt)
+
+
+def _otherwise(
+    resources: Sequence[Resource],
+    settings: Settings,
+    old: Lock,
+    made: Mapping[str, Pin],
+    release: str,
+) -> frozenset[str]:
+    """The VMs that are rendered otherwise than *old* says for no reason but the *release*.
+
+    Where nobody knows how the other release renders, that is taken to be the reason.
+    """
+    before = old.kubevirt or locks.UNSAID
+    suspects = {
+        vm
+        for vm, pin in made.items()
+        if vm in old.pins
+        and pin.rendered != old.pins[vm].rendered
+        and pin.entries == old.pins[vm].entries
+    }
+    if not suspects or release == before:
+        return frozenset()
+    if release_named(before) is None:
+        return frozenset(suspects)
+    earlier = _hashes(resources, settings._replace(kubevirt=before))
+    return frozenset(vm for vm in suspects if earlier.get(vm) == old.pins[vm].rendered)
+
+
+def _hashes(resources: Sequence[Resource], settings: Settings) -> dict[str, str]:
+    """What each VM renders to, as a hash."""
+    found: dict[str, str] = {}
+
+    def note(machine: Machine, body: Tree) -> None:
+        found[pins.name_of(machine.resource)] = stamping.manifest_hash(machine, body)
+
+    order.run(resources, settings, note)
+    return found
 
 
 def _start(
@@ -112,7 +188,7 @@ def _start(
     """The pins that hold while the VMs are rendered."""
     kept = {vm: pin for vm, pin in old.pins.items() if vm not in upgrade}
     if adopted is None:
-        return Lock(old.revisions, kept)
+        return Lock(old.revisions, kept, old.kubevirt)
     for vm, resource in vms(resources).items():
         if vm not in adopted.entries:
             continue
@@ -121,7 +197,7 @@ def _start(
             volume = tree.get(resource.spec, word, "inferFromVolume") or ""
             entries[word] = Entry(ref, volume if isinstance(volume, str) else "")
         kept[vm] = Pin(1, entries, _UNKNOWN)
-    return Lock({**old.revisions, **adopted.contents}, kept)
+    return Lock({**old.revisions, **adopted.contents}, kept, old.kubevirt)
 
 
 def _pinned(machine: Machine, body: Tree, old: Pin | None, contents: dict[str, Content]) -> Pin:
@@ -136,16 +212,17 @@ def _pinned(machine: Machine, body: Tree, old: Pin | None, contents: dict[str, C
         was = old.entries.get(word, Entry()) if old else Entry()
         before = was.before if was.ref == ref else was.ref
         entries[word] = Entry(ref, volume or "", before)
-    for word, definition in (
-        ("instancetype", machine.instancetype),
-        ("preference", machine.preference),
-    ):
-        if definition is not None and word in refs and refs[word].hash not in contents:
-            contents[refs[word].hash] = Content(word, pins.content_of(definition))
+    for word, definition in stamping.in_force(machine):
+        if word in refs and refs[word].hash not in contents:
+            held = Content(class_of(definition.kind), pins.content_of(definition))
+            contents[refs[word].hash] = held
     rendered = stamping.manifest_hash(machine, body)
+    stored = v1alpha1.stored_revision(machine.resource)
     if old is None:
-        return Pin(1, entries, rendered)
-    return Pin(old.revision + (rendered != old.rendered), entries, rendered)
+        return Pin(stored or 1, entries, rendered)
+    if rendered == old.rendered:
+        return Pin(old.revision, entries, rendered)
+    return Pin(max(old.revision + 1, stored), entries, rendered)
 
 
 def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Settings) -> Adopted:
@@ -153,7 +230,7 @@ def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Set
 
     Only what a ControllerRevision holds is certain; a VM whose revisions *dump* lacks is reported.
     """
-    loaded = load.load(dump, settings)
+    loaded = definitions.load(dump, settings)
     shared = context.context(dump, loaded, settings, traced=False)
     running = {(one.namespace or settings.namespace, one.name): one for one in vms(dump).values()}
     adopted = Adopted({}, {}, [])
@@ -173,6 +250,7 @@ def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Set
                 status if isinstance(status, dict) else {},
                 live.namespace or settings.namespace,
                 shared.catalogue,
+                shared.release,
             )
             revision = None if isinstance(definition, Missing) else definition.resource
             if isinstance(definition, Missing) or not revision or revision.group != "apps":
@@ -227,4 +305,5 @@ def merge(base: Lock, ours: Lock, theirs: Lock) -> tuple[Lock, list[str]]:
         if chosen is not None:
             pinned[vm] = chosen
     contents: Mapping[str, Content] = {**base.revisions, **ours.revisions, **theirs.revisions}
-    return Lock(contents, pinned), refused
+    release = theirs.kubevirt if ours.kubevirt == base.kubevirt else ours.kubevirt
+    return Lock(contents, pinned, release), refused

@@ -3,22 +3,8 @@
 from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.model.fieldpath import FieldPath
-from render.model.resource import ResourceRef
+from render.model.provenance import Provenance
 from render.model.tree import Tree
-
-
-class Provenance(NamedTuple):
-    """*field* of the VM *resource* was set by *source_field* of *source*, which the input has at *position*.
-
-    *position* is None for a bundled object.
-    """
-
-    resource: ResourceRef
-    field: FieldPath
-    source: ResourceRef
-    source_field: FieldPath
-    position: int | None
 
 
 class Rendered(NamedTuple):

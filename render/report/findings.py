@@ -1,34 +1,34 @@
 """Findings: diagnostics with their places, in the order in which every format shows them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import sha256
 from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Severity, ordered
 from render.report.places import Place, Sources
 
-_SAID_ALWAYS = frozenset(
-    {
-        codes.BUNDLED_USED.number,
-        codes.BUNDLED_DIFFERS.number,
-        codes.HISTORY_ENDS.number,
-        codes.OBJECT_GONE.number,
-        codes.PLACEHOLDER.number,
-    }
-)
-
 
 class Finding(NamedTuple):
-    """A diagnostic with its own place, and one for each of its related locations."""
+    """A diagnostic with its own place, and one for each of its related locations.
+
+    *fingerprint* stays the same while the finding does, wherever its lines are; ``""`` where nobody has asked for it.
+    *builds* are the folders of the kustomizations in which it is found.
+    *releases* are the KubeVirt releases that it holds for, where it was asked for several.
+    """
 
     diagnostic: Diagnostic
     place: Place
     related: tuple[Place, ...] = ()
+    fingerprint: str = ""
+    builds: tuple[str, ...] = ()
+    releases: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
-        """Code and slug: ``VR301 instancetype-conflict``."""
-        return f"{self.diagnostic.code} {codes.CODES[self.diagnostic.code].slug}"
+        """Code and slug, or check: ``VR301 instancetype-conflict``, ``VR419 disks/name-unique``."""
+        name = self.diagnostic.check or codes.CODES[self.diagnostic.code].slug
+        return f"{self.diagnostic.code} {name}"
 
     @property
     def text(self) -> str:
@@ -39,34 +39,46 @@ class Finding(NamedTuple):
             parts = []
         if diagnostic.field and diagnostic.field not in diagnostic.message:
             parts.append(diagnostic.field)
-        return ": ".join([*parts, diagnostic.message])
+        where = f" (KubeVirt {', '.join(self.releases)})" if self.releases else ""
+        return ": ".join([*parts, diagnostic.message]) + where
 
 
 def find(diagnostics: Iterable[Diagnostic], sources: Sources) -> list[Finding]:
     """Look up the places of *diagnostics* of one input."""
-    return [
+    found = [
         Finding(
             diagnostic,
-            sources.place(diagnostic.location),
+            sources.place(diagnostic.position or diagnostic.location),
             tuple(sources.place(related.location) for related in diagnostic.related),
         )
         for diagnostic in ordered(diagnostics)
     ]
+    sources.close()
+    return found
 
 
 def merge(findings: Iterable[Finding]) -> list[Finding]:
     """The findings of several inputs in one order: without a file first, then by position.
 
-    A base that several kustomizations share is reported once: objects have another index in each.
+    A base that several kustomizations share is reported once: objects have another index in each. So is what holds for
+    several releases.
     """
     once: dict[object, Finding] = {}
     for found in findings:
         diagnostic = found.diagnostic
         about = (diagnostic.code, diagnostic.message, diagnostic.location.path, diagnostic.resource)
-        once.setdefault((about, found.place, found.related), found)
-    return sorted(
-        once.values(), key=lambda found: (found.place.file, found.place.line, found.place.column)
-    )
+        key = (about, found.place, found.related)
+        other = once.setdefault(key, found)
+        if other is not found:
+            once[key] = other._replace(
+                builds=tuple(dict.fromkeys((*other.builds, *found.builds))),
+                releases=tuple(dict.fromkeys((*other.releases, *found.releases))),
+            )
+    return sorted(once.values(), key=_order)
+
+
+def _order(found: Finding) -> tuple[str, int, int]:
+    return found.place.file, found.place.line, found.place.column
 
 
 def worth_saying(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -77,8 +89,66 @@ def worth_saying(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     kept, said = [], set()
     for diagnostic in ordered(diagnostics):
         if diagnostic.severity is Severity.INFO:
-            if diagnostic.code not in _SAID_ALWAYS or (diagnostic.code, diagnostic.message) in said:
+            repeated = (diagnostic.code, diagnostic.message) in said
+            if repeated or not codes.CODES[diagnostic.code].always_said:
                 continue
             said.add((diagnostic.code, diagnostic.message))
         kept.append(diagnostic)
     return kept
+
+
+_SINGLE = 3
+"""As many equal findings stand each by itself."""
+
+
+class Group(NamedTuple):
+    """A finding, and the *others* that say the same of other objects."""
+
+    first: Finding
+    others: tuple[Finding, ...] = ()
+
+
+def groups(findings: Iterable[Finding]) -> list[Group]:
+    """*findings*, with those that say the same of many objects put together where the first of them stands."""
+    same: dict[object, list[Finding]] = {}
+    for found in findings:
+        one = found.diagnostic
+        kind = one.resource.kind if one.resource else found.place
+        related = tuple(other.message for other in one.related)
+        about = (one.code, one.severity, kind, one.message, one.field, one.help, related)
+        same.setdefault(about, []).append(found)
+    grouped: list[Group] = []
+    for members in same.values():
+        if len(members) <= _SINGLE:
+            grouped += [Group(found) for found in members]
+        else:
+            grouped.append(Group(members[0], tuple(members[1:])))
+    return sorted(grouped, key=lambda group: _order(group.first))
+
+
+def worst(shown: Sequence[Group], most: int) -> list[Group]:
+    """At most *most* of *shown* (0: all), the most severe, in the order that they have."""
+    if not most or len(shown) <= most:
+        return list(shown)
+    ranks = list(Severity)
+    ranked = sorted(
+        range(len(shown)), key=lambda index: ranks.index(shown[index].first.diagnostic.severity)
+    )
+    return [shown[index] for index in sorted(ranked[:most])]
+
+
+def identified(findings: Iterable[Finding], seen_from: Callable[[str], str]) -> list[Finding]:
+    """*findings* with their fingerprints; *seen_from* tells how a file is called in its repository.
+
+    Of several that say the same of the same, the first keeps its own where a later one goes.
+    """
+    counts: dict[tuple[str, ...], int] = {}
+    made = []
+    for found in findings:
+        one = found.diagnostic
+        names = one.resource or ("", "", "")
+        about = (one.code, *names, one.field, seen_from(found.place.file), one.message)
+        nth = counts[about] = counts.get(about, 0) + 1
+        text = "\0".join((*about, str(nth))).encode("utf-8", "backslashreplace")
+        made.append(found._replace(fingerprint=sha256(text).hexdigest()[:32]))
+    return made

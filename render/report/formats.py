@@ -1,24 +1,61 @@
-"""The output formats of a report; the choices of ``--format`` are the keys."""
+"""The output formats of a report, one row each; the choices of ``--format`` are their names."""
 
 from collections.abc import Sequence
 from importlib import import_module
+from typing import NamedTuple
 
-from render.report.findings import Finding
+from render.report.findings import Finding, Group, groups, worst
+from render.report.summary import Tally
 
-FORMATS = {
-    "text": "render.report.text",
-    "json": "render.report.plain_json",
-    "sarif": "render.report.sarif",
-    "github": "render.report.github",
-    "junit": "render.report.junit",
+
+class Format(NamedTuple):
+    """*module* has ``report(findings) -> str``; *for_people*: what was skipped is left out unless somebody asks."""
+
+    name: str
+    module: str
+    for_people: bool = True
+
+
+FORMATS: dict[str, Format] = {
+    row.name: row
+    for row in (
+        Format("text", "render.report.text"),
+        Format("json", "render.report.plain_json", for_people=False),
+        Format("sarif", "render.report.sarif"),
+        Format("github", "render.report.github"),
+        Format("junit", "render.report.junit"),
+    )
 }
 
 
-def report(name: str, findings: Sequence[Finding], *, colour: bool = False) -> str:
-    """The report on *findings* in the format *name*; only the text format knows colours."""
+class Style(NamedTuple):
+    """How much is shown, and how: at *most* so many findings (0: all), *grouped* and in *colour* where that is text."""
+
+    most: int = 0
+    grouped: bool = True
+    colour: bool = False
+
+
+def report(
+    name: str,
+    findings: Sequence[Finding],
+    tally: Tally | None = None,
+    style: Style = Style(),  # noqa: B008 - a value
+) -> str:
+    """The report on *findings* in the format *name*; *tally* are the figures where those of *findings* are not all."""
+    tally = tally or Tally().counting(findings)
+    whole = (
+        groups(findings) if name == "text" and style.grouped else [Group(one) for one in findings]
+    )
+    shown = worst(whole, style.most)
     if name == "text":
         from render.report import text
 
-        return text.report(findings, colour=colour)
-    written: str = import_module(FORMATS[name]).report(findings)
+        return text.report(shown, cut=len(whole) - len(shown), colour=style.colour)
+    firsts = [group.first for group in shown]
+    module = import_module(FORMATS[name].module)
+    if name == "json":
+        cut: str = module.report(firsts, tally._replace(cut=len(whole) - len(shown)))
+        return cut
+    written: str = module.report(firsts)
     return written

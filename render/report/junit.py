@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from render.report import text
-from render.report.findings import Finding
+from render.report.findings import Finding, Group
 
 
 def report(findings: Sequence[Finding]) -> str:
@@ -32,7 +32,9 @@ def _case(found: Finding) -> str:
     resource = f" {diagnostic.resource}" if diagnostic.resource else ""
     name = f"{found.title}{resource}"
     opening = f"    <testcase classname={_attribute(found.place.file or 'virt-render')} name={_attribute(name)}>"
-    body = escape("\n".join(text.printable(line) for line in text.report([found]).splitlines()))
+    body = escape(
+        "\n".join(text.printable(line) for line in text.report([Group(found)]).splitlines())
+    )
     if diagnostic.is_error:
         inner = f"<failure type={_attribute(found.title)} message={_attribute(found.text)}>{body}</failure>"
     else:

@@ -1,22 +1,27 @@
 """Symbolic locations to file, line and column; looked up only for what is reported."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics.diagnostic import Location
+from render.model.fieldpath import FieldPath
 from render.model.resource import Origin
 
 if TYPE_CHECKING:
-    from render.diagnostics.secrets import Masked
+    from render.yaml.excerpts import Excerpt, Excerpts
 
 
 class Place(NamedTuple):
-    """A position to show: *line* and *column* count from 1, 0 where unknown; *source* is the line's text."""
+    """A position to show: *line* and *column* count from 1, 0 where unknown.
+
+    *source* is what may be shown of the line, and *caret* the character in it, from 1, that is meant.
+    """
 
     file: str = ""
     line: int = 0
     column: int = 0
     source: str = ""
+    caret: int = 0
 
     def __str__(self) -> str:
         return ":".join([self.file, *(str(n) for n in (self.line, self.column) if n)])
@@ -26,17 +31,22 @@ class Sources:
     """Where the objects of one input were read.
 
     *origins*: by input index; *data*: the bytes of the files, by the name that origins use. An origin whose
-    file is not in *data* (it came through kustomize, say) gives a place without a line.
+    file is not in *data* (it came through kustomize, say) gives a place without a line. *blame* knows who else wrote a
+    field of an object: file, line and column.
     """
 
-    __slots__ = ("_data", "_lines", "_origins")
+    __slots__ = ("_blame", "_data", "_lines", "_origins")
 
     def __init__(
-        self, origins: Sequence[Origin | None] = (), data: Mapping[str, bytes] | None = None
+        self,
+        origins: Sequence[Origin | None] = (),
+        data: Mapping[str, bytes] | None = None,
+        blame: Callable[[int, FieldPath], tuple[str, int, int] | None] | None = None,
     ) -> None:
         self._origins = origins
+        self._blame = blame
         self._data = data or {}
-        self._lines: dict[str, Masked] = {}
+        self._lines: dict[str, Excerpts] = {}
 
     def place(self, location: Location) -> Place:
         """Where *location* stands; a missing field has the place of the nearest field around it."""
@@ -46,27 +56,29 @@ class Sources:
             if origin is None:
                 return Place()
             file, line, column = origin.file, 0, 0
-            if file in self._data:
-                from render.manifests import positions
+            written = self._blame(location.index, location.path) if self._blame else None
+            if written is not None:
+                file, line, column = written
+            elif file in self._data:
+                from render.yaml import positions
 
                 line, column = positions.locate(self._data[file], origin, location.path)
-        return Place(file, line, column, self._source(file, line, column, location))
+        return Place(file, line, column, *self._excerpt(file, line, column))
 
-    def _source(self, file: str, line: int, column: int, location: Location) -> str:
-        """The text of *line*, without what is secret in it."""
+    def close(self) -> None:
+        """Give back what was remembered for looking up places."""
+        if self._lines:
+            from render.yaml import positions
+
+            self._lines.clear()
+            positions.forget()
+
+    def _excerpt(self, file: str, line: int, column: int) -> "Excerpt":
+        """What to show of *line*, without what is secret in it."""
         if not line or file not in self._data:
-            return ""
-        from render.diagnostics import secrets
-
+            return "", 0
         if file not in self._lines:
-            lines = self._data[file].decode("utf-8", "replace").splitlines()
-            self._lines[file] = secrets.Masked(lines)
-        if line > len(self._lines[file]):
-            return ""
-        text = self._lines[file].line(line)
-        kind = location.resource.kind if location.resource else ""
-        if secrets.MASK in text or not secrets.is_secret(location.path, kind):
-            return text
-        before = max(column - 1, 0)
-        key, colon, value = text[before:].partition(":")
-        return f"{text[:before]}{key}: {secrets.MASK}" if colon and value.strip() else text
+            from render.yaml.excerpts import Excerpts
+
+            self._lines[file] = Excerpts(self._data[file])
+        return self._lines[file].at(line, column)

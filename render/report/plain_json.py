@@ -1,34 +1,43 @@
 """The JSON report (``schemas/report.schema.json``): everything that is known of each finding."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
+from render.diagnostics.codes import CODES
 from render.diagnostics.diagnostic import Location, Severity
 from render.model import fieldpath
+from render.report import escaping
 from render.report.findings import Finding
 from render.report.places import Place
+from render.report.summary import Tally
 
 FORMAT_VERSION = 1
 
 
-def report(findings: Sequence[Finding]) -> str:
+def report(findings: Sequence[Finding], tally: Tally) -> str:
     """One JSON document; keys are stable within a `FORMAT_VERSION`, new ones may be added."""
-    severities = [found.diagnostic.severity for found in findings]
     document = {
         "formatVersion": FORMAT_VERSION,
-        "summary": {f"{severity}s": severities.count(severity) for severity in Severity},
+        "summary": {
+            **{f"{severity}s": tally.severities.get(severity, 0) for severity in Severity},
+            "machines": tally.machines,
+            "kustomizations": tally.kustomizations,
+            "unseen": dict(sorted(tally.unseen.items())),
+            "accepted": tally.accepted,
+            "before": tally.before,
+            "cut": tally.cut,
+        },
         "diagnostics": [_finding(found) for found in findings],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return escaping.dumps(document, indent=2) + "\n"
 
 
 def _finding(found: Finding) -> dict[str, Any]:
     diagnostic = found.diagnostic
-    code, slug = found.title.split(" ", 1)
     return {
-        "code": code,
-        "slug": slug,
+        "code": diagnostic.code,
+        "slug": CODES[diagnostic.code].slug,
+        "check": diagnostic.check or None,
         "severity": diagnostic.severity,
         "message": diagnostic.message,
         **_where(diagnostic.location, found.place),
@@ -37,6 +46,9 @@ def _finding(found: Finding) -> dict[str, Any]:
             for related, place in zip(diagnostic.related, found.related, strict=True)
         ],
         "help": diagnostic.help,
+        "releases": list(found.releases),
+        "fingerprint": found.fingerprint,
+        "builds": list(found.builds),
     }
 
 

@@ -1,6 +1,5 @@
 """SARIF 2.1.0, for code scanning services (valid with zero results)."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
@@ -8,6 +7,7 @@ from urllib.parse import quote
 from render.diagnostics.codes import CODES
 from render.diagnostics.diagnostic import Severity
 from render.diagnostics.explanations import EXPLANATIONS
+from render.report import escaping
 from render.report.findings import Finding
 from render.report.places import Place
 
@@ -42,7 +42,7 @@ def report(findings: Sequence[Finding]) -> str:
         "version": "2.1.0",
         "runs": [run],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return escaping.dumps(document, indent=2) + "\n"
 
 
 def _rule(code: str) -> dict[str, Any]:
@@ -50,6 +50,7 @@ def _rule(code: str) -> dict[str, Any]:
     return {
         "id": code,
         "name": CODES[code].slug,
+        "helpUri": CODES[code].uri,
         "shortDescription": {"text": explanation.meaning},
         "help": {"text": explanation.cure},
         "defaultConfiguration": {"level": _LEVELS[CODES[code].severity]},
@@ -85,6 +86,13 @@ def _result(found: Finding, rules: list[str]) -> dict[str, Any]:
         "level": _LEVELS[diagnostic.severity],
         "message": _message(found),
         "locations": [location],
+        # The rule stays the code, by which services dismiss and count; a check is one of many below it.
+        **({"properties": {"check": diagnostic.check}} if diagnostic.check else {}),
+        **(
+            {"partialFingerprints": {"virtRender/v1": found.fingerprint}}
+            if found.fingerprint
+            else {}
+        ),
     }
     related = [
         {**_physical(place), "message": {"text": other.message}}

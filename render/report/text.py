@@ -1,21 +1,47 @@
 """The text report: one line a finding that tools can read, then the source line, the other party and the way out."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 
 from render.diagnostics.diagnostic import Severity
-from render.report.findings import Finding
+from render.report.findings import Finding, Group
 from render.report.places import Place
+from render.report.summary import number
 
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
-_WIDTH = 120
+_NAMED = 3
+_SHORT = {"VirtualMachine": "VM", "VirtualMachineInstance": "VMI"}
 
 
-def report(findings: Sequence[Finding], *, colour: bool = False) -> str:
-    """All *findings*; the first line of each is ``FILE:LINE:COLUMN: SEVERITY CODE SLUG: OBJECT: MESSAGE``.
+def report(groups: Sequence[Group], *, cut: int = 0, colour: bool = False) -> str:
+    """All *groups*; the first line of each is ``FILE:LINE:COLUMN: SEVERITY CODE SLUG: OBJECT: MESSAGE``.
 
-    Notes come without the source line: there may be one for every VM, and nothing in it to mend.
+    Notes come without the source line: there may be one for every VM, and nothing in it to mend. *cut*: how many
+    others there are.
     """
-    return "".join(f"{line}\n" for found in findings for line in _lines(found, colour=colour))
+    lines = [line for group in groups for line in _block(group, colour=colour)]
+    if cut:
+        lines.append(f"and {number(cut, 'more finding')}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _block(group: Group, *, colour: bool) -> Iterator[str]:
+    yield from _lines(group.first, colour=colour)
+    if group.others:
+        resource = group.first.diagnostic.resource
+        kind = resource.kind if resource else "place"
+        more = number(len(group.others), f"more {_SHORT.get(kind, kind)}")
+        named = ", ".join(
+            f"{found.place} ({_name(found)})" if found.diagnostic.resource else str(found.place)
+            for found in group.others[:_NAMED]
+        )
+        rest = f" and {len(group.others) - _NAMED:,} others" if len(group.others) > _NAMED else ""
+        yield printable(f"  and in {more}: {named}{rest}")
+
+
+def _name(found: Finding) -> str:
+    resource = found.diagnostic.resource
+    return "/".join(filter(None, resource[1:])) if resource else ""
 
 
 def _lines(found: Finding, *, colour: bool) -> list[str]:
@@ -29,6 +55,11 @@ def _lines(found: Finding, *, colour: bool) -> list[str]:
     for related, place in zip(diagnostic.related, found.related, strict=True):
         where = f"{place}: " if place.file else ""
         lines.append(printable(f"  {where}{related.message}"))
+    here = os.path.dirname(found.place.file) or "."
+    builds = [folder for folder in found.builds if folder != here]
+    if builds and diagnostic.resource and diagnostic.severity is not Severity.INFO:
+        more = f" and {len(builds) - _NAMED:,} more" if len(builds) > _NAMED else ""
+        lines.append(printable(f"  built by {', '.join(builds[:_NAMED])}{more}"))
     if diagnostic.help:
         help_lines = [printable(line) for line in diagnostic.help.splitlines()]
         lines.append(f"  {_painted('help:', '1', colour=colour)} {help_lines[0]}")
@@ -41,16 +72,13 @@ def _at(place: Place) -> str:
 
 
 def _excerpt(place: Place, *, colour: bool) -> list[str]:
-    """The source line and a caret under the column; of a long line the part around the column."""
-    if not place.source.strip():
+    """The source line and a caret under the column."""
+    if not place.source:
         return []
-    start = max(0, place.column - 1 - _WIDTH // 2) if len(place.source) > _WIDTH else 0
-    lead = "..." if start else ""
-    shown = printable(place.source[start : start + _WIDTH]).rstrip()
-    lines = [f"  {place.line} | {lead}{shown}"]
-    if 0 < place.column <= len(place.source):
-        before = place.source[start : place.column - 1]
-        pad = " " * len(lead) + "".join("\t" if char == "\t" else " " for char in before)
+    lines = [f"  {place.line} | {printable(place.source)}"]
+    if place.caret:
+        before = place.source[: place.caret - 1]
+        pad = "".join("\t" if char == "\t" else " " for char in before)
         lines.append(
             f"  {' ' * len(str(place.line))} | {pad}{_painted('^', '1;31', colour=colour)}"
         )
@@ -62,7 +90,14 @@ def _painted(text: str, style: str, *, colour: bool) -> str:
 
 
 def printable(text: str) -> str:
-    """*text* without control characters: a manifest must not be able to drive the terminal."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in text)
+    """*text*, one line, without what drives a terminal or whoever reads logs for commands.
+
+    Control characters are replaced. GitHub's runner takes a line that begins with ``::``, and ``##[`` anywhere, for a
+    command: a backslash is put before those.
+    """
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in text)
+    if "##[" in text:
+        text = text.replace("##[", "##\\[")
+    begin = len(text) - len(text.lstrip())
+    return f"{text[:begin]}\\{text[begin:]}" if text.startswith("::", begin) else text

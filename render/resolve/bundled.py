@@ -9,28 +9,30 @@ from functools import cache
 from typing import Any
 
 from render.model import types
+from render.model.release import Version, newest_patch, tag
 from render.model.tree import Tree
 
-RELEASES = ("v1.9.0",)
 KINDS = ("VirtualMachineClusterInstancetype", "VirtualMachineClusterPreference")
 
 
 @cache
-def catalog(release: str) -> dict[str, Any]:
+def catalog(release: Version) -> dict[str, Any]:
     """The shipped catalogue: a mapping of names to specs for each of KINDS, and where it comes from."""
-    path = os.path.join(types.schemas_folder(), "catalog", f"kubevirt-{release}.json")
+    path = os.path.join(
+        types.schemas_folder(), "catalog", f"kubevirt-{tag(newest_patch(release))}.json"
+    )
     with open(path, "rb") as file:
         loaded: dict[str, Any] = json.loads(file.read())
     return loaded
 
 
-def definitions(release: str) -> dict[tuple[str, str], Tree]:
+def definitions(release: Version) -> dict[tuple[str, str], Tree]:
     """(kind, name) -> spec of everything that KubeVirt *release* deploys."""
     shipped = catalog(release)
     return {(kind, name): spec for kind in KINDS for name, spec in shipped[kind].items()}
 
 
-def body(release: str, kind: str, name: str) -> Tree:
+def body(release: Version, kind: str, name: str) -> Tree:
     """The shipped object as a manifest. Raises KeyError for an unknown one."""
     return {
         "apiVersion": "instancetype.kubevirt.io/v1beta1",

@@ -6,17 +6,30 @@ Upstream: pkg/instancetype/find/revision.go, spec.go, pkg/instancetype/preferenc
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from render.diagnostics.codes import REVISION_NOT_FOUND, REVISION_UNFIT, UNEXPECTED_KIND, Code
+from render.diagnostics.codes import (
+    INSTANCETYPE_NOT_FOUND,
+    PREFERENCE_NOT_FOUND,
+    REVISION_NOT_FOUND,
+    REVISION_UNFIT,
+    UNEXPECTED_KIND,
+    Code,
+)
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition, Key, Unfit
+from render.model.kinds import KindClass
 from render.model.nearest import nearest
+from render.model.release import Version, holds, since
 from render.model.resource import INSTANCETYPE as GROUP
 from render.model.tree import Tree
-from render.resolve.kinds import KindClass
 
+_NOT_FOUND = {"instancetype": INSTANCETYPE_NOT_FOUND, "preference": PREFERENCE_NOT_FOUND}
 #: Among so many names, looking for a near one costs more than it helps.
 _MANY = 1000
 OBJECT_NAME_LABEL = "instancetype.kubevirt.io/object-name"
+
+
+_RECORDS = since("1.5", "the controller records revisions in the VM's status")
+_COMPARES_NAMES = since("1.5.2", "such a revision counts for the object in its label only")
 
 
 class Missing(NamedTuple):
@@ -31,25 +44,31 @@ class Missing(NamedTuple):
     suggest: Callable[[], str]
 
 
-def find(
-    kind_class: KindClass, matcher: Tree, status: Tree, namespace: str, catalogue: Catalogue
+def find(  # noqa: PLR0913, PLR0917 - what is looked for, and where: no part of it is known to all callers
+    kind_class: KindClass,
+    matcher: Tree,
+    status: Tree,
+    namespace: str,
+    catalogue: Catalogue,
+    release: Version,
 ) -> Definition | Missing:
-    """The definition that *matcher* of a VM in *namespace* means.
+    """The definition that *matcher* of a VM in *namespace* means to KubeVirt *release*.
 
     A ``revisionName`` wins; then what the controller recorded in the VM's *status*, if the revision is still the
-    matcher's; then the object itself, of the input or bundled.
+    matcher's; then the object itself, of the input, of what the cluster has beside it, or bundled.
     """
     named = matcher.get("revisionName")
     if named:
         return _revision(kind_class, named, namespace, catalogue, "revisionName")
     recorded = status and tree.get(status, kind_class.status, "controllerRevisionRef", "name")
-    if recorded:
+    if recorded and holds(_RECORDS, release):
         revision = catalogue.find("apps", "ControllerRevision", namespace, recorded)
         if revision is None:
             return _revision(kind_class, recorded, namespace, catalogue, "name")
         # Only the name is compared: an old revision of another kind stays in force.
         label = tree.get(revision.body, "metadata", "labels", OBJECT_NAME_LABEL)
-        if label is not None and label == matcher.get("name", ""):
+        believed = not holds(_COMPARES_NAMES, release)
+        if believed or (label is not None and label == matcher.get("name", "")):
             return _revision(kind_class, recorded, namespace, catalogue, "name")
     return _live(kind_class, matcher, namespace, catalogue)
 
@@ -100,19 +119,21 @@ def _live(
         )
     if not name:
         return Missing(
-            kind_class.not_found,
+            _NOT_FOUND[kind_class.word],
             "resource name may not be empty",
             "name",
             lambda: "name an object",
         )
     scope = namespace if kind == kind_class.namespaced else ""
     found = catalogue.definitions.get(Key(kind, scope, name))
+    if found is None:
+        found = catalogue.elsewhere.get(Key(kind, scope, name))
     if found is not None:
         return found
     if kind == kind_class.cluster and (kind, name) in catalogue.bundled:
         return Definition(kind, name, catalogue.bundled[kind, name], None)
     return Missing(
-        kind_class.not_found,
+        _NOT_FOUND[kind_class.word],
         f'{kind.lower()}s.{GROUP} "{name}" not found',
         "name",
         lambda: _suggest(kind_class, Key(kind, scope, name), catalogue),
@@ -130,7 +151,9 @@ def _suggest(kind_class: KindClass, wanted: Key, catalogue: Catalogue) -> str:
         )
     where = f"namespace {wanted.namespace}" if wanted.namespace else "the input"
     known = catalogue.known(wanted.kind, wanted.namespace)
-    return _meant(wanted.name, known) or f"add the {wanted.kind} to {where}"
+    meant = _meant(wanted.name, known) or f"add the {wanted.kind} to {where}"
+    end = "; else" if meant.endswith("?") else ", or"
+    return f"{meant}{end} name the file or folder where the cluster's own is: --catalog PATH"
 
 
 def _meant(name: str, known: Collection[str]) -> str:

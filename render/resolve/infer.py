@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from render.model import tree
 from render.model.catalogue import Catalogue
+from render.model.kinds import KindClass
+from render.model.release import Version, in_force, since, until, variant
 from render.model.resource import CDI, SNAPSHOT, Resource, text_at
 from render.model.tree import Tree
-from render.resolve.kinds import KindClass
 
 
 class Inferred(NamedTuple):
@@ -34,16 +35,23 @@ class Failed(NamedTuple):
 Result = Inferred | Failed
 _PVC = ("", "PersistentVolumeClaim", "persistentvolumeclaims")
 _SNAPSHOT = (SNAPSHOT, "VolumeSnapshot", f"volumesnapshots.{SNAPSHOT}")
+#: What a volume may be made of, if its labels are to be asked.
+_SOURCES = (("pvc", _PVC), since("1.9", ("snapshot", _SNAPSHOT)))
+_NO_SOURCE = (
+    until("1.9", "DataVolumeSourcePVC"),
+    "DataVolumeSourcePVC or DataVolumeSourceSnapshot",
+)
 _DATA_SOURCE = (CDI, "DataSource", f"datasources.{CDI}")
 
 
 class _Search(NamedTuple):
-    """One inference: the kind class, the VM's spec and namespace, and the input."""
+    """One inference: the kind class, the VM's spec and namespace, the input, and the release that infers."""
 
     kind_class: KindClass
     spec: Tree
     namespace: str
     catalogue: Catalogue
+    release: Version
 
     def from_volumes(self, volume_name: str) -> Result:
         for volume in tree.get(self.spec, "template", "spec", "volumes") or ():
@@ -104,14 +112,14 @@ class _Search(NamedTuple):
         if isinstance(labelled, Inferred):
             return labelled
         return self.from_source(tree.get(data_source.body, "spec", "source")) or Failed(
-            "unable to infer defaults from DataSource that doesn't provide DataVolumeSourcePVC or "
-            "DataVolumeSourceSnapshot",
+            "unable to infer defaults from DataSource that doesn't provide "
+            + variant(_NO_SOURCE, self.release),
             ignorable=True,
         )
 
     def from_source(self, source: Tree | None) -> Result | None:
         """A claim or snapshot, with its namespace as written; None where *source* has neither."""
-        for key, target in (("pvc", _PVC), ("snapshot", _SNAPSHOT)):
+        for key, target in in_force(_SOURCES, self.release):
             given = tree.get(source, key)
             if isinstance(given, dict):
                 return self.from_object(target, text_at(given, "namespace"), text_at(given, "name"))
@@ -147,8 +155,13 @@ class _Search(NamedTuple):
         return Inferred(str(labels[label]), str(labels.get(f"{label}-kind", "")), resource)
 
 
-def infer(
-    kind_class: KindClass, volume_name: str, spec: Tree, namespace: str, catalogue: Catalogue
+def infer(  # noqa: PLR0913, PLR0917 - the fields of a search
+    kind_class: KindClass,
+    volume_name: str,
+    spec: Tree,
+    namespace: str,
+    catalogue: Catalogue,
+    release: Version,
 ) -> Result:
-    """Infer a matcher from the volume *volume_name* of the VM *spec* (decoded)."""
-    return _Search(kind_class, spec, namespace, catalogue).from_volumes(volume_name)
+    """Infer a matcher from the volume *volume_name* of the VM *spec* (decoded), as *release* does."""
+    return _Search(kind_class, spec, namespace, catalogue, release).from_volumes(volume_name)

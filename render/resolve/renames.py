@@ -4,36 +4,49 @@ kustomize knows no names inside VMs: its namePrefix renames an instancetype and 
 build every object carries notes of its former names, by which we put that right.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from render.model import tree
+from render.model.draft import Draft
+from render.model.kinds import FLAVOR, KIND_CLASSES, KindClass
+from render.model.resource import FLAVOR as GROUP
 from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, affixes, former
 from render.model.tree import Tree
-from render.resolve.kinds import KIND_CLASSES, KindClass
 
+#: Where the matchers stand, by group and kind.
+_SPECS: dict[tuple[str, str], tuple[str, ...]] = {
+    (KUBEVIRT, "VirtualMachine"): ("spec",),
+    (f"pool.{KUBEVIRT}", "VirtualMachinePool"): ("spec", "virtualMachineTemplate", "spec"),
+}
 _Id = tuple[str, str, str]
 
 
-def follow(resources: Sequence[Resource], namespace: str) -> Sequence[Resource]:
+def follow(
+    resources: Sequence[Resource],
+    namespace: str,
+    bundled: Callable[[], Collection[tuple[str, str]]] = tuple,
+) -> Sequence[Resource]:
     """*resources*, the matchers of its VMs rewritten where they name what is now called otherwise.
 
     Only a matcher that fits no current object changes, and only where one renamed object fits: among several, the one
-    with the VM's own prefixes and suffixes. *namespace* stands in for objects that name none.
+    with the VM's own prefixes and suffixes. *namespace* stands in for objects that name none; *bundled* answers kind
+    and name of what the cluster has by itself.
     """
     renamed: dict[_Id, list[Resource]] = {}
     current: set[_Id] = set()
     for resource in resources:
-        if resource.group == INSTANCETYPE:
+        if resource.group in (INSTANCETYPE, GROUP):
             scope = _scope(resource, namespace)
             current.add((resource.kind, scope, resource.name))
             for kind, name in {(kind, name) for kind, _, name in former(resource)}:
                 renamed.setdefault((kind, scope, name), []).append(resource)
     if not renamed:
         return resources
+    current.update((kind, "", name) for kind, name in bundled())
     return [
         _followed(resource, namespace, current, renamed)
-        if (resource.group, resource.kind) == (KUBEVIRT, "VirtualMachine")
+        if (resource.group, resource.kind) in _SPECS
         else resource
         for resource in resources
     ]
@@ -47,8 +60,9 @@ def _followed(
     vm: Resource, namespace: str, current: set[_Id], renamed: dict[_Id, list[Resource]]
 ) -> Resource:
     changed: Tree = {}
-    for kind_class in KIND_CLASSES:
-        matcher: Any = vm.spec.get(kind_class.word)
+    place = _SPECS.get((vm.group, vm.kind), ("spec",))
+    for kind_class in (*KIND_CLASSES, FLAVOR):
+        matcher: Any = tree.get(vm.body, *place, kind_class.word)
         key = _key(kind_class, matcher, vm.namespace or namespace)
         if key is None or key in current:
             continue
@@ -57,7 +71,12 @@ def _followed(
             found = [one for one in found if affixes(one) == affixes(vm)]
         if len(found) == 1:
             changed[kind_class.word] = _renamed(matcher, key[0], found[0])
-    return vm._replace(body={**vm.body, "spec": {**vm.spec, **changed}}) if changed else vm
+    if not changed:
+        return vm
+    draft = Draft(vm.body)
+    for word, matcher in changed.items():
+        draft.put((*place, word), matcher)
+    return vm._replace(body=draft.tree)
 
 
 def _key(kind_class: KindClass, matcher: Any, namespace: str) -> _Id | None:

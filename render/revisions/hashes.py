@@ -6,7 +6,6 @@ The algorithm is frozen by ``fixtures/revision-hashes.yaml``: stamps and locks i
 import itertools
 import json
 import re
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from render.model.tree import Tree
@@ -19,7 +18,7 @@ except ImportError:
 _MANY = 250  # digests, from which on OpenSSL, which is ten times as fast, has paid for its loading
 PREFIX = "sha256:"
 #: Decides which content a hash is of, so that an empty instancetype is no empty preference.
-KIND_CLASSES = ("instancetype", "preference", "preset")
+KIND_CLASSES = ("instancetype", "preference", "flavor", "preset")
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False).encode
 _IS_HASH = re.compile(r"sha256:[0-9a-f]{64}\Z").match
 _IS_REF = re.compile(r"([A-Za-z]+)/([^@/\s]+)@(sha256:[0-9a-f]{64})\Z").match
@@ -49,18 +48,19 @@ def canonical(value: Any) -> str:
 
 def digest(value: Any) -> str:
     """``sha256:`` and 64 hexadecimal digits over the canonical JSON of *value*."""
-    return f"{PREFIX}{next(_sha256)(canonical(value).encode()).hexdigest()}"
+    return f"{PREFIX}{_quickest()(canonical(value).encode()).hexdigest()}"
 
 
-def _quickest() -> Iterator[Any]:
-    """The function to hash with, each time that one is needed."""
-    yield from itertools.repeat(sha256, _MANY)
+_digests = itertools.count()  # counting is one step of the interpreter: threads share it safely
+
+
+def _quickest() -> Any:
+    """The function to hash with."""
+    if next(_digests) < _MANY:
+        return sha256
     from hashlib import sha256 as of_openssl
 
-    yield from itertools.repeat(of_openssl)
-
-
-_sha256 = _quickest()
+    return of_openssl
 
 
 def content_hash(kind_class: str, spec: Tree) -> str:

@@ -12,14 +12,18 @@ from typing import Any, NamedTuple
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.fieldpath import FieldPath
+from render.model.kinds import FLAVOR, class_of
+from render.model.release import is_version
 from render.model.resource import OWN
 from render.model.tree import Tree
 from render.revisions.hashes import Ref, content_hash, is_hash, read_ref
 
 KIND = "RevisionLock"
 VERSION = "v1alpha1"
-CLASSES = ("instancetype", "preference")
-_KEYS = frozenset({"apiVersion", "kind", "metadata", "revisions", "pins"})
+CLASSES = ("instancetype", "preference", "flavor")
+_KEYS = frozenset({"apiVersion", "kind", "metadata", "kubevirt", "revisions", "pins"})
+#: What a lock was written for that does not say so: there was no other release then.
+UNSAID = "v1.9.0"
 _IS_VERSION = re.compile(r"v\d+((alpha|beta)\d+)?\Z").match
 #: Whether a text can name a VM in a lock: ``NAMESPACE/NAME`` or ``NAME``.
 is_vm = re.compile(r"([^/\s]+/)?[^/\s]+\Z").match
@@ -28,7 +32,7 @@ _EDITED = "take the lock from git again, or remove it and pin anew"
 
 
 class Content(NamedTuple):
-    """The decoded v1beta1 *spec* of an instancetype or a preference (*kind_class*)."""
+    """The decoded *spec* of an instancetype or a preference (as v1beta1), or of a flavor (*kind_class*)."""
 
     kind_class: str
     spec: Tree
@@ -55,10 +59,14 @@ class Pin(NamedTuple):
 
 
 class Lock(NamedTuple):
-    """Contents by hash, pins by VM (``NAMESPACE/NAME``, or ``NAME`` where the manifest has no namespace)."""
+    """Contents by hash, pins by VM (``NAMESPACE/NAME``, or ``NAME`` where the manifest has no namespace).
+
+    *kubevirt*: the release that the VMs were rendered for (``v1.9.0``), empty where the lock does not say.
+    """
 
     revisions: Mapping[str, Content]
     pins: Mapping[str, Pin]
+    kubevirt: str = ""
 
 
 EMPTY = Lock({}, {})
@@ -83,7 +91,8 @@ def read(body: Tree, place: Location) -> tuple[Lock, list[Diagnostic]]:
         code.at(Location(place.resource, path, place.index, place.file), message, help=cure)
         for code, path, message, cure in faults
     ]
-    return (EMPTY if found else Lock(contents, pins)), found
+    lock = Lock(contents, pins, body.get("kubevirt", ""))
+    return (EMPTY if found else lock), found
 
 
 def _frame_faults(body: Tree) -> Iterable[_Fault]:
@@ -98,6 +107,10 @@ def _frame_faults(body: Tree) -> Iterable[_Fault]:
         yield _Fault(codes.LOCK_INVALID, ("apiVersion",), message)
     for key in sorted(map(str, body.keys() - _KEYS)):
         yield _Fault(codes.LOCK_INVALID, (key,), f"unknown field {key}")
+    release = body.get("kubevirt", UNSAID)
+    if not isinstance(release, str) or not is_version(release):
+        message = "kubevirt should be the release that was rendered for, like v1.9.0"
+        yield _Fault(codes.LOCK_INVALID, ("kubevirt",), message)
     for key in ("revisions", "pins"):
         if not isinstance(body.get(key), dict):
             yield _Fault(codes.LOCK_INVALID, (key,), f"{key} should be a mapping")
@@ -126,9 +139,11 @@ def _pins(body: Tree, contents: dict[str, Content], faults: list[_Fault]) -> dic
         pins[vm] = pin
         for kind_class, ref in _refs(pin):
             held = contents.get(ref.hash)
-            if complete and (held is None or held.kind_class != kind_class):
+            # A flavour may be a flavor or an instancetype.
+            wanted = class_of(ref.kind) if kind_class == FLAVOR.word else kind_class
+            if complete and (held is None or held.kind_class != wanted):
                 message = (
-                    f"the pin of {vm} needs the {kind_class} {ref.name} as {ref.hash}, "
+                    f"the pin of {vm} needs the {wanted} {ref.name} as {ref.hash}, "
                     "which is not among the revisions of the lock"
                 )
                 faults.append(_Fault(codes.LOCK_EDITED, ("pins", vm), message))
@@ -142,7 +157,7 @@ def _content_fault(hash_: str, entry: Any) -> _Fault | None:
         return _Fault(codes.LOCK_INVALID, path, message)
     ((kind_class, spec),) = entry.items()
     if kind_class not in CLASSES or not isinstance(spec, dict):
-        message = f"the revision {hash_} is neither {' nor '.join(CLASSES)}"
+        message = f"the revision {hash_} is none of {', '.join(CLASSES)}"
         return _Fault(codes.LOCK_INVALID, path, message)
     actual = content_hash(kind_class, spec)
     if actual == hash_:
@@ -164,6 +179,8 @@ def _pin(entry: Any) -> Pin | str:
     known = 2
     for kind_class in CLASSES:
         now, volume, before = (entry.get(kind_class + part) for part in _PARTS)
+        if kind_class == FLAVOR.word:
+            volume = None  # no flavor is inferred from one
         given = sum(field is not None for field in (now, volume, before))
         if not given:
             continue
@@ -192,6 +209,7 @@ def document(lock: Lock) -> Tree:
         "apiVersion": f"{OWN}/{VERSION}",
         "kind": KIND,
         "metadata": {"name": "virt-render-lock"},
+        **({"kubevirt": lock.kubevirt} if lock.kubevirt else {}),
         "revisions": {
             hash_: {lock.revisions[hash_].kind_class: _sorted(lock.revisions[hash_].spec)}
             for hash_ in sorted(needed)

@@ -8,13 +8,15 @@ from render.model.resource import OWN
 from render.model.tree import Tree
 from render.revisions.hashes import rendered_hash
 
+PREFIX = f"{OWN}/"
 INSTANCETYPE = f"{OWN}/instancetype"
 PREFERENCE = f"{OWN}/preference"
+FLAVOR = f"{OWN}/flavor"
 PRESETS = f"{OWN}/presets"
 REVISION = f"{OWN}/revision"
 RENDERED = f"{OWN}/rendered"
-KEYS = (INSTANCETYPE, PREFERENCE, PRESETS, REVISION, RENDERED)
-_MATCHERS = ("instancetype", "preference")
+KEYS = (INSTANCETYPE, PREFERENCE, FLAVOR, PRESETS, REVISION, RENDERED)
+_MATCHERS = ("instancetype", "preference", "flavor")
 
 
 def read(vm: Tree) -> dict[str, Any]:

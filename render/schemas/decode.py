@@ -6,15 +6,17 @@ uses few of the fields that there are. The rules of presence are those of KubeVi
 webhooks.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from operator import is_
 from typing import Any, NamedTuple
 
+from render.diagnostics.codes import Code
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.model import quantity, types
 from render.model.addresses import sanitised_cidr, sanitised_ip
 from render.model.quantity import QuantityError
+from render.model.release import NEWEST, Version
 from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource
 from render.model.tree import Tree
 from render.schemas import problems as report
@@ -32,16 +34,13 @@ _TYPE_OF_KIND = {
 }
 _OBJECTS = frozenset(_TYPE_OF_KIND.values()) | {"cdi.DataVolume", "cdi.DataSource"}
 _KEPT_STATUS = ("instancetypeRef", "preferenceRef")
-_INTEGERS = {
-    "int": (-(2**63), 2**63 - 1),
-    "int32": (-(2**31), 2**31 - 1),
-    "int64": (-(2**63), 2**63 - 1),
-    "uint": (0, 2**64 - 1),
-    "uint8": (0, 2**8 - 1),
-    "uint32": (0, 2**32 - 1),
-    "uint64": (0, 2**64 - 1),
-}
+#: Structs with metadata of which a CRD knows nothing, so that the API server leaves nulls there for the webhook.
+_TEMPLATES = frozenset(
+    {"kubevirt.VirtualMachineInstanceTemplateSpec", "kubevirt.DataVolumeTemplateSpec"}
+)
 
+_MOST = 1000
+_HINTED = 50  # looking for what was meant takes time
 Convert = Callable[[Any, Link, list[Problem]], Any]
 _DROPPED: Any = object()
 
@@ -68,17 +67,17 @@ class _Rule(NamedTuple):
     nullable: bool
 
 
-def decode(tree: Tree, type_name: str) -> tuple[Tree, list[Problem]]:
-    """Read *tree* as the Go type *type_name* (``kubevirt.VirtualMachineInstanceSpec``).
+def decode(tree: Tree, type_name: str, release: Version = NEWEST) -> tuple[Tree, list[Problem]]:
+    """Read *tree* as the Go type *type_name* (``kubevirt.VirtualMachineInstanceSpec``) of a KubeVirt *release*.
 
     Comes back: a tree of what Go keeps, and the findings in the order of the input. What is
     unknown or mistyped is left out; what stays as it was is shared with *tree*. Of a whole object
     the server's own fields go: ``status`` but for the references to stored revisions,
     ``managedFields``, and null in ``metadata``.
     """
-    problems: list[Problem] = []
+    problems = _Problems()
     if type_name not in _OBJECTS:
-        return _struct(type_name)(tree, (), problems), problems
+        return _struct(type_name, release)(tree, (), problems), problems.all()
     body = {key: item for key, item in tree.items() if key != "status"}
     metadata = tree.get("metadata")
     if isinstance(metadata, dict):
@@ -87,21 +86,48 @@ def decode(tree: Tree, type_name: str) -> tuple[Tree, list[Problem]]:
             for key, item in metadata.items()
             if item is not None and key != "managedFields"
         }
-    found = _struct(type_name)(body, (), problems)
+    found = _struct(type_name, release)(body, (), problems)
     status = tree.get("status")
     if isinstance(status, dict):
         kept = {key: status[key] for key in _KEPT_STATUS if isinstance(status.get(key), dict)}
         if kept:
             found = {**found, "status": kept}
-    return found, problems
+    return found, problems.all()
 
 
-def decode_resource(resource: Resource) -> tuple[Tree, list[Diagnostic]]:
-    """Read a whole object; one of a kind that is not KubeVirt's comes back as it is."""
+class _Problems(list[Problem]):
+    """The findings in one object; beyond `_MOST` they are only counted: each is larger than what it is about."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left_out: list[Code] = []
+
+    def append(self, problem: Problem) -> None:
+        """Keep *problem*, if there is room."""
+        if len(self) < _MOST:
+            super().append(problem)
+        else:
+            self.left_out.append(problem.code)
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Keep all of *problems*, if there is room."""
+        for problem in problems:
+            self.append(problem)
+
+    def all(self) -> list[Problem]:
+        """The findings, and how many are left out."""
+        if not self.left_out:
+            return self
+        message = f"and {len(self.left_out):,} more mistakes in this object"
+        return [*self, Problem(self.left_out[0], (), message)]
+
+
+def decode_resource(resource: Resource, release: Version = NEWEST) -> tuple[Tree, list[Diagnostic]]:
+    """Read a whole object as *release* does; one of a kind that is not KubeVirt's comes back as it is."""
     type_name = _TYPE_OF_KIND.get((resource.group, resource.kind))
     if type_name is None:
         return resource.body, []
-    tree, problems = decode(resource.body, type_name)
+    tree, problems = decode(resource.body, type_name, release)
     return tree, [
         code.at(at(resource, path), message, help=help_text)
         for code, path, message, help_text in problems
@@ -109,23 +135,34 @@ def decode_resource(resource: Resource) -> tuple[Tree, list[Diagnostic]]:
 
 
 class _Rules(dict[str, _Rule]):
-    """The rules of a struct by field, made when asked for; KeyError for a field it has not."""
+    """The rules of a struct by field, made when asked for; KeyError for a field it has not.
 
-    def __init__(self, type_name: str) -> None:
+    *opaque*: the struct stands where the CRD has no schema.
+    """
+
+    def __init__(self, type_name: str, release: Version, *, opaque: bool) -> None:
         super().__init__()
-        self.fields = types.fields(type_name)
+        self.opaque = opaque
+        self.type_name = type_name
+        self.release = release
+        self.fields = types.fields(type_name, release)
 
     def __missing__(self, name: str) -> _Rule:
         field = self.fields[name]
         kept = field.type.startswith("*") or types.is_struct(field.type)
         drops = field.omitempty and not kept
-        rule = self[name] = _Rule(*_reader(field.type), drops, field.nullable)
+        reader = _reader(field.type, self.release, opaque=self.keeps_nulls(name))
+        rule = self[name] = _Rule(*reader, drops, field.nullable)
         return rule
+
+    def keeps_nulls(self, name: str) -> bool:
+        """Whether a null in this field reaches the webhook."""
+        return self.opaque or (name == "metadata" and self.type_name in _TEMPLATES)
 
 
 @cache
-def _struct(type_name: str) -> Convert:
-    rules = _Rules(type_name)
+def _struct(type_name: str, release: Version, *, opaque: bool = False) -> Convert:
+    rules = _Rules(type_name, release, opaque=opaque)
     required = {name for name, field in rules.fields.items() if field.required}
     usual = _Usual(rules)
 
@@ -175,29 +212,39 @@ class _Usual(dict[str, tuple[type | None, Convert | None, bool]]):
 def _unusual(key: str, item: Any, rules: _Rules, link: Link, problems: list[Problem]) -> Any:
     """What becomes of an *item* that is unknown, empty, null, or not of the one type that its field has."""
     if key not in rules.fields:
-        problems.append(report.unknown(key, link, rules.fields))
+        known = rules.fields if len(problems) < _HINTED else ()
+        problems.append(report.unknown(key, link, known, rules.type_name))
         return _DROPPED
     python, change, json, drops, nullable = rules[key]
     if type(item) is python or (python is None and item is not None):
         new = item if change is None else change(item, (link, key), problems)
         return new if new or not drops else _DROPPED
-    if item is not None or not nullable:
+    if item is not None:
         problems.append(report.mistyped(item, json, (link, key)))
+    elif rules.fields[key].required:
+        problems.append(report.missing(key, link, rules.fields[key].type))
+    elif not nullable and rules.keeps_nulls(key):
+        problems.append(report.mistyped(item, json, (link, key)))
+    elif not nullable:
+        problems.append(report.dropped_null((link, key)))
     return _DROPPED
 
 
 @cache
-def _reader(go_type: str) -> _Reader:
+def _reader(go_type: str, release: Version, *, opaque: bool) -> _Reader:
     go_type = go_type.removeprefix("*")
     if go_type.startswith("[]"):
-        return _Reader(list, _list(_reader(go_type[2:])), "array")
+        return _Reader(list, _list(_reader(go_type[2:], release, opaque=opaque)), "array")
     if go_type.startswith("map["):
-        return _Reader(dict, _map(_reader(go_type.partition("]")[2])), "object")
+        value = _reader(go_type.partition("]")[2], release, opaque=opaque)
+        return _Reader(dict, _map(value, opaque=opaque), "object")
     if go_type.startswith("enum:"):
-        return _Reader(str, _enum(types.enum(go_type.removeprefix("enum:"))), "string")
-    if go_type in _INTEGERS:
-        return _Reader(int, _integer(*_INTEGERS[go_type]), "integer")
-    return _SCALARS.get(go_type) or _Reader(dict, _struct(go_type), "object")
+        return _Reader(str, _enum(types.enum(go_type.removeprefix("enum:"), release)), "string")
+    if go_type in types.INTEGERS:
+        return _Reader(int, _integer(*types.INTEGERS[go_type]), "integer")
+    return _SCALARS.get(go_type) or _Reader(
+        dict, _struct(go_type, release, opaque=opaque), "object"
+    )
 
 
 def _list(reader: _Reader) -> Convert:
@@ -218,14 +265,20 @@ def _list(reader: _Reader) -> Convert:
     return convert
 
 
-def _map(reader: _Reader) -> Convert:
+def _map(reader: _Reader, *, opaque: bool) -> Convert:
     python, change, _ = reader
     read, usual = _item(reader), {python}
+
+    def entry(item: Any, link: Link, problems: list[Problem]) -> Any:
+        if item is not None or opaque:
+            return read(item, link, problems)
+        problems.append(report.dropped_null(link))
+        return _DROPPED
 
     def convert(value: Tree, link: Link, problems: list[Problem]) -> Tree:
         if change is None and usual.issuperset(map(type, value.values())):
             return value
-        found = {key: read(item, (link, key), problems) for key, item in value.items()}
+        found = {key: entry(item, (link, key), problems) for key, item in value.items()}
         if all(map(is_, found.values(), value.values())):
             return value
         return {key: item for key, item in found.items() if item is not _DROPPED}

@@ -10,6 +10,7 @@ from operator import is_
 from typing import Any
 
 from render.model import types
+from render.model.release import NEWEST, Version
 from render.model.tree import Tree
 
 Complete = Callable[[Any], Any]
@@ -19,20 +20,21 @@ _ROOM = 10_000
 _ZEROES = {"bool": False, "intstr": 0, "quantity": "0", "string": "", "float32": 0}
 
 
-def encode(tree: Tree, type_name: str) -> Tree:
-    """*tree*, a value of the Go type *type_name*, with the fields that Go always writes.
+def encode(tree: Tree, type_name: str, release: Version = NEWEST) -> Tree:
+    """*tree*, a value of the Go type *type_name*, with the fields that the Go types of *release* always write.
 
     The input is not changed; parts that are complete already are shared with it.
     """
-    return _plan(type_name).encode(tree)
+    return _plan(type_name, release).encode(tree)
 
 
 class _Plan(dict[tuple[str, ...], tuple[list[tuple[str, Complete]], list[tuple[str, Any]]]]):
     """What is to be done with a struct, by the keys it has: the values to complete, and the fields to add."""
 
-    def __init__(self, type_name: str) -> None:
+    def __init__(self, type_name: str, release: Version) -> None:
         super().__init__()
-        self.fields = types.fields(type_name)
+        self.release = release
+        self.fields = types.fields(type_name, release)
         self.always = [
             (name, field.type)
             for name, field in self.fields.items()
@@ -60,10 +62,16 @@ class _Plan(dict[tuple[str, ...], tuple[list[tuple[str, Complete]], list[tuple[s
     def __missing__(self, keys: tuple[str, ...]) -> Any:
         if len(self) >= _ROOM:
             self.clear()
-        completed = [(key, _part(self.fields[key].type)) for key in keys if key in self.fields]
+        completed = [
+            (key, _part(self.fields[key].type, self.release)) for key in keys if key in self.fields
+        ]
         self[keys] = (
             [(key, complete) for key, complete in completed if complete],
-            [(name, _zero(go_type)) for name, go_type in self.always if name not in keys],
+            [
+                (name, _zero(go_type, self.release))
+                for name, go_type in self.always
+                if name not in keys
+            ],
         )
         return self[keys]
 
@@ -72,16 +80,16 @@ _plan = cache(_Plan)
 
 
 @cache
-def _part(go_type: str) -> Complete | None:
+def _part(go_type: str, release: Version) -> Complete | None:
     """What completes a value of *go_type*; None where there is nothing to add."""
     go_type = go_type.removeprefix("*")
     if go_type.startswith("[]"):
-        return _each(_part(go_type[2:]))
+        return _each(_part(go_type[2:], release))
     if go_type.startswith("map["):
-        return _each_value(_part(go_type.partition("]")[2]))
-    if not types.is_struct(go_type) or _is_complete(go_type):
+        return _each_value(_part(go_type.partition("]")[2], release))
+    if not types.is_struct(go_type) or _is_complete(go_type, release):
         return None
-    return _plan(go_type).encode
+    return _plan(go_type, release).encode
 
 
 def _each(complete: Complete | None) -> Complete | None:
@@ -100,15 +108,15 @@ def _each_value(complete: Complete | None) -> Complete | None:
 
 
 @cache
-def _is_complete(type_name: str) -> bool:
+def _is_complete(type_name: str, release: Version) -> bool:
     """Whether nothing is always written in a struct, nor anywhere below it."""
-    plan = _plan(type_name)
-    return not plan.always and not any(_part(field.type) for field in plan.fields.values())
+    plan = _plan(type_name, release)
+    return not plan.always and not any(_part(field.type, release) for field in plan.fields.values())
 
 
-def _zero(go_type: str) -> Any:
+def _zero(go_type: str, release: Version) -> Any:
     if types.is_struct(go_type):
-        return encode({}, go_type)
+        return encode({}, go_type, release)
     if go_type.startswith(("*", "[]", "map[")):
         return None
     if go_type.startswith("enum:"):

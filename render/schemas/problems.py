@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from render.diagnostics.codes import (
+    CONTENT_DROPPED,
     INVALID_QUANTITY,
     INVALID_VALUE,
     MISSING_FIELD,
@@ -61,10 +62,37 @@ def path(link: Link) -> FieldPath:
     return tuple(reversed(steps))
 
 
-def unknown(key: Any, link: Link, known: Collection[str]) -> Problem:
-    """A field that the type at *link* has not."""
+def unknown(key: Any, link: Link, known: Collection[str], type_name: str) -> Problem:
+    """A field that the type at *link*, which has the *known* ones, has not."""
     text = f'unknown field "{key}": {_dotted(link)}.{key} in body is a forbidden property'
-    return Problem(UNKNOWN_FIELD, path((link, str(key))), text, _nearest(str(key), known))
+    since = types.came_with(type_name, key) if isinstance(key, str) else ""
+    later = f"remove it: KubeVirt has it from {since} on{_gate(type_name, key)}"
+    cure = later if since else _nearest(str(key), known)
+    return Problem(UNKNOWN_FIELD, path((link, str(key))), text, cure)
+
+
+#: Where a field that came with a release needs a feature gate there as well.
+_GATES = {
+    ("kubevirt.Devices", "panicDevices"): "PanicDevices (on from 1.9)",
+    ("kubevirt.Devices", "video"): "VideoConfig (on from 1.9)",
+    ("kubevirt.DomainSpec", "rebootPolicy"): "RebootPolicy (on from 1.9)",
+    ("kubevirt.GPU", "claimName"): "GPUsWithDRA (on from 1.9)",
+    ("kubevirt.GPU", "requestName"): "GPUsWithDRA (on from 1.9)",
+    ("kubevirt.HostDevice", "claimName"): "HostDevicesWithDRA (on from 1.9)",
+    ("kubevirt.HostDevice", "requestName"): "HostDevicesWithDRA (on from 1.9)",
+    ("kubevirt.Interface", "passtBinding"): "PasstBinding (on from 1.9)",
+    ("kubevirt.Interface", "portRanges"): "PortRangesSpec",
+    ("kubevirt.LaunchSecurity", "snp"): "WorkloadEncryptionSEV (on from 1.9)",
+    ("kubevirt.LaunchSecurity", "tdx"): "WorkloadEncryptionTDX",
+    ("kubevirt.Memory", "reservedOverhead"): "ReservedOverheadMemlock",
+    ("kubevirt.Network", "resourceClaim"): "NetworkDevicesWithDRA",
+    ("kubevirt.VirtualMachineInstanceSpec", "utilityVolumes"): "UtilityVolumes",
+}
+
+
+def _gate(type_name: str, key: str) -> str:
+    gate = _GATES.get((type_name, key))
+    return f", with the feature gate {gate}" if gate else ""
 
 
 def mistyped(value: Any, expected: str, link: Link) -> Problem:
@@ -80,6 +108,12 @@ def mistyped(value: Any, expected: str, link: Link) -> Problem:
     if expected == "string" and not isinstance(value, dict | list):
         return Problem(WRONG_TYPE, path(link), text, "put the value in quotes")
     return Problem(WRONG_TYPE, path(link), text)
+
+
+def dropped_null(link: Link) -> Problem:
+    """A null that the API server leaves out before anything looks at it."""
+    text = f"{_dotted(link)} is null: the API server leaves the field out"
+    return Problem(CONTENT_DROPPED, path(link), text, "remove the key, or give it a value")
 
 
 def missing(name: str, link: Link, go_type: str) -> Problem:
@@ -121,8 +155,7 @@ def _short(value: str | float) -> str:
 
 
 def _nearest(word: str, known: Collection[str]) -> str:
-    import difflib
+    from render.model.nearest import nearest
 
-    by_lower = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
-    return f'did you mean "{by_lower[near[0]]}"?' if near else ""
+    near = nearest(word, known, cutoff=0.6)
+    return f'did you mean "{near}"?' if near else ""

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from render.frontends.argocd_commands import announcements
-from render.frontends.exits import Exit
-from render.frontends.options import DEADLINE
-from render.manifests.reader import read
+from render.diagnostics.exits import Exit
+from render.frontends.argocd.commands import announcements
+from render.frontends.request.options import DEADLINE
 from render.settings import OPTIONS, Source
+from render.yaml.reader import read
 from tests.support.cases import CASES, ROOT, Case, read_case
 from tests.support.plugin_server import GenerateError, PluginServer
 from tests.support.process import argv, environ
@@ -203,8 +203,14 @@ def test_no_parameters(value: str | None, server: PluginServer, repository: Path
     [
         ('[{"name": "emti", "string": "vm"}]', "unknown parameter emti; did you mean emit?"),
         ('[{"name": "emit", "string": "vmx"}]', "emit: 'vmx' is not one of vm, vmi, expand"),
-        ('[{"name": "emit", "array": ["vm"]}]', "parameter emit is a array and should be a string"),
-        ('[{"name": "emit", "map": {"a": "b"}}]', "parameter emit is a map and should be a string"),
+        (
+            '[{"name": "emit", "array": ["vm"]}]',
+            "parameter emit is a array and should be a string",
+        ),
+        (
+            '[{"name": "emit", "map": {"a": "b"}}]',
+            "parameter emit is a map and should be a string",
+        ),
         ('[{"name": "emit", "string": "vm"}, {"name": "emit", "string": "vmi"}]', "given twice"),
         ('[{"string": "vm"}]', "holds a parameter without a name"),
         ('[{"name": "annotations", "string": "yes"}]', "'yes' is neither true nor false"),
@@ -371,7 +377,8 @@ def test_many_at_once_do_not_disturb_each_other(server: PluginServer, repository
 
 def test_a_deadline_may_be_as_long_as_a_number(server: PluginServer, repository: Path) -> None:
     (repository / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
-    assert server.generate(repository, "app", environment(("deadline", "9" * 15)))[0]
+    allowed = environment(("deadline", "9" * 15), VIRT_RENDER_MAX_DEADLINE="9" * 15)
+    assert server.generate(repository, "app", allowed)[0]
 
 
 def test_a_limit_of_5000_digits_is_no_number(server: PluginServer, repository: Path) -> None:
@@ -533,6 +540,7 @@ def test_inputs_hold_what_settings_name(repository: Path) -> None:
 
 
 def test_inputs_hold_what_parameters_and_flags_name(repository: Path) -> None:
+    (repository / ".git").mkdir()
     (repository / "shared").mkdir()
     (repository / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
     (repository / "platform.yaml").write_text(

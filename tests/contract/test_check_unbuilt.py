@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from render.diagnostics.exits import Exit
 from render.frontends import dispatch
-from render.frontends.exits import Exit
 from tests.support.manifests import vm
 
 FUNCTION = """\

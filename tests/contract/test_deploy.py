@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,13 @@ import jsonschema
 import pytest
 
 import render
-from render.frontends.options import DEADLINE
-from render.manifests.reader import read
-from render.settings import OPTIONS, Layer, Source, settle
+from render.frontends.request.options import DEADLINE
+from render.settings import OPTIONS, Layer, Source, decide
+from render.yaml.reader import read
 from tests.support.cases import ROOT
 from tests.support.manifests import instancetype, vm
 from tests.support.plugin_server import PluginServer
+from tests.support.repository import Repository
 
 DEPLOY = ROOT / "deploy"
 SCHEMA = json.loads((ROOT / "tests" / "support" / "deploy.schema.json").read_text(encoding="utf-8"))
@@ -128,12 +130,12 @@ def test_applications_name_the_plugin_and_parameters_that_exist(name: str) -> No
     ((configured,), _) = read((ROOT / "plugin.yaml").read_bytes(), "plugin.yaml")
     assert plugin["name"] == configured.body["metadata"]["name"]
     values = {one["name"]: one["string"] for one in plugin["parameters"]}
-    assert not settle([Layer(Source.PARAMETER, values)]).diagnostics
+    assert not decide([Layer(Source.PARAMETER, values)]).diagnostics
 
 
 def test_the_set_makes_applications_that_share_what_they_refer_to(tmp_path: Path) -> None:
     repository = tmp_path / "repository"
-    for name in ("platform", "vms/a", "vms/b"):
+    for name in (".git", "platform", "vms/a", "vms/b"):
         (repository / name).mkdir(parents=True)
     (repository / "platform" / "small.yaml").write_text(SMALL)
     (repository / "vms" / "a" / "vm.yaml").write_text(VM)
@@ -172,7 +174,33 @@ def test_the_image_runs_as_argo_cd_and_openshift_want_it() -> None:
     assert any("compileall" in words for words in said)
     assert any(words[-1] == "/usr/local/bin/kustomize" for words in said)
     bases = [words[1] for words in said if words[0] == "FROM"]
-    assert bases == ["${KUSTOMIZE_IMAGE}", "python:3.11-slim", "python:3.11-slim"]
+    assert bases == ["${GO_IMAGE}", "${PYTHON_IMAGE}", "${PYTHON_IMAGE}"]
+
+
+def test_what_is_installed_has_versions_and_hashes() -> None:
+    arguments = dict(words[1].split("=") for words in dockerfile() if words[0] == "ARG")
+    assert all(re.search(r"\d+\.\d+\.\d+", value) for value in arguments.values()), arguments
+    action = (ROOT / "action.yml").read_text(encoding="utf-8")
+    image = " ".join(word for words in dockerfile() for word in words)
+    for text in (action, image):
+        installs = [one.split("&&")[0] for one in re.split(r"pip install|-m pip", text)[1:]]
+        for install in (one for one in installs if "requirement" in one or ".whl" in one):
+            assert "--require-hashes" in install or "--no-index" in install, install
+    pinned = requirements("dev.txt")
+    for name in ("runtime.txt", "build.txt"):
+        for package, (version, hashes) in requirements(name).items():
+            assert hashes, package
+            assert pinned[package][0] == version
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = {re.split(r"[><=]", one)[0] for one in project["dependencies"]}
+    assert wanted <= requirements("runtime.txt").keys()
+
+
+def requirements(name: str) -> dict[str, tuple[str, list[str]]]:
+    """The packages of a list: version and hashes."""
+    text = (ROOT / "requirements" / name).read_text(encoding="utf-8").replace("\\\n", " ")
+    rows = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+    return {row[0].partition("==")[0]: (row[0].partition("==")[2], row[1:]) for row in rows}
 
 
 def test_the_context_of_the_image_is_enough_to_build_from(tmp_path: Path) -> None:
@@ -189,12 +217,12 @@ def test_the_context_of_the_image_is_enough_to_build_from(tmp_path: Path) -> Non
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    assert "render/frontends/argocd.py" in names
+    assert "render/frontends/argocd/generate.py" in names
     assert any(name.startswith("render/_schemas/") for name in names)
 
 
-def steps() -> list[Any]:
-    ((document,), diagnostics) = read((ROOT / "action.yml").read_bytes(), "action.yml")
+def steps(file: str = "action.yml") -> list[Any]:
+    ((document,), diagnostics) = read((ROOT / file).read_bytes(), file)
     assert not diagnostics
     action = document.body
     assert action["runs"]["using"] == "composite"
@@ -234,6 +262,48 @@ def test_the_action_checks_and_writes_its_reports(tmp_path: Path) -> None:
     assert "::notice" not in done.stdout
     assert json.loads((tmp_path / "out.sarif").read_text())["runs"][0]["results"]
     assert "<failure" in (tmp_path / "out.xml").read_text()
+
+
+def test_the_action_says_what_a_change_does(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "repository")
+    repository.instancetype("small")
+    repository.vm("web")
+    base = repository.commit("A VM")
+    repository.instancetype("small", cpus=1)
+    repository.commit("Smaller")
+    (tmp_path / "temporary").mkdir()
+    environ = {
+        **os.environ,
+        "RUNNER_TEMP": str(tmp_path / "temporary"),
+        "GITHUB_ACTION_PATH": str(DEPLOY / "github" / "diff"),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        "BASE": base,
+        "FOLDER": ".",
+        "ARGUMENTS": "--emit vm --fail-on restart",
+        "MARKDOWN": "out.md",
+        "HTML": "out.html",
+        "JSON": "out.json",
+    }
+    found = steps("deploy/github/diff/action.yml")
+    assert [step["name"] for step in found] == ["Install virt-render", "Compare"]
+    assert environ.keys() >= found[1]["env"].keys()
+    done = None
+    for step in found:
+        done = subprocess.run(
+            ["bash", "-e", "-c", step["run"]],
+            cwd=repository.folder,
+            env=environ,
+            capture_output=True,
+            encoding="utf-8",
+            check=step is found[0],
+        )
+    assert done is not None
+    assert done.returncode == 1, done.stderr
+    summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert summary.startswith("### 1 VM: 1 restart")
+    assert summary == (repository.folder / "out.md").read_text(encoding="utf-8")
+    assert json.loads((repository.folder / "out.json").read_bytes())["counts"] == {"restart": 1}
+    assert "1 VM: 1 restart" in (repository.folder / "out.html").read_text(encoding="utf-8")
 
 
 def test_the_gitlab_job_checks_and_keeps_its_reports(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from render import Rendered, Settings, render
-from render.manifests.reader import read
-from render.manifests.writer import dump, write
 from render.settings import OPTIONS, Source
+from render.yaml.reader import read
+from render.yaml.writer import dump, write
 from tests.support.cases import CASES, ROOT, read_case
 from tests.support.goldens import FAMILIES, cases
 

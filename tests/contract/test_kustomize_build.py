@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from render.manifests import kustomize as module
-from render.manifests.positions import locate
-from render.manifests.reader import Limits
-from render.manifests.sources import Loaded, Reading, load, load_all
+from render.manifests.kustomization import Reach
+from render.manifests.sources import Documents, Reading, load, load_all
+from render.yaml.positions import locate
+from render.yaml.reader import Limits
 from tests.support.manifests import put
 
 VM = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata:\n  name: {}\nspec:\n  running: true\n"
@@ -25,11 +26,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def build(path: str, kustomize: str, *, allow_remote: bool = False) -> Loaded:
+def build(path: str, kustomize: str, *, allow_remote: bool = False) -> Documents:
     return load([path], Reading(Limits(), None, kustomize, allow_remote))
 
 
-def origins(loaded: Loaded) -> dict[str, str]:
+def origins(loaded: Documents) -> dict[str, str]:
     """Name of the built object -> file and line of its source."""
     return {
         one.body["metadata"]["name"]: f"{one.origin.file}:{one.origin.line}"
@@ -160,7 +161,9 @@ def test_a_kustomize_that_does_not_end_is_stopped(tmp_path: Path) -> None:
     tool = tmp_path / "tool"
     tool.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
     tool.chmod(0o755)
-    found = module.build(".", str(tool), most=1 << 20, allow_remote=False, seconds=0.2)
+    found = module.build(
+        ".", str(tool), Reach(), Limits(), most=1 << 20, allow_remote=False, seconds=0.2
+    )
     assert not isinstance(found, bytes)
     assert found.message == "kustomize build .: stopped after 0.2 seconds"
 
@@ -230,6 +233,8 @@ def test_without_the_network_kustomize_finds_no_git_either(kustomize: str) -> No
     subprocess.run([*git, "commit", "-q", "-m", "a"], check=True)
     put("app/kustomization.yaml", f"resources: ['file://{os.getcwd()}/repo']\n")
     assert list(origins(build("app", kustomize, allow_remote=True))) == ["a"]
-    second_lock = module.build("app", kustomize, most=1 << 20, allow_remote=False)
+    second_lock = module.build(
+        "app", kustomize, Reach(), Limits(), most=1 << 20, allow_remote=False
+    )
     assert not isinstance(second_lock, bytes)
     assert "git" in second_lock.message

@@ -3,11 +3,14 @@
 from pathlib import Path
 
 from render.diagnostics.diagnostic import Diagnostic
+from render.manifests import kustomization
 from render.manifests.kustomize import build
+from render.yaml.reader import Limits
 
 
 def failure(folder: Path, kustomize: str) -> str:
-    found = build(str(folder), kustomize, most=1 << 20, allow_remote=False)
+    reach = kustomization.reach(str(folder), Limits(), allow_remote=False)
+    found = build(str(folder), kustomize, reach, Limits(), most=1 << 20, allow_remote=False)
     assert isinstance(found, Diagnostic)
     assert found.code == "VR116"
     return found.message.removeprefix(f"kustomize build {folder}: ")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from render.manifests.reader import read
+from render.yaml.reader import read
 from tests.support.process import run
 
 VM = """\
@@ -273,14 +273,53 @@ def test_what_is_built_so_can_be_rendered_without_a_function(kustomize: str) -> 
     put(VM + OTHERS, "vm.yaml")
     generator = "secretGenerator: [{name: user-data, literals: [userdata=x]}]\n"
     put(f"resources: [vm.yaml]\nnamePrefix: p-\n{generator}")
-    done = run("build", ".", "--kustomize", kustomize)
+    done = run("build", ".", "--admission", "off", "--kustomize", kustomize)
     assert done.returncode == 1
     assert "error VR201" in done.stderr
     assert (
         "did you mean p-small? if kustomize renamed it: 'virt-render kustomize init'" in done.stderr
     )
     put(f"resources: [vm.yaml]\nnamePrefix: p-\n{generator}{init().stdout}")
-    done = run("build", ".", "--kustomize", kustomize)
+    done = run("build", ".", "--admission", "off", "--kustomize", kustomize)
+    assert done.returncode == 0, done.stderr
+
+
+FLAVORED = """\
+apiVersion: flavor.kubevirt.io/v1alpha1
+kind: VirtualMachineFlavor
+metadata: {name: small}
+spec: {cpu: {guest: 2}, memory: {guest: 1Gi}}
+---
+apiVersion: flavor.kubevirt.io/v1alpha1
+kind: VirtualMachinePreference
+metadata: {name: virtio}
+spec: {devices: {preferredDiskBus: virtio}}
+---
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  runStrategy: Always
+  flavor: {name: small, kind: VirtualMachineFlavor}
+  preference: {name: virtio, kind: VirtualMachinePreference}
+  template: {spec: {domain: {devices: {}}}}
+---
+apiVersion: kubevirt.io/v1alpha1
+kind: VM
+metadata: {name: stored, annotations: {kubevirt.io/flavour: small}}
+spec: {domain: {}}
+"""
+
+
+def test_flavors_and_what_names_them_follow_a_prefix(kustomize: str) -> None:
+    put(FLAVORED, "vm.yaml")
+    put(f"resources: [vm.yaml]\nnamePrefix: p-\n{init().stdout}")
+    found = built(kustomize)
+    spec = found["VirtualMachine", "p-web"]["spec"]
+    assert (spec["flavor"]["name"], spec["preference"]["name"]) == ("p-small", "p-virtio")
+    annotations = found["VM", "p-stored"]["metadata"]["annotations"]
+    assert annotations["kubevirt.io/flavour"] == "p-small"
+    done = run("build", ".", "--admission", "off", "--kustomize", kustomize)
     assert done.returncode == 0, done.stderr
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from render import Settings, render
-from render.manifests import writer
+from render.yaml import writer
 from tests.support.repository import LOCK, Repository, documents, vm_in
 
 KUSTOMIZATION = """\

@@ -96,9 +96,9 @@ def test_story(repository: Repository) -> None:  # noqa: PLR0915 - one after the
     history = repository.fine("history", "web").splitlines()
     numbers = [line.split()[0] for line in history if line[:4].strip().isdecimal()]
     assert numbers == ["1", "2", "3"]
-    assert "      spec.template.spec.domain.cpu.sockets: 2 -> 4 (live)" in history
-    assert "      spec.template.spec.domain.cpu.sockets: 4 -> 2 (at restart)" in history
-    assert "devices.rng: none -> {} (at restart)" in repository.fine("history", "prod/db")
+    assert "      spec.domain.cpu.sockets: 2 -> 4 (migrate)" in history
+    assert "      spec.domain.cpu.sockets: 4 -> 2 (restart)" in history
+    assert "devices.rng: none -> {} (restart)" in repository.fine("history", "prod/db")
     before = repository.git("status", "--porcelain")
     assert sorted(printed) == [("db", 1), ("db", 2), ("web", 1), ("web", 2), ("web", 3)]
     for (name, number), output in printed.items():
@@ -243,7 +243,7 @@ def test_history_of_a_shallow_clone(repository: Repository, tmp_path: Path) -> N
         line.split()[0] for line in done.stdout.splitlines() if line[:4].strip().isdecimal()
     ] == ["2", "3"]
     assert "VR616" in done.stderr
-    assert "sockets: 3 -> 4 (live)" in done.stdout
+    assert "sockets: 3 -> 4 (migrate)" in done.stdout
     done = clone.run("show", "web", "--revision", "1")
     assert done.returncode == 1
     assert "has no revision 1" in done.stderr
@@ -430,7 +430,7 @@ def test_history_of_an_overlay(tmp_path: Path, kustomize: str) -> None:
     (repository.folder / "live/kustomization.yaml").unlink()
     (repository.folder / "base/web.yaml").unlink()
     history = repository.fine("history", "web", *words)
-    assert "cpu.sockets: 2 -> 4 (live)" in history
+    assert "cpu.sockets: 2 -> 4 (migrate)" in history
     assert sockets(repository.fine("show", "web", *words, "--revision", "1"), "web") == 2
     # From within the folder, with PATH as seen from there.
     inside = run(

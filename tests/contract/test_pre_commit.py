@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from render.manifests import reader as manifest
+from render.yaml import reader as manifest
 from tests.support.cases import ROOT
 from tests.support.manifests import instancetype, vm
 
@@ -184,3 +184,22 @@ def test_deprecated_fields_are_rewritten(pre_commit: str, configured: Path) -> N
     assert text == old.replace("running: true", "runStrategy: Always")
     git(configured, "add", "vms/good.yaml")
     assert run(configured, *words).returncode == 0
+
+
+def test_a_commit_that_only_removes_is_checked(pre_commit: str, configured: Path) -> None:
+    put(configured, "vms/virt-render.lock.yaml", "")
+    git(configured, "rm", "--quiet", "--force", "vms/virt-render.lock.yaml")
+    git(configured, "commit", "--quiet", "--no-verify", "--message", "configured")
+    git(configured, "rm", "--quiet", "platform/instancetypes.yaml")
+    done = run(configured, pre_commit, "run", "virt-render-check-all")
+    assert done.returncode == 1
+    assert "vms/good.yaml:8:5: error VR201" in done.stdout
+    assert run(configured, pre_commit, "run", "virt-render-pin-check").returncode == 1
+
+
+def test_a_kustomization_by_its_plain_name_is_checked(pre_commit: str, configured: Path) -> None:
+    put(configured, "app/vm.yaml", GOOD)
+    put(configured, "app/Kustomization", "resources: [vm.yaml, gone.yaml]\n")
+    done = run(configured, pre_commit, "run", "virt-render-check", "--files", "app/Kustomization")
+    assert done.returncode == 1
+    assert "app: error VR11" in done.stdout

@@ -6,12 +6,12 @@ import pytest
 
 from render import Settings, render
 from render.diagnostics.diagnostic import Location
-from render.manifests import writer
-from render.manifests.reader import read
 from render.model import tree
 from render.model.resource import INSTANCETYPE, from_body
 from render.pipeline import pinning
 from render.revisions import lock as locks
+from render.yaml import writer
+from render.yaml.reader import read
 from tests.support import answers
 from tests.support.goldens import cases
 
@@ -33,7 +33,7 @@ def has_errors(rendered: Any) -> bool:
 
 def through_revisions(objects: list[Json]) -> list[Json] | None:
     """What ``revisions`` makes of *objects*, without the live ones; None if there is nothing to compare."""
-    out = render(objects, Settings(emit="revisions"))
+    out = render(objects, Settings(emit="revisions", admission="off"))
     return None if has_errors(out) else [one for one in out.resources if not is_live(one)]
 
 
@@ -75,7 +75,7 @@ def test_pinned_cases_render_the_same_from_their_own_revisions() -> None:
             if pinned is None:
                 continue
             assert any(one["kind"] == "ControllerRevision" for one in pinned), case["id"]
-            started = render(pinned, Settings(emit="vmi", catalog="none"))
+            started = render(pinned, Settings(emit="vmi", catalog="none", admission="off"))
             for machine, want in zip(answers.machines(case), case["want"], strict=True):
                 compared += 1
                 assert answers.result_for(started, machine) == answers.wanted(
@@ -91,8 +91,8 @@ def test_revisions_replace_the_live_objects(family: str) -> None:
         pinned = through_revisions(case["objects"])
         if pinned is None:
             continue
-        direct = render(case["objects"], Settings(emit="vmi"))
-        started = render(pinned, Settings(emit="vmi", catalog="none"))
+        direct = render(case["objects"], Settings(emit="vmi", admission="off"))
+        started = render(pinned, Settings(emit="vmi", catalog="none", admission="off"))
         for machine in answers.machines(case):
             compared += 1
             want = answers.result_for(direct, machine)
@@ -114,7 +114,7 @@ def nameless(body: Json | None) -> Json | None:
 def test_hashed_objects_replace_the_originals(family: str) -> None:
     compared = 0
     for case in cases(family):
-        out = render(case["objects"], Settings(emit="hashed"))
+        out = render(case["objects"], Settings(emit="hashed", admission="off"))
         if has_errors(out):
             continue
         originals = {(one["kind"], one["metadata"]["name"]) for one in case["objects"]}
@@ -123,8 +123,8 @@ def test_hashed_objects_replace_the_originals(family: str) -> None:
             for one in out.resources
             if not is_live(one) or (one["kind"], one["metadata"]["name"]) not in originals
         ]
-        direct = render(case["objects"], Settings(emit="vmi"))
-        started = render(left, Settings(emit="vmi"))
+        direct = render(case["objects"], Settings(emit="vmi", admission="off"))
+        started = render(left, Settings(emit="vmi", admission="off"))
         for machine in answers.machines(case):
             compared += 1
             want = nameless(answers.result_for(direct, machine))
@@ -138,10 +138,14 @@ def test_again_changes_no_byte(family: str, emit: Any) -> None:
     """Stamps included, which hold hashes of what was there before."""
     compared = 0
     for case in cases(family):
-        first = render(case["objects"], Settings(emit=emit, preset_conflicts="override"))
+        first = render(
+            case["objects"], Settings(emit=emit, preset_conflicts="override", admission="off")
+        )
         if not has_errors(first):
             compared += 1
-            again = render(first.resources, Settings(emit=emit, preset_conflicts="override"))
+            again = render(
+                first.resources, Settings(emit=emit, preset_conflicts="override", admission="off")
+            )
             assert writer.write(again.resources) == writer.write(first.resources), case["id"]
     assert compared > 10
 
@@ -152,7 +156,7 @@ def test_a_pinned_vm_renders_as_it_did(family: str) -> None:
     compared = 0
     for case in cases(family):
         resources = [from_body(body, index) for index, body in enumerate(case["objects"])]
-        settings = Settings(preset_conflicts="override")
+        settings = Settings(preset_conflicts="override", admission="off")
         pinned = pinning.pin(resources, settings)
         if any(found.is_error for found in pinned.diagnostics) or not pinned.lock.pins:
             continue

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from render.frontends.argocd_ignore import differences
+from render.frontends.argocd.ignore_differences import differences
 from render.model.resource import from_body
 from render.model.tree import Tree, copy
 from render.schemas import decode, encode

@@ -10,9 +10,9 @@ from hypothesis import Phase, given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 
-from render.manifests import positions
-from render.manifests.reader import Document, read
 from render.model import tree
+from render.yaml import positions
+from render.yaml.reader import Document, read
 from tests.support.notations import notations
 
 HEAD = "apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: n{}\n"

@@ -11,13 +11,17 @@ from render.model import fieldpath
 from render.model.fieldpath import FieldPath
 from render.model.resource import from_body
 from render.schemas import Problem, decode, decode_resource, encode
-from tests.support.goldens import FAMILIES, cases, is_refused_by_schema
+from tests.support.goldens import FAMILIES as ALL
+from tests.support.goldens import cases, is_refused_by_schema
 
 VM = "kubevirt.VirtualMachine"
 VMI = "kubevirt.VirtualMachineInstance"
 MACHINES = ("VirtualMachine", "VirtualMachineInstance")
 ANSWERS = {"mutated": VM, "expand": VM, "expand_mutated": VM, "vm": VM, "started": VMI, "vmi": VMI}
 _RANGE = re.compile(r" in body should be (less|greater) than or equal to \d+$")
+
+#: The families of verdicts hold no rendered objects: tests/differential/test_admission.py.
+FAMILIES = tuple(name for name in ALL if not name.startswith("admission-"))
 
 
 def machines(case: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -127,7 +131,7 @@ def test_the_webhooks_words_stand_in_the_message() -> None:
                     text in problem.message or is_inside(text, problem) for problem in found
                 ):
                     missed.append((case["id"], text))
-    assert checked > 150
+    assert checked > 130  # a null is no refusal
     assert missed == []
 
 

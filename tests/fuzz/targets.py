@@ -4,18 +4,22 @@
 """
 
 import io
-from collections.abc import Callable
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 
 from render.diagnostics.diagnostic import Location
-from render.frontends import krm_message
-from render.manifests import libyaml, plain, positions, writer
-from render.manifests.builder import RefusedError, build
-from render.manifests.reader import Limits, read
+from render.frontends.kustomize import message
+from render.manifests import kustomization
 from render.model import quantity
 from render.model.quantity import QuantityError
 from render.pipeline import order
 from render.revisions import lock
 from render.settings import Settings
+from render.yaml import libyaml, plain, positions, writer
+from render.yaml.budget import Budget
+from render.yaml.builder import UnbuildableError, build
+from render.yaml.reader import Limits, read
 
 _LIMITS = Limits(file_bytes=1 << 16, documents=20, depth=30, alias_nodes=200)
 
@@ -44,8 +48,8 @@ def yaml(data: bytes) -> None:
 
 def _built(text: str) -> object:
     try:
-        return build(text, _LIMITS.depth, _LIMITS.alias_nodes).body
-    except RefusedError as error:
+        return build(text, _LIMITS.depth, Budget(_LIMITS.alias_nodes)).body
+    except UnbuildableError as error:
         return error
     except libyaml.ERRORS as error:
         return error
@@ -82,10 +86,70 @@ def locks(data: bytes) -> None:
 
 def resource_list(data: bytes) -> None:
     """The function's message: received, rendered and answered."""
-    message, _ = krm_message.receive(io.BytesIO(data), "", _LIMITS)
-    rendered = order.render([one.body for one in message.documents], Settings(emit="vm"))
-    answer = read(krm_message.reply(message, rendered.resources).encode(), "f")
+    received, _ = message.receive(io.BytesIO(data), "", _LIMITS)
+    rendered = order.render([one.body for one in received.documents], Settings(emit="vm"))
+    answer = read(message.reply(received, rendered.resources).encode(), "f")
     assert answer.diagnostics == []
+
+
+_LISTS = (
+    "resources", "bases", "components", "crds", "configurations", "generators", "transformers",
+    "validators", "patchesstrategicmerge",
+)  # fmt: skip
+_PATHS = ("patches", "patchesjson6902", "replacements", "openapi")
+_SOURCES = ("configmapgenerator", "secretgenerator")
+
+
+def kustomizations(data: bytes) -> None:
+    """What kustomize would fetch, by a model of its own decoder, is never let through."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = f"{folder}/kustomization.yaml"
+        with open(file, "wb") as stream:
+            stream.write(data)
+        found = kustomization.reach(folder, _LIMITS, allow_remote=False, bounds=folder)
+        kustomization.survey([folder], _LIMITS)
+        for named in (*found.kustomizations, *found.resources, *found.others):
+            assert os.path.realpath(named).startswith(os.path.realpath(folder))
+        refused = any(one.is_error for one in found.diagnostics)
+        for document in read(data, file, _LIMITS).documents[:1]:
+            assert refused or not any(map(_is_fetched, _loaded(document.body)))
+
+
+def _go_fold(key: str) -> str:
+    """As encoding/json compares names: ASCII letters, and the two others that fold to one (its fold.go)."""
+    return "".join(
+        {"\u017f": "s", "\u212a": "k"}.get(c, c.lower() if c < "\x80" else c) for c in key
+    )
+
+
+def _field(body: object, *names: str) -> Iterator[object]:
+    if isinstance(body, dict):
+        yield from (value for key, value in body.items() if _go_fold(key) in names)
+
+
+def _each(values: Iterable[object]) -> Iterator[object]:
+    for value in values:
+        yield from value if isinstance(value, list) else [value]
+
+
+def _loaded(body: object) -> Iterator[object]:
+    """What kustomize loads by the fields of types.Kustomization."""
+    yield from _each(_field(body, *_LISTS))
+    for item in _each(_field(body, *_PATHS)):
+        yield from _field(item, "path")
+    for item in _each(_field(body, *_SOURCES)):
+        yield from _each(_field(item, "envs", "env"))
+        for source in _each(_field(item, "files")):
+            yield source.partition("=")[2] or source if isinstance(source, str) else None
+
+
+def _is_fetched(entry: object) -> bool:
+    """As kustomize's IsRemoteFile says; an address with a blank or a control character is none to Go."""
+    return (
+        isinstance(entry, str)
+        and entry.isprintable()
+        and entry.lower().startswith(("http:", "https:"))
+    )
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
@@ -93,4 +157,5 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "quantity": quantities,
     "lock": locks,
     "resourcelist": resource_list,
+    "kustomization": kustomizations,
 }

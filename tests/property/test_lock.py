@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from render import Settings, render
 from render.diagnostics.diagnostic import Location
-from render.manifests import writer
 from render.model import tree
 from render.pipeline import pinning
 from render.revisions import lock as locks
 from render.revisions.hashes import KIND_CLASSES, Ref, content_hash
 from render.revisions.lock import CLASSES, Entry, Lock, Pin
+from render.yaml import writer
 
 HASHES = st.integers(min_value=0, max_value=2**256 - 1).map(lambda n: f"sha256:{n:064x}")
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=8) | HASHES

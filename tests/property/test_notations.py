@@ -13,10 +13,10 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from render import render
-from render.frontends.exits import Exit
-from render.frontends.options import Call
-from render.frontends.run import execute
-from render.manifests.reader import read
+from render.diagnostics.exits import Exit
+from render.frontends.execute import execute
+from render.frontends.request.request import Call
+from render.yaml.reader import read
 from tests.support.generated import repositories
 from tests.support.notations import files
 

@@ -3,8 +3,9 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from render.manifests import libyaml, plain, writer
-from render.manifests.builder import RefusedError, build
+from render.yaml import libyaml, plain, writer
+from render.yaml.budget import Budget
+from render.yaml.builder import UnbuildableError, build
 from tests.property.test_yaml_round_trip import TREES
 
 DEPTH = 6
@@ -22,8 +23,8 @@ def agree(text: str) -> bool:
     if found is None:
         return True
     try:
-        built = build(text, DEPTH, 10)
-    except RefusedError:
+        built = build(text, DEPTH, Budget(10))
+    except UnbuildableError:
         return False
     except libyaml.ERRORS:
         return False

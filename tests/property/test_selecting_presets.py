@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from render.model.resource import from_body
-from render.presets import Preset, SelectorError, index, selects
+from render.model.selectors import SelectorError, selects
+from render.presets import Preset, index
 
 KEYS = st.sampled_from(["app", "os", "kubevirt.io/size"])
 VALUES = st.sampled_from(["", "1", "2"])

@@ -166,7 +166,9 @@ class Scene:
             "spec": spec,
         }
         self.objects = [body, *parts]
-        rendered = render(self.objects, Settings(annotations=False, preset_conflicts="override"))
+        rendered = render(
+            self.objects, Settings(annotations=False, preset_conflicts="override", admission="off")
+        )
         self.errors = {found.code for found in rendered.diagnostics if found.is_error}
         self.written = typed(body, "kubevirt.VirtualMachine")["spec"]["template"]
         self.instancetype = typed(instancetype or {}, "instancetype.VirtualMachineInstancetypeSpec")

@@ -3,9 +3,9 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from render.manifests import positions, writer
-from render.manifests.reader import read
-from render.manifests.scalars import in_json
+from render.yaml import positions, writer
+from render.yaml.reader import read
+from render.yaml.scalars import in_json
 
 NASTY = st.text(
     alphabet="ab yYnN01e.:-#'\"\\\n\t\r,[]{}&*!|>%@`~<=?\x85\u2028\ufeffé😀\x00", max_size=12

@@ -9,9 +9,9 @@ from typing import Any
 import jsonschema
 
 from render import Settings
-from render.manifests.reader import Limits, read
 from render.manifests.sources import Reading, load
 from render.settings import OPTIONS, Source
+from render.yaml.reader import Limits, read
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "fixtures" / "cases"
@@ -21,6 +21,7 @@ CASES = ROOT / "fixtures" / "cases"
 class Case:
     folder: Path
     flags: dict[str, str | bool]
+    fails: bool = False
 
     @property
     def settings(self) -> Settings:
@@ -53,7 +54,11 @@ class Case:
         return [document.body for document in loaded.documents]
 
     def update(self, output: str, report: str) -> None:
-        """Make *output* and *report* what is expected."""
+        """Make *output* and *report* what is expected; a failure that is new only where ``fails: true`` says so."""
+        failed_before = self.diagnostics and not self.expected
+        assert output or self.fails or failed_before, (
+            f"{self.folder.name} fails: if that is meant, case.yaml says `fails: true`\n{report}"
+        )
         for name, text in (("expected.yaml", output), ("diagnostics.txt", report)):
             if text:
                 (self.folder / name).write_text(text, encoding="utf-8")
@@ -77,4 +82,5 @@ def read_case(folder: Path) -> Case:
     jsonschema.validate(document.body, _schema())
     settings = {"annotations": False, **document.body.get("settings", {})}
     flags = {option.field: option.spelled(Source.FLAG) for option in OPTIONS}
-    return Case(folder, {flags[name]: value for name, value in settings.items()})
+    fails = document.body.get("fails", False)
+    return Case(folder, {flags[name]: value for name, value in settings.items()}, fails)

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from render.manifests import scalars, writer
+from render.yaml import scalars, writer
 
 Json = dict[str, Any]
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_/.@%+-]*(:[A-Za-z0-9_/.@%+-]+)*")

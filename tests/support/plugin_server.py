@@ -18,7 +18,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from render.manifests.reader import read
+from render.yaml.reader import read
 
 _BUFFER = 0.1
 _FATAL = 5

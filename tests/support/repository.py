@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from render.manifests.reader import read
+from render.yaml.reader import read
 from tests.support import manifests, process
 
 LOCK = "virt-render.lock.yaml"

@@ -152,7 +152,6 @@ def test_paths_have_indexes_and_kubevirts_text_has_none() -> None:
     ("tree", "type_name", "text"),
     [
         ({"devices": 3}, DOMAIN, 'got a whole number: devices in body must be of type object: "number"'),
-        ({"devices": None}, DOMAIN, 'got null: devices in body must be of type object: "null"'),
         ({"cores": "2"}, "kubevirt.CPU", 'got a string: cores in body must be of type integer: "string"'),
         ({"cores": 1.0}, "kubevirt.CPU", 'must be of type integer: "number"'),
         ({"cores": True}, "kubevirt.CPU", 'must be of type integer: "boolean"'),
@@ -160,7 +159,6 @@ def test_paths_have_indexes_and_kubevirts_text_has_none() -> None:
         ({"features": {}}, "kubevirt.CPU", 'must be of type array: "object"'),
         ({"features": [None]}, "kubevirt.CPU", 'features in body must be of type object: "null"'),
         ({"labels": {"a": 1}}, "meta.ObjectMeta", 'labels.a in body must be of type string: "number"'),
-        ({"labels": {"a": None}}, "meta.ObjectMeta", 'labels.a in body must be of type string: "null"'),
         ({"guest": {}}, "kubevirt.Memory", 'guest in body must be of type string,integer,number: "object"'),
         ({"port": []}, "core.TCPSocketAction", 'port in body must be of type string,integer: "array"'),
     ],
@@ -169,6 +167,46 @@ def test_wrong_types(tree: dict[str, Any], type_name: str, text: str) -> None:
     problem = only(tree, type_name)
     assert problem.code.number == "VR106"
     assert text in problem.message
+
+
+def test_null_is_dropped_or_missing() -> None:
+    kept, (problem,) = decode({"labels": {"a": None, "b": "c"}}, "meta.ObjectMeta")
+    assert (problem.code.number, problem.path, kept) == (
+        "VR114",
+        ("labels", "a"),
+        {"labels": {"b": "c"}},
+    )
+    assert only({"devices": None}, DOMAIN).code.number == "VR107"
+    assert only({"devices": {}, "chassis": None}, DOMAIN).code.number == "VR114"
+
+
+@pytest.mark.parametrize("holder", ["template", "dataVolumeTemplates"])
+@pytest.mark.parametrize(
+    ("metadata", "text"),
+    [
+        (None, '.metadata in body must be of type object: "null"'),
+        ({"labels": None}, '.metadata.labels in body must be of type object: "null"'),
+        ({"labels": {"a": None}}, '.metadata.labels.a in body must be of type string: "null"'),
+        ({"name": None}, '.metadata.name in body must be of type string: "null"'),
+        ({"finalizers": [None]}, '.metadata.finalizers in body must be of type string: "null"'),
+    ],
+)
+def test_nulls_in_the_metadata_of_a_template_reach_the_webhook(
+    holder: str, metadata: Any, text: str
+) -> None:
+    """Its CRD preserves what stands there, so that the API server prunes nothing."""
+    inner = {"metadata": metadata, "spec": {"domain": {"devices": {}}}}
+    item = {"metadata": metadata, "spec": {}}
+    spec = {"template": inner} if holder == "template" else {"dataVolumeTemplates": [item]}
+    (problem,) = decode({"spec": spec}, VM)[1][:1]
+    assert problem.code.number == "VR106"
+    assert text in problem.message
+
+
+def test_a_null_creation_timestamp_is_what_kubectl_writes() -> None:
+    metadata = {"creationTimestamp": None, "labels": {"a": "b"}}
+    template = {"metadata": metadata, "spec": {"domain": {"devices": {}}}}
+    assert findings({"spec": {"template": template}}, VM) == []
 
 
 @pytest.mark.parametrize("number", [-1, 2**32, 10**5000], ids=["negative", "large", "huge"])

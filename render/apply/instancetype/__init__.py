@@ -9,9 +9,9 @@ from render.apply.instancetype import (
     memory,
     placement,
 )
-from render.rules import Rule
+from render.rules import Rules
 
-RULES: tuple[Rule, ...] = (
+RULES: Rules = (
     *placement.RULES,
     *cpu.RULES,
     *memory.RULES,

@@ -1,12 +1,14 @@
 """IO threads (upstream: pkg/instancetype/apply/iothreads.go, iothreadpolicy.go)."""
 
-from render.rules import Rule, claim
+from render.model.release import since
+from render.rules import Rules, claim
 
-RULES: tuple[Rule, ...] = (
-    claim(
-        "ioThreads.supplementalPoolThreadCount",
-        "domain.ioThreads.supplementalPoolThreadCount",
-        since=(1, 7),
+RULES: Rules = (
+    since(
+        "1.7",
+        claim(
+            "ioThreads.supplementalPoolThreadCount", "domain.ioThreads.supplementalPoolThreadCount"
+        ),
     ),
     claim("ioThreadsPolicy", "domain.ioThreadsPolicy"),
 )

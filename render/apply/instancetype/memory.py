@@ -2,11 +2,14 @@
 
 import struct
 from collections.abc import Iterable
+from functools import partial
 
 from render.model import quantity, tree
 from render.model.draft import Draft
+from render.model.fieldpath import FieldPath
+from render.model.release import since, until
 from render.model.tree import Tree
-from render.rules import Conflict, Edit, Result, Rule, custom, spec
+from render.rules import Conflict, Edit, Result, Rule, Rules, custom, spec
 
 #: (field of the VMI, field of the instancetype that claims it), in upstream's order.
 _CLAIMED = (
@@ -15,6 +18,11 @@ _CLAIMED = (
     (spec("domain", "memory", "maxGuest"), ("memory", "maxGuest")),
     (spec("domain", "resources", "requests", "memory"), ("memory", "guest")),
     (spec("domain", "resources", "limits", "memory"), ("memory", "guest")),
+)
+#: The same before memory was merged: any memory of the VM, even an empty one.
+_CLAIMED_WHOLE = (
+    (spec("domain", "memory"), ("memory", "guest")),
+    *_CLAIMED[-2:],
 )
 
 
@@ -34,10 +42,12 @@ def overcommitted(guest: str, percent: int) -> str:
     return quantity.from_int(request, quantity.format_of(guest))
 
 
-def _claim(given: Tree, draft: Draft) -> Iterable[Result]:
+def _claim(
+    claimed: tuple[tuple[FieldPath, FieldPath], ...], given: Tree, draft: Draft
+) -> Iterable[Result]:
     domain = draft.get("spec", "domain") or {}
-    if domain.get("memory") or domain.get("resources"):
-        for place, origin in _CLAIMED:
+    if domain.get("memory") is not None or domain.get("resources"):
+        for place, origin in claimed:
             if draft.get(*place) is not None and tree.get(given, *origin) is not None:
                 # Only the first memory conflict is reported upstream.
                 return (Conflict(place, origin, place),)
@@ -61,9 +71,9 @@ def _claim(given: Tree, draft: Draft) -> Iterable[Result]:
     return edits
 
 
-RULES: tuple[Rule, ...] = (
-    custom(
-        _claim,
+def _rule(claimed: tuple[tuple[FieldPath, FieldPath], ...]) -> Rule:
+    return custom(
+        partial(_claim, claimed),
         reads=("memory.guest", "memory.overcommitPercent", "memory.hugepages", "memory.maxGuest"),
         writes=(
             "domain.memory.guest",
@@ -72,5 +82,7 @@ RULES: tuple[Rule, ...] = (
             "domain.memory.maxGuest",
         ),
         always=True,
-    ),
-)
+    )
+
+
+RULES: Rules = (until("1.7", _rule(_CLAIMED_WHOLE)), since("1.7", _rule(_CLAIMED)))

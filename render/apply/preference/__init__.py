@@ -11,10 +11,10 @@ from render.apply.preference import (
     general,
     interfaces,
 )
-from render.rules import Rule
+from render.rules import Rules
 
-AUTO_ATTACH: tuple[Rule, ...] = devices.AUTO_ATTACH
-RULES: tuple[Rule, ...] = (
+AUTO_ATTACH: Rules = devices.AUTO_ATTACH
+RULES: Rules = (
     *cpu.RULES,
     *devices.RULES,
     *disks.RULES,

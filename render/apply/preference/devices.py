@@ -4,11 +4,12 @@ from collections.abc import Iterable
 
 from render.model import tree
 from render.model.draft import Draft
+from render.model.release import since
 from render.model.tree import Tree
-from render.rules import ABSENT, Edit, Result, Rule, custom, each, fill, override, plain, spec
+from render.rules import ABSENT, Edit, Result, Rules, custom, each, fill, override, plain, spec
 
 #: Also applied early in the start path, before the input device and the default network are added.
-AUTO_ATTACH: tuple[Rule, ...] = (
+AUTO_ATTACH: Rules = (
     fill(
         "devices.preferredAutoattachGraphicsDevice",
         "domain.devices.autoattachGraphicsDevice",
@@ -42,24 +43,24 @@ def _video_type(given: Tree, draft: Draft) -> Iterable[Result]:
         yield Edit(spec("domain", "devices", "video", "type"), kind, origin)
 
 
-def _panic_model(given: Tree, draft: Draft) -> Iterable[Result]:
-    model = tree.get(given, "devices", "preferredPanicDeviceModel")
-    if model is None:
-        return
-    place, origin = (
-        spec("domain", "devices", "panicDevices"),
-        ("devices", "preferredPanicDeviceModel"),
-    )
-    devices = draft.get(*place)
-    if not devices:
-        yield Edit(place, [{"model": model}], origin)
-        return
-    for index, device in enumerate(devices):
+_PANIC_DEVICES = spec("domain", "devices", "panicDevices")
+_PANIC_MODEL = ("devices", "preferredPanicDeviceModel")
+
+
+def _panic_models(given: Tree, draft: Draft) -> Iterable[Result]:
+    for index, device in enumerate(draft.get(*_PANIC_DEVICES) or ()):
         if device.get("model") is None:
-            yield Edit((*place, index, "model"), model, origin)
+            model = tree.get(given, *_PANIC_MODEL)
+            yield Edit((*_PANIC_DEVICES, index, "model"), model, _PANIC_MODEL)
 
 
-RULES: tuple[Rule, ...] = (
+def _panic_device(given: Tree, draft: Draft) -> Iterable[Result]:
+    if not draft.get(*_PANIC_DEVICES):
+        model = tree.get(given, *_PANIC_MODEL)
+        yield Edit(_PANIC_DEVICES, [{"model": model}], _PANIC_MODEL)
+
+
+RULES: Rules = (
     fill("devices.preferredUseVirtioTransitional", "domain.devices.useVirtioTransitional"),
     fill("devices.preferredBlockMultiQueue", "domain.devices.blockMultiQueue"),
     fill(
@@ -74,11 +75,13 @@ RULES: tuple[Rule, ...] = (
     ),
     fill("devices.preferredRng", "domain.devices.rng"),
     fill("devices.preferredTPM", "domain.devices.tpm"),
-    custom(
-        _video_type,
-        reads=("devices.preferredVideoType",),
-        writes=("domain.devices.video.type",),
-        since=(1, 9),
+    since(
+        "1.9",
+        custom(
+            _video_type,
+            reads=("devices.preferredVideoType",),
+            writes=("domain.devices.video.type",),
+        ),
     ),
     *AUTO_ATTACH,
     each(
@@ -86,10 +89,20 @@ RULES: tuple[Rule, ...] = (
         ("devices.preferredInputBus", "bus"),
         ("devices.preferredInputType", "type"),
     ),
-    custom(
-        _panic_model,
-        reads=("devices.preferredPanicDeviceModel",),
-        writes=("domain.devices.panicDevices",),
-        since=(1, 6),
+    since(
+        "1.6",
+        custom(
+            _panic_models,
+            reads=("devices.preferredPanicDeviceModel",),
+            writes=("domain.devices.panicDevices",),
+        ),
+    ),
+    since(
+        "1.9",
+        custom(
+            _panic_device,
+            reads=("devices.preferredPanicDeviceModel",),
+            writes=("domain.devices.panicDevices",),
+        ),
     ),
 )

@@ -7,8 +7,9 @@ architecture.go, launchsecurity.go.
 from collections.abc import Iterable
 
 from render.model.draft import Draft
+from render.model.release import since
 from render.model.tree import Tree
-from render.rules import Edit, Result, Rule, custom, fill, spec
+from render.rules import Edit, Result, Rules, custom, fill, spec
 
 
 def _subdomain(given: Tree, draft: Draft) -> Iterable[Result]:
@@ -32,14 +33,12 @@ def _architecture(given: Tree, draft: Draft) -> Iterable[Result]:
         yield Edit(spec("architecture"), architecture, ("preferredArchitecture",))
 
 
-MACHINE: tuple[Rule, ...] = (
+MACHINE: Rules = (
     custom(_machine_type, reads=("machine.preferredMachineType",), writes=("domain.machine.type",)),
 )
-RULES: tuple[Rule, ...] = (
+RULES: Rules = (
     custom(_subdomain, reads=("preferredSubdomain",), writes=("subdomain",)),
     fill("preferredTerminationGracePeriodSeconds", "terminationGracePeriodSeconds"),
-    custom(_architecture, reads=("preferredArchitecture",), writes=("architecture",), since=(1, 7)),
+    since("1.7", custom(_architecture, reads=("preferredArchitecture",), writes=("architecture",))),
 )
-LAUNCH_SECURITY: tuple[Rule, ...] = (
-    fill("preferredLaunchSecurity", "domain.launchSecurity", since=(1, 9)),
-)
+LAUNCH_SECURITY: Rules = (since("1.9", fill("preferredLaunchSecurity", "domain.launchSecurity")),)

@@ -1,4 +1,4 @@
-"""Stage 1: what can be wrong with the input before anything is rendered."""
+"""Codes VR1xx: reading the input."""
 
 from render.diagnostics.explanations.examples import instancetype, vm
 from render.diagnostics.explanations.explanation import Explanation
@@ -210,5 +210,34 @@ spec:
         "KubeVirt v1.9.0 serves no kind VirtualMachineInstanceType in instancetype.kubevirt.io/v1beta1",
         "Write the kind as the help says. An object of a later release can be let through with"
         " `virt-render.dev/ignore.VR123: reason`.",
+    ),
+    "VR124": Explanation(
+        "A disk or an interface has a bootOrder in the base and none in what kustomize built. kustomize knows no names"
+        " in the lists of a VM, so that a patch with one disk replaces all of them; KubeVirt attaches the volumes of"
+        " the others again, without their order.",
+        "$ virt-render check overlays/prod",
+        "root had bootOrder 1 before kustomize built it, and has none now",
+        "Repeat all entries in the patch, write a JSON patch, or let 'virt-render kustomize init' tell kustomize by"
+        " which names lists are merged.",
+    ),
+    "VR126": Explanation(
+        "--set fills in the parameters of templates. One that is required, or that is generated anew each time, has no"
+        " value of its own and was not named.",
+        "$ virt-render build --set NAME=web template.yaml",
+        "the parameter PASSWORD of Template web is generated anew each time",
+        "Give it one more --set NAME=VALUE.",
+    ),
+    "VR127": Explanation(
+        "helm template refused the chart, or a file of it is none of its repository's. The message is helm's own. Helm"
+        " runs without plugins, repositories, cluster and network: what a chart depends on has to be in charts/.",
+        "$ virt-render build chart",
+        "An error occurred while checking for chart dependencies",
+        "What the message says; 'helm dependency build' puts dependencies into charts/, --values names values files.",
+    ),
+    "VR128": Explanation(
+        "PATH is a Helm chart, and there is no helm to render it.",
+        "$ virt-render build chart",
+        "chart is a Helm chart, and there is no helm binary on the PATH",
+        "Install helm, name it with --helm PATH, or pipe 'helm template' into 'virt-render build -'.",
     ),
 }

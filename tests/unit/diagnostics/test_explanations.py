@@ -8,8 +8,8 @@ import pytest
 
 from render.diagnostics.codes import CODES
 from render.diagnostics.explanations import EXPLANATIONS
-from render.frontends.options import Call
-from render.frontends.run import execute
+from render.frontends.execute import execute
+from render.frontends.request.request import Call
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = {code: told for code, told in EXPLANATIONS.items() if told.example[0] != "$"}
@@ -18,7 +18,9 @@ EXAMPLES = {code: told for code, told in EXPLANATIONS.items() if told.example[0]
 def test_every_code_is_explained_and_nothing_else() -> None:
     assert list(EXPLANATIONS) == sorted(CODES)
     for told in EXPLANATIONS.values():
-        assert all(told)
+        assert told.meaning
+        assert told.example
+        assert told.message
         assert told.meaning[-1] == told.cure[-1] == "."
 
 
@@ -34,15 +36,34 @@ def test_example_gives_the_message(
     assert any(EXAMPLES[code].message in message for message in hits), report
 
 
+@pytest.mark.parametrize("code", [code for code in EXAMPLES if EXAMPLES[code].accepted])
+def test_what_is_accepted_has_no_errors(
+    code: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    stdin = io.TextIOWrapper(io.BytesIO(EXAMPLES[code].accepted.encode()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    execute(Call("build", ("-",), {"--format": "json", "--admission": "strict"}), {})
+    report = json.loads(capfd.readouterr().err)["diagnostics"]
+    assert not [found for found in report if found["severity"] == "error"]
+
+
 def test_generated_documents_are_up_to_date() -> None:
     pages = runpy.run_path(str(ROOT / "scripts" / "make_docs.py"))["pages"]()
-    assert len(pages) == 5
+    assert {
+        "docs/diagnostics.md",
+        "docs/admission.md",
+        "docs/usage.md",
+        "plugin.yaml",
+    } < pages.keys()
     for name, content in pages.items():
         written = (ROOT / name).read_text(encoding="utf-8")
         assert written == content, f"{name}: run scripts/make_docs.py"
 
 
 def test_documents_have_every_code() -> None:
-    text = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
+    index = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
     for code in CODES.values():
-        assert f"\n### {code.number} {code.slug}\n" in text
+        file, _, anchor = code.uri.partition("/docs/")[2].partition("#")
+        assert f"({file}.md#{anchor})" in index
+        text = (ROOT / "docs" / f"{file}.md").read_text(encoding="utf-8")
+        assert f'\n<a id="{anchor}"></a>\n\n## {code.number} {code.slug}\n' in text

@@ -10,7 +10,7 @@ from render.model.resource import Resource, from_body
 UNMET = codes.REQUIREMENT_UNMET
 
 
-def machine(index: int = 0, **ignored: Any) -> Resource:
+def machine(index: int = 0, /, **ignored: Any) -> Resource:
     annotations = {f"virt-render.dev/ignore.{code}": reason for code, reason in ignored.items()}
     metadata = {"name": f"vm{index}", "annotations": annotations}
     return from_body({"kind": "VirtualMachine", "metadata": metadata}, index)
@@ -40,12 +40,22 @@ def test_every_finding_of_the_code_is_silenced_and_no_other() -> None:
     assert suppress([first, other, second], [resource]) == (other,)
 
 
+def test_one_check_of_a_code_is_silenced() -> None:
+    resource = machine(0, **{"VR420.name": "the clone keeps it"})
+    wrong, other = (
+        codes.DISKS.at(at(resource), check)._replace(check=check)
+        for check in ("disks/name", "disks/bus")
+    )
+    assert suppress([wrong, other], [resource]) == (other,)
+    assert "does not occur" in unused(resource, "VR420.name").message
+
+
 def test_unused_suppression_is_reported() -> None:
     assert "does not occur" in unused(machine(VR401="sized by hand"), "VR401").message
 
 
 def test_unknown_code_names_the_nearest() -> None:
-    assert "did you mean VR401?" in unused(machine(VR4O1="why"), "VR4O1").message
+    assert "did you mean VR901?" in unused(machine(VR9O1="why"), "VR9O1").message
 
 
 @pytest.mark.parametrize("reason", ["", "  ", True, None])

@@ -1,19 +1,17 @@
 """What a caller sees of a command: exit status, standard output, standard error."""
 
-import io
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from render.diagnostics.codes import CODES
-from render.frontends import dispatch, run
-from render.frontends.exits import Exit
+from render.diagnostics.exits import Exit
+from render.frontends.commands import build
+from tests.support.asking import Ask
 
 SMALL = """\
 apiVersion: instancetype.kubevirt.io/v1beta1
@@ -37,33 +35,6 @@ spec:
 """
 CONFLICT = VM + "        memory: {guest: 2Gi}\n"
 NOTE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: note}   # kept\n"
-
-
-class Answer(NamedTuple):
-    exit: Exit
-    out: str
-    err: str
-
-
-Ask = Callable[..., Answer]
-
-
-@pytest.fixture
-def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Ask:
-    """Run a command line in a folder of its own, with *files* in it and *stdin*."""
-    monkeypatch.chdir(tmp_path)
-
-    def answer(*argv: str, files: Mapping[str, str] = {}, stdin: str = "") -> Answer:
-        for name, text in files.items():
-            path = tmp_path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        exit_ = dispatch.invoke(argv)
-        captured = capfd.readouterr()
-        return Answer(exit_, captured.out, captured.err)
-
-    return answer
 
 
 def test_rendered_manifests_on_stdout(ask: Ask) -> None:
@@ -199,7 +170,7 @@ def test_the_root_of_a_file_is_its_own_git_repository(ask: Ask) -> None:
     conflict = CONFLICT.replace("web", "db")
     files = {".git/HEAD": "", "s.yaml": SMALL, "vms/vm.yaml": VM, "vms/bad.yaml": conflict}
     both = {f"{name}/{file}": text for name in ("one", "two") for file, text in files.items()}
-    assert "VR103" in ask("check", files=both).out  # as one input they have everything twice
+    assert ask("check", files=both).out.count("VR301") == 2  # the same names, side by side
     assert ask("check", "one/vms/vm.yaml", "two/vms/vm.yaml") == (Exit.OK, "", "")
     answer = ask("check", "one/vms/vm.yaml", "two/vms/bad.yaml", "one/vms")
     assert [line.split()[0] for line in answer.out.splitlines() if "error" in line] == [
@@ -304,9 +275,9 @@ def test_rule_explains(ask: Ask) -> None:
     assert ask("rule", "vr301") == answer
     listed = ask("rule", "--list").out.splitlines()
     assert [line.split()[0] for line in listed] == list(CODES)
-    answer = ask("rule", "VR3O1")
+    answer = ask("rule", "VR9O1")
     assert answer.exit == Exit.USAGE
-    assert "did you mean VR301?" in answer.err
+    assert "did you mean VR901?" in answer.err
 
 
 def test_catalog(ask: Ask) -> None:
@@ -319,7 +290,45 @@ def test_catalog(ask: Ask) -> None:
     answer = ask("catalog", "show", "u1.mediun")
     assert (answer.exit, answer.out) == (Exit.USAGE, "")
     assert "did you mean u1.medium?" in answer.err
-    assert "there is v1.9.0" in ask("catalog", "list", "--kubevirt", "v0.1").err
+    assert "is not one of auto, 1.4" in ask("catalog", "list", "--kubevirt", "v0.1").err
+
+
+def test_a_catalogue_is_that_of_its_release(ask: Ask) -> None:
+    assert "d1.medium" not in ask("catalog", "list", "--kubevirt", "1.7").out
+    assert "d1.medium" in ask("catalog", "list", "--kubevirt", "openshift-4.22").out
+
+
+NEWER = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web, namespace: prod}
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        rebootPolicy: Reboot
+        memory: {guest: 1Gi}
+        devices: {}
+"""
+
+
+def test_a_check_for_several_releases_says_which_finding_holds_for_which(ask: Ask) -> None:
+    both = ask(
+        "check",
+        "--kubevirt",
+        "1.6",
+        "--kubevirt=v1.7",
+        "--kubevirt",
+        "1.9",
+        files={"vm.yaml": NEWER},
+    )
+    assert both.exit == Exit.FINDINGS
+    (line,) = (line for line in both.out.splitlines() if "VR105" in line)
+    assert line.endswith("(KubeVirt 1.6, 1.7)")
+    assert "(KubeVirt" not in ask("check", "--kubevirt", "1.6").out
+    assert ask("check", "--kubevirt", "1.9").exit == Exit.OK
+    assert "is not one of auto, 1.4" in ask("check", "--kubevirt", "1.6", "--kubevirt", "1.3").out
 
 
 def test_help_and_version(ask: Ask) -> None:
@@ -345,11 +354,11 @@ def test_our_own_fault_shows_no_manifest(ask: Ask, monkeypatch: pytest.MonkeyPat
     def fail(*_: object) -> None:
         raise KeyError("hunter2")
 
-    monkeypatch.setattr(run, "build", fail)
+    monkeypatch.setattr(build, "build", fail)
     answer = ask("build")
     assert (answer.exit, answer.out) == (Exit.INTERNAL, "")
     assert answer.err.startswith(
-        "virt-render: error VR901 internal-error: KeyError in frontends/run.py:"
+        "virt-render: error VR901 internal-error: KeyError in frontends/execute.py:"
     )
     assert "hunter2" not in answer.err
     monkeypatch.setenv("VIRT_RENDER_DEBUG", "1")
@@ -360,7 +369,7 @@ def test_interrupt(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run, "build", interrupt)
+    monkeypatch.setattr(build, "build", interrupt)
     assert ask("build") == (
         Exit.INTERRUPTED,
         "",
@@ -415,7 +424,7 @@ def test_full_disk_is_said(tmp_path: Path, argv: list[str]) -> None:
 
 def test_machine_forms_load_nothing_heavy(tmp_path: Path) -> None:
     start(tmp_path)
-    heavy = ["click", "jsonschema", "deepdiff", "ruamel.yaml", "difflib", "pathlib"]
+    heavy = ["click", "jsonschema", "ruamel.yaml", "difflib", "pathlib"]
     heavy += ["signal", "subprocess", "threading"]
     code = (
         "import sys; from render.frontends import dispatch; "

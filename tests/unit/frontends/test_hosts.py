@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from render.frontends import argocd
-from render.frontends.krm_message import is_plugin
+from render.frontends.kustomize.message import is_plugin
+from render.frontends.request import parameters
 from render.settings import Source
 from tests.support.manifests import vm
 
-HEAVY = ["click", "jsonschema", "deepdiff", "ruamel.yaml", "difflib", "pathlib"]
+HEAVY = ["click", "jsonschema", "ruamel.yaml", "difflib", "pathlib"]
 VM = vm(instancetype="u1.nano")
 LIST = (
     "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- "
@@ -54,8 +54,8 @@ def test_a_legacy_plugin_is_told_by_its_file_or_its_environment(tmp_path: Path) 
 
 
 def test_parameters_are_a_layer() -> None:
-    environ = {argocd.PARAMETERS: '[{"name": "emit", "string": "vmi"}, {"name": "stored"}]'}
-    layer, faults = argocd.parameters(environ)
+    environ = {parameters.PARAMETERS: '[{"name": "emit", "string": "vmi"}, {"name": "stored"}]'}
+    layer, faults = parameters.parameters(environ)
     assert (layer.source, dict(layer.values), faults) == (Source.PARAMETER, {"emit": "vmi"}, [])
 
 
@@ -63,7 +63,7 @@ def test_parameters_are_a_layer() -> None:
     "given", ["\ud800", "{", "[1]", '["a"]', "nonsense", "[" * 100_000, '"text"', "1"]
 )
 def test_odd_parameters_are_diagnostics(given: str) -> None:
-    _, faults = argocd.parameters({argocd.PARAMETERS: given})
+    _, faults = parameters.parameters({parameters.PARAMETERS: given})
     assert [one.code for one in faults] == ["VR801"]
 
 

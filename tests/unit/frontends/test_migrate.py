@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from render import Settings, render
+from render.diagnostics.exits import Exit
 from render.frontends.dispatch import invoke
-from render.frontends.exits import Exit
-from render.manifests.reader import Limits
 from render.manifests.sources import Reading, load
+from render.yaml.reader import Limits
 from tests.support.cases import CASES
 from tests.support.manifests import put, vm
 
@@ -271,12 +271,12 @@ EDITS: dict[str, tuple[str, str | None]] = {
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("edit", EDITS)
 @pytest.mark.parametrize(
-    "moment", ["render.manifests.sources.load", "render.pipeline.migrating.migrate"]
+    "moment", ["render.manifests.sources.load", "render.pipeline.migration.migrate"]
 )
 def test_an_edit_in_the_meantime_is_not_overwritten(
     edit: str, moment: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:  # fmt: skip
-    Path("other.yaml").write_text(CONFIG_MAP, encoding="utf-8")
+    Path("other.yaml").write_text(f"{CONFIG_MAP}# of kubevirt.io\n", encoding="utf-8")
     name, text = EDITS[edit]
     module, _, function = moment.rpartition(".")
     original = getattr(importlib.import_module(module), function)
@@ -303,7 +303,7 @@ def test_an_edit_in_the_meantime_is_not_overwritten(
 
 @pytest.mark.usefixtures("folder")
 def test_a_file_that_cannot_be_read_stops_everything() -> None:
-    Path("broken.yaml").write_text("apiVersion: v1\nkind: [\n", encoding="utf-8")
+    Path("broken.yaml").write_text("apiVersion: kubevirt.io/v1\nkind: [\n", encoding="utf-8")
     assert invoke(["migrate"]) is Exit.FINDINGS
     assert {name: text for name, text in texts().items() if name in OLD} == OLD
 

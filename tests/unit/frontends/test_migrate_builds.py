@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from render import Settings, render
+from render.diagnostics.exits import Exit
 from render.frontends.dispatch import invoke
-from render.frontends.exits import Exit
-from render.manifests.reader import Limits
 from render.manifests.sources import Reading, load
+from render.yaml.reader import Limits
 
 FLAVOR = """\
 apiVersion: flavor.kubevirt.io/v1alpha1

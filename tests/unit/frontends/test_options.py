@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from render.frontends.exits import Exit, status
-from render.frontends.options import Call, Request, request
-from render.manifests.reader import Limits
+from render.diagnostics.codes import status
+from render.diagnostics.exits import Exit
+from render.frontends.request.request import Call, Request, request
+from render.yaml.reader import Limits
+from tests.support.manifests import instancetype, put
 
 CONFIG = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec:\n"
 
@@ -133,8 +135,11 @@ def test_paths_in_a_file_are_relative_to_it() -> None:
     Path("app/kubevirt.yaml").write_text(
         "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt}\n"
     )
+    put("catalog/small.yaml", instancetype("small"))
     settings = asked("app").settings
-    assert os.path.normpath(settings.catalog) == "catalog"
+    (found,) = settings.catalog
+    assert isinstance(found, dict)
+    assert found["metadata"]["name"] == "small"
     assert settings.cluster_config
     assert settings.cluster_config["kind"] == "KubeVirt"
     Path("app/.virt-render.yaml").write_text(f"{CONFIG}  catalog: none\n")
@@ -235,7 +240,7 @@ def test_place_in_the_file_is_known() -> None:
         (None, "cannot read kv.yaml: No such file or directory"),
         (
             "apiVersion: v1\nkind: ConfigMap\n",
-            "kv.yaml holds 0 KubeVirt objects and should hold one",
+            "kv.yaml holds 0 KubeVirt or HyperConverged objects and should hold one",
         ),
         ("kind: [", ""),
     ],

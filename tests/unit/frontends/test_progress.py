@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from render.diagnostics.exits import Exit
 from render.frontends import dispatch, progress
-from render.frontends.exits import Exit
 from render.frontends.progress import Work
 from tests.support.manifests import vm
 from tests.support.process import argv, environ
@@ -96,7 +96,7 @@ def test_progress_on_a_terminal(command: str, tmp_path: Path) -> None:
         process.stdin.write(NOTE.encode())
         process.communicate()
         assert process.returncode == Exit.OK
-    assert rest(terminal).endswith("\r\x1b[K")
+    assert rest(terminal).rpartition("\r\x1b[K")[2].startswith("1 VM: no findings")
 
 
 def test_progress_of_a_part_that_counts_nothing(tmp_path: Path) -> None:
@@ -131,7 +131,10 @@ def test_progress_on_a_narrow_terminal(tmp_path: Path) -> None:
         os.close(theirs)
         assert until(terminal, ", 1 ") == "\r\x1b[K1 files, 1 "
         process.communicate(NOTE.encode())
-    assert set(rest(terminal).replace("1 files, 1 ", "").split("\r")) == {"", "\x1b[K"}
+    *shown, last, end = rest(terminal).replace("1 files, 1 ", "").split("\r")
+    assert set(shown) == {""}
+    assert last.startswith("\x1b[K1 VM: no findings")
+    assert end == "\n"
 
 
 def rest(terminal: int) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from render.diagnostics.exits import Exit
 from render.frontends import dispatch
-from render.frontends.exits import Exit
 from tests.support.manifests import vm
 
 VM = vm(instancetype="u1.nano")
@@ -39,7 +39,7 @@ def test_several_at_once(command: str, capfdbinary: pytest.CaptureFixture[bytes]
 
 @pytest.mark.parametrize("command", ["build", "check"])
 def test_without_findings_they_are_valid_and_empty(command: str) -> None:
-    Path("vm.yaml").write_text(vm())
+    Path("vm.yaml").write_text(vm(memory="1Gi"))
     assert dispatch.invoke([command, "vm.yaml", *FLAGS]) is Exit.OK
     assert json.loads(Path("out.sarif").read_text())["runs"][0]["results"] == []
     assert json.loads(Path("out.json").read_text())["diagnostics"] == []

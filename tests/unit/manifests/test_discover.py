@@ -19,21 +19,21 @@ def tree(folder: Path, files: Mapping[str, str]) -> None:
             path.write_text(text)
 
 
-def walk(top: str, *, plain: bool = False, allowed: tuple[str, ...] = (".",)) -> discover.Found:
+def walk(top: str, *, plain: bool = False, allowed: tuple[str, ...] = (".",)) -> discover.Discovery:
     return discover.walk(top, [os.path.realpath(path) for path in allowed], plain=plain)
 
 
-def names(found: discover.Found) -> list[str]:
+def names(found: discover.Discovery) -> list[str]:
     return [shown for shown, _ in found.files]
 
 
-def notes(found: discover.Found) -> dict[str, str]:
+def notes(found: discover.Discovery) -> dict[str, str]:
     return {
         one.location.file: one.message for one in found.diagnostics if one.severity is Severity.INFO
     }
 
 
-def errors(found: discover.Found) -> dict[str, str]:
+def errors(found: discover.Discovery) -> dict[str, str]:
     return {one.location.file: one.message for one in found.diagnostics if one.is_error}
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from render.manifests import kustomization
-from render.manifests.reader import Limits
+from render.yaml.reader import Limits
 
 
 def write(folder: Path, text: str, name: str = "kustomization.yaml") -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from render.manifests import output
-from render.manifests.reader import Limits, read
+from render.yaml.reader import Limits, read
 
 Tree = dict[str, Any]
 

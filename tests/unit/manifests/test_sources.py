@@ -5,8 +5,8 @@ from typing import BinaryIO
 
 import pytest
 
-from render.manifests.reader import Limits
-from render.manifests.sources import Loaded, Reading, load, load_all, roots
+from render.manifests.sources import Documents, Reading, load, load_all, roots
+from render.yaml.reader import Limits
 from tests.support.manifests import put
 
 DEFAULT = Limits()
@@ -21,15 +21,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def read(
     *paths: str, stdin: BinaryIO | None = None, limits: Limits = DEFAULT, kustomize: str = "auto"
-) -> Loaded:
+) -> Documents:
     return load(paths, Reading(limits, stdin, kustomize))
 
 
-def names(loaded: Loaded) -> list[str]:
+def names(loaded: Documents) -> list[str]:
     return [document.body["metadata"]["name"] for document in loaded.documents]
 
 
-def said(loaded: Loaded) -> list[str]:
+def said(loaded: Documents) -> list[str]:
     """Each diagnostic as CODE PLACE."""
     return [
         f"{one.code} {one.location.file}" + (f":{one.location.line}" if one.location.line else "")

@@ -39,6 +39,25 @@ def test_every_refused_row() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "milli"),
+    [
+        ("1", 1000),
+        ("100m", 100),
+        ("1u", 1),
+        ("-1u", -1),
+        ("-1500m", -1500),
+        ("0", 0),
+        ("1Ki", 1024000),
+        ("2e3", 2000000),
+        ("1.0000000001", 1001),
+        ("9223372036854775807", -1000),
+    ],
+)
+def test_thousandths(text: str, milli: int) -> None:
+    assert quantity.milli_value(text) == milli
+
+
+@pytest.mark.parametrize(
     ("number", "text"),
     [
         (1000, "1k"),

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from render.model import types
+from render.model.release import RELEASES, Version
 
 SCALARS = {
     "any", "bool", "cidr", "duration", "float32", "int", "int32", "int64", "intstr", "ip",
@@ -14,16 +15,17 @@ SCALARS = {
 
 
 def test_the_folder_holds_the_table() -> None:
-    assert f"kubevirt-{types.RELEASE}.types.json" in os.listdir(types.schemas_folder())
+    assert "kubevirt.types.json" in os.listdir(types.schemas_folder())
 
 
-def test_every_type_that_a_field_names_is_known() -> None:
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_type_that_a_field_names_is_known(release: Version) -> None:
     unknown = []
     for owner in types.type_names():
-        for name, field in types.fields(owner).items():
+        for name, field in types.fields(owner, release).items():
             base = re.sub(r"^(\*|\[\]|map\[string\])*", "", field.type)
             if base.startswith("enum:"):
-                assert types.enum(base.removeprefix("enum:"))
+                assert types.enum(base.removeprefix("enum:"), release)
             elif base not in SCALARS and not types.is_struct(base):
                 unknown.append((owner, name, field.type))
     assert len(types.type_names()) > 200

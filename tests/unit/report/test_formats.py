@@ -9,12 +9,12 @@ import pytest
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
 from render.manifests import sources
-from render.manifests.reader import Limits
 from render.manifests.sources import Reading
 from render.model.resource import from_body
 from render.report import formats
 from render.report.findings import Finding, find, merge
 from render.report.places import Sources
+from render.yaml.reader import Limits
 
 ROOT = Path(__file__).parents[3]
 REPORTS = ROOT / "fixtures" / "reports"
@@ -125,7 +125,7 @@ def test_text_without_findings_is_empty() -> None:
 def test_colours_change_nothing_but_colours(findings: list[Finding]) -> None:
     import re
 
-    coloured = formats.report("text", findings, colour=True)
+    coloured = formats.report("text", findings, style=formats.Style(colour=True))
     assert "\x1b[1;31merror\x1b[0m" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == formats.report("text", findings)
 
@@ -146,3 +146,18 @@ def test_long_line_is_shown_around_its_column() -> None:
     _, excerpt, caret = formats.report("text", [Finding(diagnostic, place)]).splitlines()
     assert len(excerpt) < 140
     assert excerpt[caret.index("^") :].startswith("bad")
+
+
+def test_what_holds_for_several_releases_is_one_finding() -> None:
+    (found,) = find([codes.UNKNOWN_KIND.at(Location(), "no such kind")], Sources())
+    other = found._replace(diagnostic=found.diagnostic._replace(message="another"))
+    by_release = [
+        found._replace(releases=("1.6",)),
+        other._replace(releases=("1.6",)),
+        found._replace(releases=("1.9",)),
+    ]
+    merged = merge(by_release)
+    assert [one.releases for one in merged] == [("1.6", "1.9"), ("1.6",)]
+    assert merged[0].text == "no such kind (KubeVirt 1.6, 1.9)"
+    document = json.loads(formats.report("json", merged))
+    assert [one["releases"] for one in document["diagnostics"]] == [["1.6", "1.9"], ["1.6"]]

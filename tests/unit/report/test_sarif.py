@@ -9,8 +9,8 @@ import pytest
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.frontends.options import Call
-from render.frontends.run import execute
+from render.frontends.execute import execute
+from render.frontends.request.request import Call
 from render.report import sarif
 from render.report.findings import find
 from render.report.places import Sources
@@ -82,3 +82,13 @@ def test_every_case(
     monkeypatch.chdir(folder)
     execute(Call("check", ("input",), {"--format": "sarif"}), {})
     assert checked(capfdbinary.readouterr().out.decode())["results"] is not None
+
+
+def test_a_check_is_a_property_below_the_rule() -> None:
+    place = Location(file="vm.yaml", line=1, column=1)
+    disks = codes.DISKS.at(place, "odd")._replace(check="disks/volume")
+    run = report(disks)
+    (result,) = run["results"]
+    assert (result["ruleId"], result["properties"]) == ("VR420", {"check": "disks/volume"})
+    (other,) = report(codes.YAML_SYNTAX.at(place, "odd"))["results"]
+    assert "properties" not in other

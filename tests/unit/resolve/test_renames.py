@@ -70,10 +70,10 @@ def test_a_current_name_wins_over_a_former_one() -> None:
     assert memory(machine(), former, instancetype("small", "2Gi")) == "2Gi"
 
 
-def test_a_name_of_the_bundled_catalogue_may_be_a_former_one() -> None:
+def test_a_name_of_the_bundled_catalogue_means_that() -> None:
     cluster = "VirtualMachineClusterInstancetype"
     own = noted(instancetype("p-u1.nano", "3Gi", kind=cluster), (cluster, "default", "u1.nano"))
-    assert memory(machine("u1.nano", kind=cluster), own) == "3Gi"
+    assert memory(machine("u1.nano", kind=cluster), own) == "512Mi"
 
 
 def test_several_steps_are_followed() -> None:

@@ -19,6 +19,7 @@ SCHEMA = json.loads(
 )
 SMALL = {"cpu": {"guest": 2}, "memory": {"guest": "2Gi"}}
 LARGE = {"cpu": {"guest": 4}, "memory": {"guest": "4Gi"}}
+PROFILES = {"profiles": [{"name": "wide", "default": True, "cpu": {"cores": 4}}]}
 FEDORA: dict[str, Any] = {"firmware": {}}
 RENDERED = "sha256:" + "0" * 64
 
@@ -33,7 +34,10 @@ def sample() -> Lock:
         content_hash("instancetype", SMALL): Content("instancetype", SMALL),
         content_hash("instancetype", LARGE): Content("instancetype", LARGE),
         content_hash("preference", FEDORA): Content("preference", FEDORA),
+        content_hash("flavor", PROFILES): Content("flavor", PROFILES),
     }
+    flavor = Ref("VirtualMachineFlavor", "wide", content_hash("flavor", PROFILES))
+    flavour = Ref("VirtualMachineInstancetype", "it", content_hash("instancetype", SMALL))
     pins = {
         "prod/web": Pin(
             3,
@@ -45,6 +49,7 @@ def sample() -> Lock:
         ),
         "db": Pin(1, {"preference": Entry(None, "root")}, RENDERED),
         "plain": Pin(7, {}, RENDERED),
+        "stored": Pin(16, {"flavor": Entry(flavor, "", flavour)}, RENDERED),
     }
     return Lock(contents, pins)
 
@@ -57,7 +62,7 @@ def read(body: Any) -> tuple[Lock, list[str]]:
 def test_round_trip() -> None:
     body = locks.document(sample())
     assert read(body) == (sample(), [])
-    assert list(body["pins"]) == ["db", "plain", "prod/web"]
+    assert list(body["pins"]) == ["db", "plain", "prod/web", "stored"]
     assert list(body["revisions"]) == sorted(body["revisions"])
     Draft202012Validator.check_schema(SCHEMA)
     Draft202012Validator(SCHEMA).validate(body)
@@ -96,6 +101,13 @@ FLAWS: list[tuple[tuple[str, ...], Any, str, bool]] = [
     (("pins", "plain", "surplus"), 1, "VR601", True),
     (("pins", "plain"), None, "VR601", True),
     (("pins", "plain", "instancetype"), "small", "VR601", True),
+    (("pins", "plain", "flavorVolume"), "root", "VR601", True),
+    (
+        ("pins", "stored", "flavor"),
+        f"VirtualMachineFlavor/it@{content_hash('instancetype', SMALL)}",
+        "VR603",
+        False,
+    ),
     (("pins", "plain", "instancetype"), "", "VR601", True),
     (("pins", "plain", "instancetypeBefore"), 3, "VR601", True),
     (("pins", "plain", "preferenceVolume"), 3, "VR601", True),

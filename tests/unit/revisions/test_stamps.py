@@ -27,6 +27,8 @@ def vm(annotations: Json | None = None, labels: Json | None = None, **spec: Any)
     if annotations is not None:
         metadata["annotations"] = annotations
     template: Json = {"spec": {"domain": {"devices": {}}}}
+    if "instancetype" not in spec:
+        template["spec"]["domain"]["memory"] = {"guest": "1Gi"}
     if labels:
         template["metadata"] = {"labels": labels}
     return {

@@ -1,0 +1,236 @@
+"""What a check is, and the rows that most checks are.
+
+A row names a place below the VMI spec, in which `EACH` stands for the items of a list, and KubeVirt's message with
+``{field}`` (the field that is reported), ``{parent}`` (what is around it), ``{value}`` and ``{index}`` to fill in. A
+rule that needs a third condition is a function that yields causes.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from render.diagnostics.cause import Cause
+from render.model import fieldpath, tree
+from render.model.cluster_config import ClusterConfig
+from render.model.fieldpath import FieldPath
+from render.model.release import Version
+from render.model.tree import Tree
+
+#: In a place: each item of the list.
+EACH = "[]"
+
+
+class Subject(NamedTuple):
+    """What a webhook looks at.
+
+    *kind* is the kind of the object that was sent; *spec* and *metadata* are those of the VMI in it (of a VM: of its
+    template, with instancetype, preference and defaults), *root* is where that spec stands in the object; *holder* is
+    the spec of the VM around it, empty for a bare VMI, and *holder_root* its place; *namespace* is where the object is,
+    *owner* the spec of the pool or replica set around all that.
+    """
+
+    kind: str
+    spec: Tree
+    metadata: Tree
+    root: FieldPath
+    config: ClusterConfig
+    release: Version
+    holder: Tree
+    holder_root: FieldPath
+    namespace: str = ""
+    owner: Tree = {}  # noqa: RUF012 - never changed
+
+    def get(self, *path: str | int) -> Any:
+        """The value at *path* of the VMI spec, None where absent."""
+        return tree.get(self.spec, *path)
+
+    def at(self, *path: str | int) -> FieldPath:
+        """The place in the object that was sent of *path* in the VMI spec."""
+        return (*self.root, *path)
+
+    def text(self, *path: str | int) -> str:
+        """`at` as KubeVirt writes it."""
+        return fieldpath.text((*self.root, *path))
+
+    def values(self, place: FieldPath) -> Iterator[tuple[FieldPath, Any]]:
+        """What stands at *place*, with its path below the VMI spec; nothing for what is absent."""
+        yield from _values(self.spec, place, ())
+
+    def has_gate(self, name: str) -> bool:
+        """Whether a feature gate is on."""
+        return self.config.has_gate(name, self.release)
+
+    @property
+    def is_machine(self) -> bool:
+        """Whether a VM was sent, which has its instancetype, preference and defaults by now."""
+        return self.kind == "VirtualMachine"
+
+
+def _values(node: Any, place: FieldPath, path: FieldPath) -> Iterator[tuple[FieldPath, Any]]:
+    for position, step in enumerate(place):
+        if step == EACH:
+            rest = place[position + 1 :]
+            for index, item in enumerate(node):
+                yield from _values(item, rest, (*path, index))
+            return
+        node = node.get(step)
+        if node is None:
+            return
+        path = (*path, step)
+    yield path, node
+
+
+Evaluate = Callable[[Subject], Iterable[Cause]]
+
+
+class Check(NamedTuple):
+    """A group of rules that upstream runs as one function.
+
+    *name* is ``CONCERN/RULE``, or the concern alone where *evaluate* names each rule in the causes that it yields;
+    *needs* names the setting of the cluster that decides it (``gate HostDisk``), empty where the object alone does.
+    Asked only if something stands at *where*, below the VMI spec (`EACH`: in some item of a list), or at one of *also*;
+    and of *only* these kinds of objects, all if empty.
+    """
+
+    name: str
+    evaluate: Evaluate
+    needs: str = ""
+    where: FieldPath = ()
+    only: tuple[str, ...] = ()
+    also: tuple[FieldPath, ...] = ()
+
+
+class Place(NamedTuple):
+    """A value that a rule looks at: its path below the VMI spec, and the path that KubeVirt reports."""
+
+    path: FieldPath
+    value: Any
+    shown: FieldPath
+
+
+#: What is wrong with a value: the message, ``""`` if nothing.
+Judge = Callable[[Subject, Place], str]
+
+
+def each(  # noqa: PLR0913 - the columns of a row
+    name: str,
+    place: FieldPath,
+    judge: Judge,
+    *,
+    shown: FieldPath = (),
+    needs: str = "",
+    help: str = "",  # noqa: A002 - the word that users read
+) -> Check:
+    """A check of each value at *place* by a function that says what is wrong with it.
+
+    *shown* is what KubeVirt reports instead of *place*, with the same indexes in place of `EACH`.
+    """
+
+    def evaluate(subject: Subject) -> Iterator[Cause]:
+        for path, value in _values(subject.spec, place, ()):
+            field = _shown(shown, path) if shown else path
+            message = judge(subject, Place(path, value, field))
+            if message:
+                standing = subject.at(*path) if shown else ()
+                yield Cause(name, subject.at(*field), message, help, place=standing)
+
+    return Check(name, evaluate, needs, where=place)
+
+
+def _shown(shown: FieldPath, path: FieldPath) -> FieldPath:
+    indexes = iter([step for step in path if isinstance(step, int)])
+    return tuple(next(indexes) if step == EACH else step for step in shown)
+
+
+def _worded(subject: Subject, place: Place, message: str, value: Any = None) -> str:
+    return message.format(
+        field=subject.text(*place.shown),
+        parent=subject.text(*place.shown[:-1]),
+        value=place.value if value is None else value,
+        index=next((step for step in reversed(place.path) if isinstance(step, int)), 0),
+    )
+
+
+def one_of(name: str, place: FieldPath, allowed: Iterable[str], message: str, **more: Any) -> Check:
+    """A value other than one of *allowed*; ``help`` names them unless it is given."""
+    known = tuple(allowed)
+    more.setdefault("help", f"use one of {', '.join(word for word in known if word)}")
+
+    def judge(subject: Subject, at: Place) -> str:
+        return "" if at.value in known else _worded(subject, at, message)
+
+    return each(name, place, judge, **more)
+
+
+def matches(name: str, place: FieldPath, pattern: str, message: str, **more: Any) -> Check:
+    """A text that is not what *pattern* says as a whole."""
+
+    def judge(subject: Subject, at: Place) -> str:
+        return "" if re.fullmatch(pattern, at.value, re.ASCII) else _worded(subject, at, message)
+
+    return each(name, place, judge, **more)
+
+
+def within(name: str, place: FieldPath, least: int, most: int, message: str, **more: Any) -> Check:
+    """A number outside of *least* to *most*."""
+
+    def judge(subject: Subject, at: Place) -> str:
+        return "" if least <= at.value <= most else _worded(subject, at, message)
+
+    return each(name, place, judge, **more)
+
+
+def at_most(name: str, place: FieldPath, most: int, message: str, **more: Any) -> Check:
+    """A list with more than *most* items, or a text with more characters; `{value}` is the whole."""
+
+    def judge(subject: Subject, at: Place) -> str:
+        return _worded(subject, at, message) if len(at.value) > most else ""
+
+    return each(name, place, judge, **more)
+
+
+def exclusive(name: str, place: FieldPath, keys: Iterable[str], message: str, **more: Any) -> Check:
+    """An object with more than one of *keys*."""
+    choice = tuple(keys)
+
+    def judge(subject: Subject, at: Place) -> str:
+        return _worded(subject, at, message) if _count(at.value, choice) > 1 else ""
+
+    return each(name, place, judge, **more)
+
+
+def required(name: str, place: FieldPath, keys: Iterable[str], message: str, **more: Any) -> Check:
+    """An object with none of *keys* (an empty text, list or object of Go counts as none)."""
+    choice = tuple(keys)
+
+    def judge(subject: Subject, at: Place) -> str:
+        return "" if _count(at.value, choice) else _worded(subject, at, message)
+
+    return each(name, place, judge, **more)
+
+
+def _count(value: Tree, keys: tuple[str, ...]) -> int:
+    return sum(value.get(key) is not None for key in keys)
+
+
+def unique(name: str, place: FieldPath, message: str, **more: Any) -> Check:
+    """A value that an earlier item of the same list has already; *place* ends in the key of the items."""
+
+    def judge(subject: Subject, at: Place) -> str:
+        *above, index, key = at.path
+        if not isinstance(index, int):
+            raise TypeError(f"{name}: {place} is no key of the items of a list")
+        earlier = (item.get(key) for item in subject.get(*above)[:index])
+        return _worded(subject, at, message) if at.value in earlier else ""
+
+    return each(name, place, judge, **more)
+
+
+def needs_gate(name: str, place: FieldPath, gate: str, message: str, **more: Any) -> Check:
+    """Something that is allowed only with a feature gate."""
+    more.setdefault("help", f"enable the feature gate {gate} in the KubeVirt CR, or leave this out")
+
+    def judge(subject: Subject, at: Place) -> str:
+        return "" if subject.has_gate(gate) else _worded(subject, at, message)
+
+    return each(name, place, judge, needs=f"gate {gate}", **more)

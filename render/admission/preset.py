@@ -1,0 +1,38 @@
+"""What the webhook of presets refuses: wrong disks (which reach no VM) and firmware.
+
+Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vmi-preset-admitter.go.
+"""
+
+from collections.abc import Iterator
+
+from render.admission.checks import Subject
+from render.admission.selection import selection
+from render.diagnostics.cause import Cause
+from render.model.cluster_config import ClusterConfig
+from render.model.release import Version, in_force
+from render.model.tree import Tree
+
+_NOT_ASKED = "firmware/secure-boot-smm"
+
+
+def causes(domain: Tree, release: Version) -> Iterator[Cause]:
+    """Why a preset with this decoded *domain* is refused."""
+    devices = domain.get("devices") or {}
+    if not devices.get("disks") and not domain.get("firmware"):
+        return
+    from render.admission.vmi import disks, firmware
+
+    subject = Subject(
+        kind="VirtualMachineInstancePreset",
+        spec={"domain": domain},
+        metadata={},
+        root=("spec",),
+        config=ClusterConfig(),
+        release=release,
+        holder={},
+        holder_root=(),
+    )
+    checks = in_force((*disks.CHECKS, *firmware.CHECKS), release)
+    for check in selection(checks)(subject.spec):
+        if check.name != _NOT_ASKED:
+            yield from check.evaluate(subject)

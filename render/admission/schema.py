@@ -1,0 +1,81 @@
+"""What the CRDs of VMs and VMIs refuse beyond types, required fields and enumerations, which decoding checks.
+
+Upstream: pkg/virt-operator/resource/generate/components/validations_generated.go.
+"""
+
+import json
+from collections.abc import Iterator
+from functools import partial
+
+from render.admission.checks import EACH, Check, Place, Subject, at_most, each
+from render.diagnostics.cause import Cause
+from render.model.fieldpath import FieldPath
+from render.model.release import Windowed, since
+
+_MOST_ITEMS = 256
+_LONGEST_PATH = 4096
+_PATH = ("volumes", EACH, "containerPath", "path")
+
+
+def _keys(place: FieldPath, keys: tuple[str, ...], subject: Subject) -> Iterator[Cause]:
+    """Items of a list map that share their *keys* with an earlier one."""
+    seen = set()
+    for index, item in enumerate(subject.get(*place)):
+        values = tuple(item.get(key, "") for key in keys)
+        if values in seen:
+            shown = json.dumps(dict(zip(keys, values, strict=True)), separators=(",", ":"))
+            text = f"{subject.text(*place, index)}: Duplicate value: {shown}"
+            yield Cause("schema/unique", subject.at(*place, index), text, "drop one of the two")
+        seen.add(values)
+
+
+def _list_map(place: FieldPath, *keys: str) -> Check:
+    return Check("schema/unique", partial(_keys, place, keys), where=place)
+
+
+def _path(subject: Subject, at: Place) -> str:
+    if not at.value.startswith("/"):
+        return f"{subject.text(*at.path)}: path must be absolute (start with '/')"
+    if ".." in at.value:
+        return f"{subject.text(*at.path)}: path must not contain '..'"
+    return ""
+
+
+def _read_only(subject: Subject, at: Place) -> str:
+    if at.value:
+        return ""
+    return f"{subject.text(*at.path)}: readOnly must be true, write access is not supported"
+
+
+def _items(place: FieldPath) -> Check:
+    message = f"{{field}}: Too many: must have at most {_MOST_ITEMS} items"
+    return at_most("schema/items", place, _MOST_ITEMS, message)
+
+
+CHECKS: tuple[Check | Windowed[Check], ...] = (
+    _list_map(("resourceClaims",), "name"),
+    _list_map(("topologySpreadConstraints",), "topologyKey", "whenUnsatisfiable"),
+    since("1.8", _list_map(("utilityVolumes",), "name")),
+    *(
+        _items(place)
+        for place in (
+            ("volumes",),
+            ("networks",),
+            ("accessCredentials",),
+            ("domain", "devices", "disks"),
+            ("domain", "devices", "interfaces"),
+        )
+    ),
+    since("1.8", _items(("utilityVolumes",))),
+    since("1.8", each("schema/container-path", _PATH, _path)),
+    since(
+        "1.8",
+        at_most(
+            "schema/container-path",
+            _PATH,
+            _LONGEST_PATH,
+            f"{{field}}: Too long: may not be more than {_LONGEST_PATH} bytes",
+        ),
+    ),
+    since("1.8", each("schema/container-path", (*_PATH[:-1], "readOnly"), _read_only)),
+)

@@ -1,0 +1,57 @@
+"""Which checks a VMI spec gives reason to ask: one walk over what it holds, instead of a look for each check."""
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+from render.admission.checks import EACH, Check
+from render.model.tree import Tree
+
+#: Machines of one shape are asked the same; so many shapes are remembered.
+_SHAPES = 1024
+
+
+class _Node:
+    """A step of the places that checks stand at; *mask* has a bit for each check whose place ends here."""
+
+    __slots__ = ("children", "mask")
+
+    def __init__(self) -> None:
+        self.children: dict[str, _Node] = {}
+        self.mask = 0
+
+
+def _mask(node: _Node, value: Any) -> int:
+    """The bits of the checks at or below *node* for which something stands in *value*."""
+    mask, children = node.mask, node.children
+    if not children:
+        return mask
+    if isinstance(value, dict):
+        for key, item in value.items():
+            child = children.get(key)
+            if child is not None and item is not None:
+                mask |= _mask(child, item)
+    elif isinstance(value, list):
+        child = children.get(EACH)
+        if child is not None:
+            for item in value:
+                mask |= _mask(child, item)
+    return mask
+
+
+def selection(checks: Iterable[Check]) -> Callable[[Tree], tuple[Check, ...]]:
+    """A function from a VMI spec to those of *checks* that it gives reason to ask, in their order."""
+    known = tuple(checks)
+    root = _Node()
+    for index, check in enumerate(known):
+        for place in (check.where, *check.also):
+            node = root
+            for step in place:
+                node = node.children.setdefault(str(step), _Node())
+            node.mask |= 1 << index
+
+    @lru_cache(maxsize=_SHAPES)
+    def asked(mask: int) -> tuple[Check, ...]:
+        return tuple(check for index, check in enumerate(known) if mask >> index & 1)
+
+    return lambda spec: asked(_mask(root, spec))

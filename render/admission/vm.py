@@ -1,0 +1,67 @@
+"""The rules about a VM itself: how it is to run.
+
+Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vms-admitter.go (validateRunStrategy).
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+from render.admission.checks import Check, Subject
+from render.diagnostics.cause import Cause
+from render.model.nearest import nearest
+from render.model.release import since, until
+
+_STRATEGIES = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
+_RECEIVER = "WaitAsReceiver"
+_GATE = "DecentralizedLiveMigration"
+_HOLDERS = ("VirtualMachine", "VirtualMachinePool")
+
+
+def _exactly_one(subject: Subject) -> Iterator[Cause]:
+    strategy, running = subject.holder.get("runStrategy"), subject.holder.get("running")
+    place = (*subject.holder_root, "running")
+    if strategy is not None and running is not None:
+        yield Cause(
+            "run-strategy/one",
+            place,
+            "Running and RunStrategy are mutually exclusive. Note that Running is deprecated, please use RunStrategy"
+            " instead",
+            help="drop spec.running",
+        )
+    elif strategy is None and running is None:
+        help_text = f"set spec.runStrategy to one of {', '.join(_STRATEGIES)}"
+        yield Cause("run-strategy/one", place, "RunStrategy must be specified", help=help_text)
+
+
+def _receiver(subject: Subject) -> Iterator[Cause]:
+    if subject.holder.get("runStrategy") == _RECEIVER and not subject.has_gate(_GATE):
+        yield Cause(
+            "run-strategy/receiver",
+            (*subject.holder_root, "runStrategy"),
+            f"Invalid RunStrategy ({_RECEIVER}), {_GATE} feature gate is not enabled in kubevirt resource",
+            help=f"enable the feature gate {_GATE} in the KubeVirt CR, or use another strategy",
+        )
+
+
+def _known(elsewhere: tuple[str, ...], subject: Subject) -> Iterator[Cause]:
+    """A strategy that is none; those of *elsewhere* have a check of their own."""
+    strategy = subject.holder.get("runStrategy")
+    if strategy is not None and strategy not in (*_STRATEGIES, *elsewhere):
+        near = nearest(strategy, _STRATEGIES)
+        yield Cause(
+            "run-strategy/known",
+            (*subject.holder_root, "runStrategy"),
+            f"Invalid RunStrategy ({strategy})",
+            help=f"did you mean {near}?" if near else f"use one of {', '.join(_STRATEGIES)}",
+        )
+
+
+CHECKS = (
+    Check("run-strategy/one", _exactly_one, only=_HOLDERS),
+    until("1.6", Check("run-strategy/known", partial(_known, ()), only=_HOLDERS)),
+    since("1.6", Check("run-strategy/known", partial(_known, (_RECEIVER,)), only=_HOLDERS)),
+    since(
+        "1.6",
+        Check("run-strategy/receiver", _receiver, needs=f"gate {_GATE}", only=_HOLDERS),
+    ),
+)

@@ -1,0 +1,1 @@
+"""The checks of a VMI spec: one concern a module, under upstream's name, independent of one another."""

@@ -1,0 +1,141 @@
+"""Disks against volumes, and the boot order of disks and interfaces.
+
+Upstream: validateBootOrder in admitters/vmi-create-admitter.go.
+"""
+
+from collections.abc import Iterator
+
+from render.admission.checks import Check, Evaluate, Subject
+from render.diagnostics.cause import Cause
+from render.model import fieldpath
+from render.model.fieldpath import FieldPath
+from render.model.release import Windowed, since, until
+from render.model.tree import Tree
+
+_DISKS = ("domain", "devices", "disks")
+_INTERFACES = ("domain", "devices", "interfaces")
+
+
+def _volumes(subject: Subject) -> dict[str, Tree]:
+    """The volumes by name, the last one where there are several."""
+    return {volume.get("name", ""): volume for volume in subject.spec.get("volumes") or ()}
+
+
+def _devices(*, empty_cdroms: bool) -> Evaluate:
+    """The rules of all devices; *empty_cdroms*: a CD-ROM without a volume is a matter of a feature gate."""
+
+    def evaluate(subject: Subject) -> Iterator[Cause]:
+        used: set[int] = set()
+        devices = subject.spec["domain"]["devices"]
+        if devices.get("disks"):
+            yield from _disks(subject, devices["disks"], used, empty_cdroms=empty_cdroms)
+        for index, interface in enumerate(devices.get("interfaces") or ()):
+            if interface.get("bootOrder") is not None:
+                yield from _interface(subject, index, interface["bootOrder"], used)
+
+    return evaluate
+
+
+def _disks(
+    subject: Subject, disks: list[Tree], used: set[int], *, empty_cdroms: bool
+) -> Iterator[Cause]:
+    volumes = _volumes(subject)
+    for index, disk in enumerate(disks):
+        volume = volumes.get(disk.get("name", ""))
+        if volume is None:
+            if not empty_cdroms or disk.get("cdrom") is None:
+                yield _no_volume(subject, index, disk)
+        elif disk.get("lun") is not None or volume.get("downwardMetrics") is not None:
+            yield from _target(disk, volume, subject.at(*_DISKS, index))
+        order = disk.get("bootOrder")
+        if order is not None:
+            if order in used:
+                yield _taken(subject.at(*_DISKS, index, "bootOrder"))
+            used.add(order)
+
+
+def _interface(subject: Subject, index: int, order: int, used: set[int]) -> Iterator[Cause]:
+    place = subject.at(*_INTERFACES, index, "bootOrder")
+    if not order:
+        # The list is missing here, as in KubeVirt: spec.template.spec[0].
+        yield Cause(
+            "boot-order/positive",
+            subject.at(index, "bootOrder"),
+            f"{subject.text(index)} must have a boot order > 0, if supplied",
+            "count boot orders from 1, or leave it out",
+            place=place,
+        )
+        return
+    if order in used:
+        yield _taken(place)
+    used.add(order)
+
+
+def _no_volume(subject: Subject, index: int, disk: Tree) -> Cause:
+    return Cause(
+        "disks/volume",
+        subject.at(*_DISKS, index, "name"),
+        f"{subject.text(*_DISKS, index, 'Name')} '{disk.get('name', '')}' not found.",
+        "give the disk the name of a volume, or add a volume of that name",
+    )
+
+
+def _target(disk: Tree, volume: Tree, place: FieldPath) -> Iterator[Cause]:
+    claims = ("persistentVolumeClaim", "dataVolume")
+    if disk.get("lun") is not None and all(volume.get(source) is None for source in claims):
+        yield Cause(
+            "disks/lun-volume",
+            (*place, "lun"),
+            f"{fieldpath.text((*place, 'lun'))} can only be mapped to a DataVolume or PersistentVolumeClaim volume.",
+            "use a disk instead of a LUN, or a volume with a claim",
+        )
+    if volume.get("downwardMetrics") is None:
+        return
+    target, named = disk.get("disk"), fieldpath.text((*place, "disk"))
+    if target is None:
+        yield Cause(
+            "disks/metrics-target",
+            (*place, "disk"),
+            f"DownwardMetrics volume must be mapped to a disk, but disk is not set on {named}.",
+            "write disk: {bus: virtio}",
+        )
+    elif target.get("bus", "") not in {"", "virtio"}:
+        yield Cause(
+            "disks/metrics-bus",
+            (*place, "disk", "bus"),
+            f"DownwardMetrics volume must be mapped to virtio bus, but {named}.bus is set to {target['bus']}",
+            "write disk: {bus: virtio}",
+        )
+
+
+def _taken(place: FieldPath) -> Cause:
+    message = f"Boot order for {fieldpath.text(place)} already set for a different device."
+    return Cause("boot-order/unique", place, message, "give each device its own boot order")
+
+
+def _empty_cdroms(subject: Subject) -> Iterator[Cause]:
+    disks = subject.spec["domain"]["devices"]["disks"]
+    cdroms = [(index, disk) for index, disk in enumerate(disks) if disk.get("cdrom") is not None]
+    if not cdroms or subject.has_gate("DeclarativeHotplugVolumes"):
+        return
+    volumes = _volumes(subject)
+    for index, disk in cdroms:
+        if disk.get("name", "") not in volumes:
+            yield Cause(
+                "disks/empty-cdrom",
+                subject.at(*_DISKS, index, "name"),
+                "DeclarativeHotplugVolumes feature gate not enabled, cannot define an empty CD-ROM disk",
+                "add a volume of that name, or enable the feature gate DeclarativeHotplugVolumes",
+            )
+
+
+CHECKS: tuple[Check | Windowed[Check], ...] = (
+    until("1.6", Check("disks", _devices(empty_cdroms=False), where=("domain", "devices"))),
+    since("1.6", Check("disks", _devices(empty_cdroms=True), where=("domain", "devices"))),
+    since(
+        "1.6",
+        Check(
+            "disks/empty-cdrom", _empty_cdroms, needs="gate DeclarativeHotplugVolumes", where=_DISKS
+        ),
+    ),
+)

@@ -1,0 +1,23 @@
+"""The eviction strategy (upstream: validateLiveMigration in admitters/vmi-create-admitter.go)."""
+
+from collections.abc import Iterable
+
+from render.admission.checks import Check, Subject
+from render.diagnostics.cause import Cause
+
+_PLACE = ("evictionStrategy",)
+_KNOWN = ("LiveMigrate", "LiveMigrateIfPossible", "None", "External")
+
+
+def _strategy(subject: Subject) -> Iterable[Cause]:
+    """What is wrong with the strategy in force: the VM's, else the cluster's."""
+    given = subject.spec.get("evictionStrategy")
+    strategy = subject.config.eviction_strategy if given is None else given
+    if strategy in _KNOWN:
+        return ()
+    message = f"{subject.text(*_PLACE)} is set with an unrecognized option: {strategy}"
+    cure = f"use one of {', '.join(_KNOWN)}"
+    return (Cause("eviction/strategy", subject.at(*_PLACE), message, cure),)
+
+
+CHECKS: tuple[Check, ...] = (Check("eviction/strategy", _strategy),)

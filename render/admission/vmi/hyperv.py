@@ -1,0 +1,73 @@
+"""Hyper-V enlightenments (upstream: pkg/virt-api/webhooks/hyperv.go)."""
+
+from collections.abc import Iterator
+
+from render.admission.checks import Check, Subject
+from render.diagnostics.cause import Cause
+from render.model import fieldpath
+from render.model.tree import Tree
+
+_KINDS = ("VirtualMachineInstance",)
+_HYPERV = ("domain", "features", "hyperv")
+#: A feature, and what it requires, in the order of KubeVirt's messages.
+_REQUIRES = (
+    ("evmcs", "vapic"),
+    ("ipi", "vpindex"),
+    ("tlbflush", "vpindex"),
+    ("synictimer", "synic"),
+    ("synic", "vpindex"),
+)
+_FEATURE, _POLICY = "vmx", "require"
+_CPU_FEATURES = ("spec", "domain", "cpu", "features")
+
+
+def _enabled(hyperv: Tree, name: str) -> bool:
+    return bool((hyperv.get(name) or {}).get("enabled"))
+
+
+def _requirements(subject: Subject) -> Iterator[Cause]:
+    hyperv = subject.get(*_HYPERV)
+    for name, needed in _REQUIRES:
+        if _enabled(hyperv, name) and not _enabled(hyperv, needed):
+            # The place is named twice here, as in KubeVirt.
+            shown, other = (subject.at(*_HYPERV, *_HYPERV, key) for key in (name, needed))
+            yield Cause(
+                "hyperv/requires",
+                shown,
+                f"'{fieldpath.text(shown)}' requires '{fieldpath.text(other)}', which was disabled.",
+                f"enable {needed}, or leave it out: KubeVirt enables it",
+                place=subject.at(*_HYPERV, name),
+            )
+    evmcs = hyperv.get("evmcs")
+    if evmcs is not None and evmcs.get("enabled", True):
+        yield from _cpu_feature(subject)
+
+
+def _cpu_feature(subject: Subject) -> Iterator[Cause]:
+    features = subject.get("domain", "cpu", "features")
+    if not features:
+        message = f"{_FEATURE} cpu feature is required when evmcs is set"
+        cure = f"add {{name: {_FEATURE}, policy: {_POLICY}}} to domain.cpu.features"
+        yield Cause("hyperv/vmx", _CPU_FEATURES, message, cure)
+    for index, feature in enumerate(features or ()):
+        if feature.get("name") == _FEATURE and feature.get("policy", "") != _POLICY:
+            message = f"{_FEATURE} cpu feature has to be set to {_POLICY} policy"
+            path = (*_CPU_FEATURES, index, "policy")
+            yield Cause("hyperv/vmx-policy", path, message, f"set policy: {_POLICY}")
+
+
+def _passthrough(subject: Subject) -> Iterator[Cause]:
+    if subject.get("domain", "features", "hypervPassthrough") is not None:
+        yield Cause(
+            "hyperv/passthrough",
+            subject.at(*_HYPERV),
+            "Cannot explicitly set hyperV features if HypervPassthrough is being used. "
+            "Please use either HyperV or HypervPassthrough.",
+            "leave one of hyperv and hypervPassthrough",
+        )
+
+
+CHECKS: tuple[Check, ...] = (
+    Check("hyperv", _requirements, where=_HYPERV, only=_KINDS),
+    Check("hyperv/passthrough", _passthrough, where=_HYPERV, only=_KINDS),
+)

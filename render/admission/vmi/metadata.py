@@ -1,0 +1,106 @@
+"""Labels and annotations (upstream: ValidateVirtualMachineInstanceMetadata in admitters/vmi-create-admitter.go)."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from render.admission.checks import Check, Evaluate, Subject
+from render.diagnostics.cause import Cause
+from render.model import fieldpath
+from render.model.fieldpath import FieldPath
+from render.model.go import quoted
+from render.model.release import Windowed, until
+
+_RESERVED = frozenset(
+    f"kubevirt.io/{name}"
+    for name in (
+        "created-by",
+        "migrationJobUID",
+        "nodeName",
+        "migrationTargetNodeName",
+        "schedulable",
+        "install-strategy",
+    )
+)
+_THREADS = "kubevirt.io/multiThreadedQemuMigration"
+_INTEGER = r"[+-]?[0-9]+"
+_INT64_MAX = 2**63 - 1
+#: Of replica sets only the spec is checked.
+_KINDS = ("VirtualMachine", "VirtualMachinePool", "VirtualMachineInstance")
+
+
+def _at(subject: Subject, *path: str) -> FieldPath:
+    """The place of *path* in the metadata, which stand beside the VMI spec."""
+    return (*subject.root[:-1], "metadata", *path)
+
+
+def _labels(subject: Subject) -> Iterable[Cause]:
+    reserved = _RESERVED & (subject.metadata.get("labels") or {}).keys()
+    if not reserved:
+        return ()
+    message = "creation of the following reserved kubevirt.io/ labels on a VMI object is prohibited"
+    cure = f"leave {', '.join(sorted(reserved))} out: KubeVirt sets it"
+    place = _at(subject, "labels", min(reserved))
+    return (Cause("metadata/reserved-label", _at(subject, "labels"), message, cure, place=place),)
+
+
+def _gated(rule: str, annotation: str, gate: str, message: str) -> Check:
+    """An annotation that takes effect only with a feature gate."""
+
+    def evaluate(subject: Subject) -> Iterable[Cause]:
+        annotations = subject.metadata.get("annotations")
+        if not annotations or not annotations.get(annotation) or subject.has_gate(gate):
+            return ()
+        shown = _at(subject, "annotations")
+        text = f"{message}, invalid entry {fieldpath.text(shown)}.{annotation}"
+        cure = f"enable the feature gate {gate} in the KubeVirt CR, or leave the annotation out"
+        return (Cause(rule, shown, text, cure, place=(*shown, annotation)),)
+
+    return Check(rule, evaluate, needs=f"gate {gate}", only=_KINDS)
+
+
+def _migration_threads(subject: Subject) -> Iterator[Cause]:
+    count = (subject.metadata.get("annotations") or {}).get(_THREADS)
+    if count is None:
+        return
+    shown = _at(subject, "annotations")
+    entry = f"invalid entry {fieldpath.text(shown)}.{_THREADS}"
+    fault = _no_integer(count)
+    if fault:
+        message = (
+            f"cannot parse {count} to int: strconv.Atoi: parsing {quoted(count)}: {fault}, {entry}"
+        )
+    elif int(count) <= 1:
+        message = f"thread count ({count}) must be larger than 1. {entry}"
+    else:
+        return
+    cure = "name at least two threads, or leave the annotation out"
+    yield Cause("metadata/migration-threads", shown, message, cure, place=(*shown, _THREADS))
+
+
+def _no_integer(text: str) -> str:
+    """Why Go's ``strconv.Atoi`` refuses *text*, ``""`` if it reads it."""
+    if not re.fullmatch(_INTEGER, text):
+        return "invalid syntax"
+    return "" if -_INT64_MAX - 1 <= int(text) <= _INT64_MAX else "value out of range"
+
+
+def _check(rule: str, evaluate: Evaluate) -> Check:
+    return Check(rule, evaluate, only=_KINDS)
+
+
+CHECKS: tuple[Check | Windowed[Check], ...] = (
+    _check("metadata/reserved-label", _labels),
+    _gated(
+        "metadata/ignition",
+        "kubevirt.io/ignitiondata",
+        "ExperimentalIgnitionSupport",
+        "ExperimentalIgnitionSupport feature gate is not enabled in kubevirt-config",
+    ),
+    _gated(
+        "metadata/sidecar",
+        "hooks.kubevirt.io/hookSidecars",
+        "Sidecar",
+        "sidecar feature gate is not enabled in kubevirt-config",
+    ),
+    until("1.5", _check("metadata/migration-threads", _migration_threads)),
+)

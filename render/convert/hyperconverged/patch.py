@@ -1,0 +1,279 @@
+"""JSON patches (RFC 6902) on the KubeVirt resource, as the operator applies them.
+
+Upstream: controllers/operands/operand.go of the hyperconverged-cluster-operator, which applies the
+annotation with github.com/evanphx/json-patch/v5: the texts are that package's, and so is what it
+adds to the RFC (indexes from the end). The standard packages of Python would answer in other words,
+and stricter.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from render.convert.hyperconverged.decoding import JSON_NAMES
+from render.model import tree
+from render.model.fieldpath import FieldPath
+from render.model.tree import Tree
+
+ANNOTATION = "kubevirt.kubevirt.io/jsonpatch"
+#: Those on what else the operator writes. The webhook refuses them too, in that order.
+OTHER_ANNOTATIONS = (
+    "containerizeddataimporter.kubevirt.io/jsonpatch",
+    "networkaddonsconfigs.kubevirt.io/jsonpatch",
+    "ssp.kubevirt.io/jsonpatch",
+)
+_INDEX = re.compile(r"[+-]?[0-9]+")
+
+
+class PatchError(Exception):
+    """A patch that is none, or that does not fit the document."""
+
+
+class _MissingKeyError(PatchError):
+    """The mapping has no such key."""
+
+
+def parsed(text: str) -> list[Tree]:
+    """The operations of the patch *text*; PatchError where it is none, or reaches beyond ``spec``."""
+    try:
+        read: Any = json.loads(text, parse_constant=_no_json)
+    except (ValueError, RecursionError):
+        raise PatchError("invalid state detected") from None
+    if read is not None and not isinstance(read, list):
+        raise PatchError(_not_decoded(read, "jsonpatch.Patch"))
+    found: list[Tree] = []
+    for operation in read or ():
+        if operation is not None and not isinstance(operation, dict):
+            raise PatchError(_not_decoded(operation, "jsonpatch.Operation"))
+        found.append(operation or {})
+    for operation in found:
+        problem = _problem(operation)
+        if problem:
+            shown = json.dumps(operation, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+            raise PatchError(f"invalid operation {shown}: {problem}")
+    for operation in found:
+        if not operation["path"].startswith("/spec/"):
+            raise PatchError("can only modify spec fields")
+    return found
+
+
+def _no_json(word: str) -> None:
+    """Python reads NaN and Infinity, which are no JSON."""
+    raise ValueError(word)
+
+
+def _not_decoded(value: Any, go_type: str) -> str:
+    return f"json: cannot unmarshal {JSON_NAMES[type(value)]} into Go value of type {go_type}"
+
+
+def _problem(operation: Tree) -> str:
+    """What is wrong with an operation; empty if nothing is."""
+    kind = operation.get("op")
+    if kind in ("add", "replace") and "value" not in operation:
+        return "failed to decode 'value': operation, missing value field: missing value"
+    if kind in ("move", "copy"):
+        problem = _no_pointer(operation, "from", "operation, missing from field")
+        if problem:
+            return f"failed to decode 'from': {problem}"
+    elif kind not in ("add", "replace", "remove", "test"):
+        return "unsupported operation"
+    problem = _no_pointer(operation, "path", "operation missing path field")
+    return f"failed to decode 'path': {problem}" if problem else ""
+
+
+def _no_pointer(operation: Tree, key: str, absent: str) -> str:
+    value = operation.get(key)
+    if value is None:
+        return f"{absent}: missing value"
+    return "" if isinstance(value, str) else _not_decoded(value, "string")
+
+
+def applied(document: Tree, operations: list[Tree]) -> Tree:
+    """*document* after all *operations*, in order; PatchError at the first that does not fit."""
+    found: Tree = tree.copy(document)
+    for operation in operations:
+        _OPERATIONS[operation["op"]](found, operation)
+    return found
+
+
+def _unescaped(step: str) -> str:
+    return step.replace("~1", "/").replace("~0", "~")
+
+
+def steps(pointer: str) -> FieldPath:
+    """A JSON pointer as a path of keys; what it says of lists stays text."""
+    return tuple(_unescaped(step) for step in pointer.split("/")[1:])
+
+
+def _container(document: Tree, pointer: str) -> tuple[Any, str] | None:
+    """The mapping or list that holds the value at *pointer*, and its key there."""
+    if "/" not in pointer:
+        return None
+    *way, key = (_unescaped(step) for step in pointer.split("/")[1:])
+    node: Any = document
+    for step in way:
+        try:
+            node = _get(node, step)
+        except PatchError:
+            return None
+        if not isinstance(node, (dict, list)):
+            return None
+    return node, key
+
+
+def _position(key: str, size: int) -> int:
+    """The index that *key* means among *size* places; PatchError where there is none."""
+    if not _INDEX.fullmatch(key):
+        raise PatchError(f'strconv.Atoi: parsing "{key}": invalid syntax')
+    index = int(key)
+    if not -size <= index < size:
+        raise PatchError(f"Unable to access invalid index: {index}: invalid index referenced")
+    return index if index >= 0 else index + size
+
+
+def _get(node: Any, key: str) -> Any:
+    if isinstance(node, list):
+        return node[_position(key, len(node))]
+    if key not in node:
+        raise _MissingKeyError(f"unable to get nonexistent key: {key}: missing value")
+    return node[key]
+
+
+def _insert(node: Any, key: str, value: Any) -> None:
+    if isinstance(node, dict):
+        node[key] = value
+    elif key == "-":
+        node.append(value)
+    elif not _INDEX.fullmatch(key):
+        problem = f'strconv.Atoi: parsing "{key}": invalid syntax'
+        raise PatchError(f"value was not a proper array index: '{key}': {problem}")
+    else:
+        node.insert(_position(key, len(node) + 1), value)
+
+
+def _delete(node: Any, key: str) -> None:
+    if isinstance(node, list):
+        del node[_position(key, len(node))]
+    elif key not in node:
+        raise PatchError(f"unable to remove nonexistent key: {key}: missing value")
+    else:
+        del node[key]
+
+
+def _add(document: Tree, operation: Tree) -> None:
+    path = operation["path"]
+    held = _container(document, path)
+    if held is None:
+        raise PatchError(
+            f'add operation does not apply: doc is missing path: "{path}": missing value'
+        )
+    _or_error(f"error in add for path: '{path}'", _insert, *held, tree.copy(operation["value"]))
+
+
+def _remove(document: Tree, operation: Tree) -> None:
+    path = operation["path"]
+    held = _container(document, path)
+    if held is None:
+        raise PatchError(
+            f'remove operation does not apply: doc is missing path: "{path}": missing value'
+        )
+    _or_error(f"error in remove for path: '{path}'", _delete, *held)
+
+
+def _replace(document: Tree, operation: Tree) -> None:
+    path = operation["path"]
+    held = _container(document, path)
+    if held is None:
+        raise PatchError(
+            f"replace operation does not apply: doc is missing path: {path}: missing value"
+        )
+    node, key = held
+    try:
+        _get(node, key)
+    except PatchError:
+        text = f"replace operation does not apply: doc is missing key: {path}: missing value"
+        raise PatchError(text) from None
+    node[key if isinstance(node, dict) else _position(key, len(node))] = tree.copy(
+        operation["value"]
+    )
+
+
+def _move(document: Tree, operation: Tree) -> None:
+    path, origin = operation["path"], operation["from"]
+    if origin == "":
+        raise PatchError("unable to move entire document to another path: invalid state detected")
+    held = _container(document, origin)
+    if held is None:
+        raise PatchError(
+            f"move operation does not apply: doc is missing from path: {origin}: missing value"
+        )
+    node, key = held
+    value = _or_error(f"error in move for path: '{key}'", _get, node, key)
+    _or_error(f"error in move for path: '{key}'", _delete, node, key)
+    held = _container(document, path)
+    if held is None:
+        text = (
+            f"move operation does not apply: doc is missing destination path: {path}: missing value"
+        )
+        raise PatchError(text)
+    _or_error(f"error in move for path: '{path}'", _insert, *held, value)
+
+
+def _copy(document: Tree, operation: Tree) -> None:
+    path, origin = operation["path"], operation["from"]
+    held = _container(document, origin)
+    if held is None:
+        raise PatchError(
+            f'copy operation does not apply: doc is missing from path: "{origin}": missing value'
+        )
+    value = _or_error(f"error in copy for from: '{origin}'", _get, *held)
+    held = _container(document, path)
+    if held is None:
+        text = (
+            f"copy operation does not apply: doc is missing destination path: {path}: missing value"
+        )
+        raise PatchError(text)
+    _or_error("error while adding value during copy", _insert, *held, tree.copy(value))
+
+
+def _test(document: Tree, operation: Tree) -> None:
+    path = operation["path"]
+    held = _container(document, path)
+    if held is None:
+        raise PatchError(f"test operation does not apply: is missing path: {path}: missing value")
+    try:
+        value = _get(*held)
+    except _MissingKeyError:
+        value = None
+    except PatchError as error:
+        raise PatchError(f"error in test for path: '{path}': {error}") from None
+    if not _equal(value, operation.get("value")):
+        raise PatchError(f"testing value {path} failed: test failed")
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Whether two JSON values are the same; 1 and true are not, though Python says so."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return type(one) is type(other) and bool(one == other)
+
+
+def _or_error(where: str, act: Callable[..., Any], *arguments: Any) -> Any:
+    """What *act* answers; its PatchError says *where*."""
+    try:
+        return act(*arguments)
+    except PatchError as error:
+        raise PatchError(f"{where}: {error}") from None
+
+
+_OPERATIONS: dict[str, Callable[[Tree, Tree], None]] = {
+    "add": _add,
+    "copy": _copy,
+    "move": _move,
+    "remove": _remove,
+    "replace": _replace,
+    "test": _test,
+}

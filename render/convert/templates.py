@@ -1,0 +1,217 @@
+"""Templates: objects with parameters, and what they make once these are filled in.
+
+Upstream: kubevirt.io/virt-template-engine (template/parameters.go, template/processor.go) for a VirtualMachineTemplate,
+OpenShift's library-go (pkg/template/templateprocessing/template.go) for a Template.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from render.model import tree, types
+from render.model.fieldpath import FieldPath
+from render.model.release import Version
+from render.model.resource import KUBEVIRT, Resource, text_at
+from render.model.tree import Tree
+
+OPENSHIFT = "Template"
+OURS = "VirtualMachineTemplate"
+KINDS = frozenset({OPENSHIFT, OURS})
+_GROUPS = {OPENSHIFT: ("template.openshift.io", ""), OURS: (f"template.{KUBEVIRT}",)}
+_IN_TEXT = re.compile(r"\$\{([a-zA-Z0-9_]+)\}")
+_AS_JSON = re.compile(r"\$\{\{([a-zA-Z0-9_]+)\}\}\Z")
+_LABELS: FieldPath = ("metadata", "labels")
+_TYPES = {
+    "VirtualMachine": "kubevirt.VirtualMachine",
+    "VirtualMachineInstance": "kubevirt.VirtualMachineInstance",
+}
+#: Values of a type that a parameter may stand for, a small and a large one.
+_EXAMPLES = {
+    "bool": ("true", "false"),
+    "intstr": ("1", "4"),
+    "quantity": ("1Gi", "8Gi"),
+    **dict.fromkeys(("int", "int32", "int64", "uint", "uint8", "uint32", "uint64"), ("1", "4")),
+}
+EXAMPLES = 2
+
+
+class Parameter(NamedTuple):
+    """A parameter as its template declares it, at *path*; *value* is its default, None where it has none."""
+
+    name: str
+    value: str | None
+    is_generated: bool
+    is_required: bool
+    path: FieldPath
+
+
+class Use(NamedTuple):
+    """A parameter where it is used: *path* in the object, *type* of the field as Go has it, *whole* if nothing else."""
+
+    name: str
+    path: FieldPath
+    type: str
+    whole: bool
+
+
+class Item(NamedTuple):
+    """An object that a template makes; *path* is where it stands there, *uses* the references that it had."""
+
+    path: FieldPath
+    body: Tree
+    uses: tuple[Use, ...]
+
+
+#: What stands where a parameter is used; None leaves the reference as it is.
+Fill = Callable[[Use], str | None]
+
+
+def is_template(resource: Resource) -> bool:
+    """Whether *resource* is a template of OpenShift or of KubeVirt."""
+    return resource.kind in KINDS and resource.group in _GROUPS[resource.kind]
+
+
+def parameters(resource: Resource) -> dict[str, Parameter]:
+    """The parameters that a template declares, by name."""
+    above: FieldPath = ("parameters",) if resource.kind == OPENSHIFT else ("spec", "parameters")
+    declared = tree.get(resource.body, *above)
+    found = {}
+    for index, one in enumerate(declared if isinstance(declared, list) else ()):
+        name = text_at(one, "name")
+        if name:
+            found[name] = Parameter(
+                name,
+                _text(one.get("value")) or None,
+                bool(text_at(one, "generate")),
+                one.get("required") is True,
+                (*above, index),
+            )
+    return found
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value) if isinstance(value, bool | int | float) else ""
+
+
+def filled(resource: Resource, fill: Fill, release: Version) -> Iterator[Item]:
+    """What a template makes, its references replaced by what *fill* says.
+
+    A namespace that is no reference goes, as it does where templates are processed.
+    """
+    labels = resource.body.get("labels") if resource.kind == OPENSHIFT else None
+    for path, written in _objects(resource):
+        kind = "VirtualMachine" if resource.kind == OURS else text_at(written, "kind")
+        walk = _Walk(fill, _TYPES.get(kind, ""), release)
+        body = walk.value(_unplaced(written), ())
+        if isinstance(labels, dict):
+            metadata = body.get("metadata") or {}
+            all_labels = {**(metadata.get("labels") or {}), **walk.value(labels, _LABELS)}
+            body = {**body, "metadata": {**metadata, "labels": all_labels}}
+        if resource.kind == OURS:
+            body = {**body, "apiVersion": f"{KUBEVIRT}/v1", "kind": kind}
+        yield Item(path, body, tuple(walk.uses))
+
+
+def _objects(resource: Resource) -> Iterator[tuple[FieldPath, Tree]]:
+    if resource.kind == OURS:
+        body = resource.spec.get("virtualMachine")
+        if isinstance(body, dict):
+            yield ("spec", "virtualMachine"), body
+        return
+    objects = resource.body.get("objects")
+    for index, body in enumerate(objects if isinstance(objects, list) else ()):
+        if isinstance(body, dict):
+            yield ("objects", index), body
+
+
+def _unplaced(body: Tree) -> Tree:
+    namespace = tree.get(body, "metadata", "namespace")
+    if namespace is None or (isinstance(namespace, str) and _IN_TEXT.search(namespace)):
+        return body
+    metadata = {key: value for key, value in body["metadata"].items() if key != "namespace"}
+    return {**body, "metadata": metadata}
+
+
+class _Walk:
+    """One object and what fills it."""
+
+    def __init__(self, fill: Fill, type_name: str, release: Version) -> None:
+        self._fill = fill
+        self._type = type_name
+        self._release = release
+        self.uses: list[Use] = []
+
+    def value(self, value: Any, path: FieldPath) -> Any:
+        """*value*, which stands at *path*, with its references replaced."""
+        if isinstance(value, str):
+            return self._string(value, path) if "${" in value else value
+        if isinstance(value, dict):
+            return {
+                self._key(key, path): self.value(item, (*path, key)) for key, item in value.items()
+            }
+        if isinstance(value, list):
+            return [self.value(item, (*path, index)) for index, item in enumerate(value)]
+        return value
+
+    def _key(self, key: str, path: FieldPath) -> str:
+        return self._in_text(key, (*path, key), "string") if "${" in key else key
+
+    def _string(self, text: str, path: FieldPath) -> Any:
+        type_name = type_at(self._type, path, self._release) if self._type else "string"
+        match = _AS_JSON.match(text)
+        if match is None:
+            return self._in_text(text, path, type_name)
+        found = self._filled(Use(match[1], path, type_name, whole=True))
+        return text if found is None else _json(found)
+
+    def _in_text(self, text: str, path: FieldPath, type_name: str) -> str:
+        def replaced(match: re.Match[str]) -> str:
+            found = self._filled(Use(match[1], path, type_name, match[0] == text))
+            return match[0] if found is None else found
+
+        return _IN_TEXT.sub(replaced, text)
+
+    def _filled(self, use: Use) -> str | None:
+        self.uses.append(use)
+        return self._fill(use)
+
+
+def _json(text: str) -> Any:
+    """What *text* means as JSON; a word without quotes is a text."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return text if found is None else found
+
+
+def type_at(type_name: str, path: FieldPath, release: Version) -> str:
+    """The Go type of the field at *path* of a *type_name*, ``""`` where there is none."""
+    for step in path:
+        if isinstance(step, int):
+            type_name = type_name.removeprefix("[]")
+        elif type_name.startswith("map["):
+            type_name = type_name.partition("]")[2]
+        elif types.is_struct(type_name) and step in types.fields(type_name, release):
+            type_name = types.fields(type_name, release)[step].type
+        else:
+            return ""
+        type_name = type_name.removeprefix("*")
+    return type_name
+
+
+def example(use: Use, number: int, release: Version) -> str | None:
+    """The example *number* (of `EXAMPLES`) of what might be filled in; None where that may be anything."""
+    if use.type.startswith("enum:"):
+        values = types.enum(use.type.removeprefix("enum:"), release)
+        return values[-number]
+    if use.type == "quantity" and (not use.whole or use.path[-1] == "cpu"):
+        return _EXAMPLES["intstr"][number]
+    if use.type in _EXAMPLES:
+        return _EXAMPLES[use.type][number]
+    if use.type.startswith(("[]", "map[")) or types.is_struct(use.type):
+        return None
+    return re.sub(r"[^a-z0-9]+", "-", use.name.lower()).strip("-") or "x"

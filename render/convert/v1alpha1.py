@@ -1,0 +1,162 @@
+"""VMs of kubevirt.io/v1alpha1: what later became the VMI, and before that the documents of the VM store.
+
+The VM of v0.2 to v0.6 has its ``domain`` directly under ``spec``, as a VMI has it today. The store of 2017 kept such
+VMs, under the kind ``VM`` too, with a restart policy, the guest's OS type and the annotations for flavour and edit
+revision.
+"""
+
+import re
+from typing import Literal, NamedTuple
+
+from render.convert.presets import compact
+from render.model import tree
+from render.model.fieldpath import FieldPath
+from render.model.resource import KUBEVIRT, Resource, text_at
+from render.model.tree import Tree
+
+VERSION = "v1alpha1"
+PRESET = "VirtualMachinePreset"
+FLAVOUR = "kubevirt.io/flavour"
+REVISION = "kubevirt.io/revision"
+RESTART_POLICY: FieldPath = ("spec", "restartPolicy")
+OS: FieldPath = ("spec", "domain", "os")
+
+_RUN_STRATEGIES = {"always": "Always", "never": "Once"}
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "s390x": "s390x"}
+_OS_KEYS = frozenset({"os", "arch", "machine"})
+#: pkg/virt-controller/watch/vm/firmware.go: the namespace of firmware uuids that follow from a VM's name.
+_FIRMWARE = "6a1a24a1-4061-4607-8bf4-a3963d0c5895"
+
+_IS_NUMBER = re.compile(r"[0-9]{1,9}\Z").match
+
+Era = Literal["", "runtime", "store"]
+
+
+def era(resource: Resource) -> Era:
+    """Which VM of kubevirt.io/v1alpha1 *resource* is, ``""`` if it is none."""
+    if resource.group != KUBEVIRT or resource.version != VERSION:
+        return ""
+    if resource.kind == "VM":
+        return "store"
+    if resource.kind != "VirtualMachine":
+        return ""
+    annotations = tree.get(resource.body, "metadata", "annotations") or {}
+    stored = isinstance(annotations, dict) and (FLAVOUR in annotations or REVISION in annotations)
+    stored = stored or any(
+        tree.get(resource.body, *path) is not None for path in (RESTART_POLICY, OS)
+    )
+    return "store" if stored else "runtime"
+
+
+def flavour(resource: Resource) -> str:
+    """The flavour that a stored VM names, ``""`` if none."""
+    return text_at(tree.get(resource.body, "metadata", "annotations"), FLAVOUR)
+
+
+def stored_revision(resource: Resource) -> int:
+    """The number of the edit revision that the store gave a VM, 0 if none is written down as a number."""
+    number = tree.get(resource.body, "metadata", "annotations", REVISION)
+    if isinstance(number, str) and _IS_NUMBER(number):
+        number = int(number)
+    return number if type(number) is int and number > 0 else 0
+
+
+def as_instance(body: Tree) -> Tree:
+    """*body* in the shape of today's VMI: without what only the store knew, with the devices that were optional.
+
+    An edit revision was written as a number, and is a text in the annotations of today.
+    """
+    found: Tree = {key: tree.copy(value) for key, value in body.items() if key != "version"}
+    number = tree.get(found, "metadata", "annotations", REVISION)
+    if type(number) is int:
+        found["metadata"]["annotations"][REVISION] = str(number)
+    for path in (RESTART_POLICY, OS):
+        tree.remove(found, *path)
+    domain = tree.get(found, "spec", "domain")
+    if isinstance(domain, dict) and domain.get("devices") is None:
+        domain["devices"] = {}
+    return found
+
+
+class Fault(NamedTuple):
+    """What has no counterpart today: where, why, and what to do."""
+
+    path: FieldPath
+    message: str
+    help: str
+
+
+def store_faults(body: Tree) -> list[Fault]:
+    """What of a stored VM cannot be kept."""
+    found = []
+    policy = tree.get(body, *RESTART_POLICY)
+    if policy is not None and policy not in tuple(_RUN_STRATEGIES):
+        known = " and ".join(_RUN_STRATEGIES)
+        shown = policy if isinstance(policy, str) else compact(policy)
+        message = f"restartPolicy {shown} has no run strategy: {known} have"
+        found.append(Fault(RESTART_POLICY, message, "write always (Always) or never (Once)"))
+    given = tree.get(body, *OS)
+    type_ = tree.get(given, "type")
+    if given is not None and (not isinstance(type_, dict) or given.keys() != {"type"}):
+        message = "domain.os says more than its type, which has no counterpart in kubevirt.io/v1"
+        found.append(Fault(OS, message, "keep domain.os.type only"))
+    elif given is not None:
+        found += _type_faults(type_)
+    return found
+
+
+def _type_faults(type_: Tree) -> list[Fault]:
+    found = []
+    for key, value in type_.items():
+        place: FieldPath = (*OS, "type", key)
+        if key not in _OS_KEYS or not isinstance(value, str):
+            message = f"domain.os.type.{key} has no counterpart in kubevirt.io/v1"
+            found.append(Fault(place, message, f"keep {', '.join(sorted(_OS_KEYS))}, each a text"))
+        elif key == "os" and value != "hvm":
+            message = f"domain.os.type.os is {value}, and KubeVirt runs hvm guests only"
+            found.append(Fault(place, message, "write hvm"))
+        elif key == "arch" and value not in _ARCHITECTURES:
+            message = f"domain.os.type.arch is {value}, which KubeVirt does not run"
+            found.append(Fault(place, message, f"one of {', '.join(_ARCHITECTURES)}"))
+    return found
+
+
+def from_store(body: Tree, instance: Tree) -> Tree:
+    """The VirtualMachine of kubevirt.io/v1 that a stored VM is.
+
+    *instance* is `as_instance` of *body*, decoded. Labels and the two annotations go with the runtime too. A VM without
+    a restart policy was stored for a later start.
+    """
+    metadata = instance.get("metadata") or {}
+    annotations = {
+        key: value
+        for key, value in (metadata.get("annotations") or {}).items()
+        if key in (FLAVOUR, REVISION)
+    }
+    carried = {"labels": metadata.get("labels"), "annotations": annotations}
+    spec: Tree = tree.copy(instance.get("spec") or {})
+    arch, machine = (text_at(tree.get(body, *OS, "type"), key) for key in ("arch", "machine"))
+    if arch and not spec.get("architecture"):
+        spec["architecture"] = _ARCHITECTURES.get(arch, "")
+    if machine and not tree.get(spec, "domain", "machine", "type"):
+        tree.put(spec, ("domain", "machine", "type"), machine)
+    policy = text_at(body.get("spec"), "restartPolicy")
+    return {
+        "apiVersion": f"{KUBEVIRT}/v1",
+        "kind": "VirtualMachine",
+        "metadata": metadata,
+        "spec": {
+            "runStrategy": _RUN_STRATEGIES.get(policy, "Halted"),
+            "template": {
+                "metadata": {key: value for key, value in carried.items() if value},
+                "spec": spec,
+            },
+        },
+    }
+
+
+def firmware_uuid(name: str) -> str:
+    """The firmware uuid that KubeVirt derives for a VM *name* without one (it was random in v1alpha1)."""
+    import uuid
+
+    return str(uuid.uuid5(uuid.UUID(_FIRMWARE), name))

@@ -1,0 +1,466 @@
+"""What KubeVirt does with a VM that changed while its VMI runs.
+
+Upstream: pkg/virt-controller/watch/vm/vm.go (sync, syncRestartRequired and the handlers after it),
+pkg/virt-controller/watch/workload-updater/workload-updater.go.
+"""
+
+from collections.abc import Callable
+from enum import Enum
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+from render.diff import compare, networks, volumes
+from render.diff.migratability import Claims, is_migratable, storage_obstacles
+from render.diff.networks import NetworkRules
+from render.model import quantity, tree
+from render.model.cluster_config import ClusterConfig
+from render.model.draft import Draft
+from render.model.live_update import memory_fault
+from render.model.release import Version, Windowed, in_force, since, until
+from render.model.tree import Tree
+
+#: Everything that may come of a change, worst first.
+EFFECTS = (
+    "refused", "error", "stop", "start", "restart", "migrate", "live", "next", "recreate", "none",
+    "same", "new", "gone", "unrenderable",
+)  # fmt: skip
+
+#: What the workload updater does with a VMI that waits for a migration; ``""`` for one that does not wait.
+Action = Literal["", "migrate", "evict", "none"]
+
+_CPU = ("spec", "domain", "cpu")
+_MEMORY = ("spec", "domain", "memory")
+_RESOURCES = ("spec", "domain", "resources")
+_INTERFACES = ("spec", "domain", "devices", "interfaces")
+_DISKS = ("spec", "domain", "devices", "disks")
+_PLACEMENT = ("affinity", "nodeSelector", "tolerations")
+_GENERAL = "a non-live-updatable field was changed in the template spec"
+#: An annotation of a VM, and some of its template, that reach the VMI while it runs.
+_SKIP_HOOKS = "kubevirt.io/skip-backup-hooks"
+_SYNCED = (
+    "descheduler.alpha.kubernetes.io/evict",
+    "descheduler.alpha.kubernetes.io/prefer-no-eviction",
+)
+
+
+class Ability(Enum):
+    """What only some releases do."""
+
+    SYNCS_ANNOTATIONS = "some annotations reach the VMI while it runs"
+    PLUGS_VOLUMES = "volumes of the VM are plugged into the VMI"
+    PLUGS_VOLUMES_UNASKED = "the gate for that is on by default"
+    PLUGS_WHILE_STAGED = "volumes may differ under the rollout strategy Stage"
+    KEEPS_DRIVES = "a CD-ROM drive that goes needs a restart"
+    REPLACES_VOLUMES = "replaced volumes have a message of their own"
+    MOVES_VOLUMES = "volumes move without a gate"
+    LIVE_TARGETS = "another network attachment is no restart"
+    LIVE_TARGETS_GATED = "another network attachment is no restart with the gate LiveUpdateNADRef"
+    POD_NETWORK_RESTARTS = "a pod network is not plugged in"
+    MIGRATES_FOR_NETWORKS = "a plugged interface asks for the migration by itself"
+    REFUSES_ARM_SOCKETS = "sockets are not added on arm64"
+    NEEDS_MEMORY_REQUEST = "memory changes only beside a request for memory"
+    KEEPS_UUID = "the firmware uuid of the VMI may be written into the VM"
+    LIVE_UNASKED = "live update needs no gate"
+    PINS_IN_STATUS = "the revisions of a VM stand in its status, and not in its matchers"
+    POLICY_UNASKED = "the policy for instancetypes needs no gate"
+
+
+_ABILITIES: tuple[Ability | Windowed[Ability], ...] = (
+    since("1.5", Ability.LIVE_UNASKED),
+    since("1.5", Ability.PINS_IN_STATUS),
+    since("1.5", Ability.MOVES_VOLUMES),
+    since("1.5.2", Ability.REFUSES_ARM_SOCKETS),
+    until("1.6", Ability.REPLACES_VOLUMES),
+    until("1.6", Ability.NEEDS_MEMORY_REQUEST),
+    since("1.6", Ability.SYNCS_ANNOTATIONS),
+    since("1.6", Ability.PLUGS_VOLUMES),
+    since("1.6", Ability.PLUGS_WHILE_STAGED),
+    since("1.6", Ability.KEEPS_DRIVES),
+    since("1.6", Ability.MIGRATES_FOR_NETWORKS),
+    since("1.6", Ability.KEEPS_UUID),
+    since("1.6", Ability.POLICY_UNASKED),
+    since("1.8", Ability.POD_NETWORK_RESTARTS),
+    since("1.8", until("1.9", Ability.LIVE_TARGETS_GATED)),
+    since("1.9", Ability.LIVE_TARGETS),
+    since("1.9", Ability.PLUGS_VOLUMES_UNASKED),
+)
+
+
+@cache
+def abilities(release: Version) -> frozenset[Ability]:
+    """What KubeVirt *release* does of what only some do."""
+    return frozenset(in_force(_ABILITIES, release))
+
+
+class Update(NamedTuple):
+    """A VM that changed while its VMI runs.
+
+    *started* and *applied* are the template's specs that the VMI was started with and that of now, each with its
+    instancetype and preference; *vm* is the VM as it is stored now, *running* the VMI.
+    """
+
+    started: Tree
+    applied: Tree
+    vm: Tree
+    running: Tree
+    namespace: str
+    config: ClusterConfig
+    release: Version
+    claims: Claims
+
+    @property
+    def template(self) -> Tree:
+        """The template of the VM: ``metadata`` and ``spec``."""
+        return tree.get(self.vm, "spec", "template") or {}
+
+    @property
+    def spec(self) -> Tree:
+        """The spec of the template, as it is stored."""
+        return self.template.get("spec") or {}
+
+    @property
+    def strategy(self) -> str:
+        """How claims that change are to be updated."""
+        return tree.get(self.vm, "spec", "updateVolumesStrategy") or ""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the cluster rolls out what it can while the VMI runs."""
+        config = self.config
+        asked = "VMLiveUpdateFeatures" in config.feature_gates
+        return config.rollout_strategy == "LiveUpdate" and (asked or self.can(Ability.LIVE_UNASKED))
+
+    def can(self, ability: Ability) -> bool:
+        """Whether the release has an *ability*."""
+        return ability in abilities(self.release)
+
+
+class Outcome(NamedTuple):
+    """What became of it: the VMI, the text of RestartRequired, why the controller fails; ``""`` for neither.
+
+    *action*: what becomes of a VMI that waits for a migration.
+    """
+
+    vmi: Tree
+    restart: str
+    error: str
+    action: Action
+
+
+def _network_rules(update: Update) -> NetworkRules:
+    gated = "LiveUpdateNADRef" in update.config.feature_gates
+    return NetworkRules(
+        update.can(Ability.LIVE_TARGETS) or (gated and update.can(Ability.LIVE_TARGETS_GATED)),
+        update.can(Ability.POD_NETWORK_RESTARTS),
+        update.can(Ability.MIGRATES_FOR_NETWORKS),
+    )
+
+
+class _Live(NamedTuple):
+    """A part of the template that may differ from what the VMI was started with.
+
+    Without a restart, if *may_differ* says so.
+    """
+
+    path: tuple[str, ...]
+    may_differ: Callable[[Update], bool]
+
+
+def _has_cpu(update: Update) -> bool:
+    cpus = (tree.get(side, "domain", "cpu") for side in (update.started, update.applied))
+    return update.is_live and all(cpu is not None for cpu in cpus)
+
+
+def _has_guest(update: Update) -> bool:
+    return update.is_live and tree.get(update.applied, *_MEMORY[1:], "guest") is not None
+
+
+def _is_live(update: Update) -> bool:
+    return update.is_live
+
+
+def _is_network_live(update: Update) -> bool:
+    running = update.running.get("spec") or {}
+    return not networks.needs_restart(update.applied, running, _network_rules(update))
+
+
+def _are_volumes_live(update: Update) -> bool:
+    allowed = update.is_live or update.can(Ability.PLUGS_WHILE_STAGED)
+    return allowed and volumes.are_volumes_live(update.started, update.applied, update.strategy)
+
+
+def _are_disks_live(update: Update) -> bool:
+    allowed = update.is_live or update.can(Ability.PLUGS_WHILE_STAGED)
+    keeps = update.can(Ability.KEEPS_DRIVES)
+    return allowed and volumes.are_disks_live(update.started, update.applied, keeps_drives=keeps)
+
+
+def _has_uuid(update: Update) -> bool:
+    path = ("domain", "firmware", "uuid")
+    mine = tree.get(update.applied, *path)
+    same = mine is not None and mine == tree.get(update.running, "spec", *path)
+    return same and update.can(Ability.KEEPS_UUID)
+
+
+_MAY_DIFFER: tuple[_Live, ...] = (
+    _Live(("volumes",), _are_volumes_live),
+    _Live(("domain", "devices", "disks"), _are_disks_live),
+    _Live(("domain", "cpu", "sockets"), _has_cpu),
+    _Live(("domain", "memory", "guest"), _has_guest),
+    *(_Live((field,), _is_live) for field in _PLACEMENT),
+    _Live(("domain", "devices", "interfaces"), _is_network_live),
+    _Live(("networks",), _is_network_live),
+    _Live(("domain", "firmware", "uuid"), _has_uuid),
+)
+
+
+def needs_restart(update: Update) -> bool:
+    """Whether the template differs from what the VMI was started with in a field that needs a restart."""
+    started = Draft(update.started)
+    for part in _MAY_DIFFER:
+        if part.may_differ(update):
+            value = tree.get(update.applied, *part.path)
+            if value is None:
+                started.remove(part.path)
+            else:
+                started.put(part.path, value)
+    return not compare.same(started.tree, update.applied, compare.TEMPLATE_SPEC)
+
+
+def _plugs_volumes(update: Update) -> bool:
+    config, gate = update.config, "DeclarativeHotplugVolumes"
+    default = update.can(Ability.PLUGS_VOLUMES_UNASKED) and gate not in config.disabled_gates
+    asked = update.can(Ability.PLUGS_VOLUMES) and gate in config.feature_gates
+    return (default or asked) and "HotplugVolumes" not in config.feature_gates
+
+
+def reconcile(update: Update) -> Outcome:
+    """What the controllers make of *update*, once nothing moves any more."""
+    return _Controller(update).run()
+
+
+class _Controller:
+    """The turns of the VM controller over one VM."""
+
+    def __init__(self, update: Update) -> None:
+        self._update = update
+        self._vmi = Draft(update.running)
+        self._restart = _GENERAL if needs_restart(update) else ""
+        self._error = ""
+        self._migrates = self._moves = False
+
+    def run(self) -> Outcome:
+        """Do what is always done, then what is done live."""
+        update = self._update
+        self._sync_networks()
+        self._plug_volumes()
+        if not self._error:
+            self._annotate()
+            if update.is_live and not self._restart:
+                self._update_live()
+        return Outcome(self._vmi.tree, self._restart, self._error, self._action())
+
+    def _update_live(self) -> None:
+        for step in (self._cpu, self._placement, self._memory, self._volumes):
+            step()
+            if self._error:
+                return
+
+    def _need_restart(self, text: str) -> None:
+        # The message that was set first stays.
+        self._restart = self._restart or text
+
+    def _running(self) -> Tree:
+        return self._vmi.get("spec") or {}
+
+    def _put(self, path: tuple[str, ...], value: Any) -> None:
+        if value is None:
+            self._vmi.remove(path)
+        else:
+            self._vmi.put(path, value)
+
+    def _sync_networks(self) -> None:
+        update = self._update
+        running = self._running()
+        rules = _network_rules(update)
+        found = networks.sync(update.spec, running, update.namespace, rules)
+        if found.interfaces != networks.interfaces_of(running):
+            self._put(_INTERFACES, found.interfaces)
+        if found.networks != networks.networks_of(running):
+            self._put(("spec", "networks"), found.networks)
+        self._migrates |= found.migrates
+
+    def _plug_volumes(self) -> None:
+        update = self._update
+        if update.strategy == volumes.MIGRATION or not _plugs_volumes(update):
+            return
+        running = self._running()
+        found = volumes.plug(update.spec, running, empty_drives=True)
+        if found.error:
+            self._error = (
+                "Error encountered while handling declarative hotplug volumes: admission webhook "
+                f"denied the request: {found.error}"
+            )
+        if found.volumes != volumes.volumes_of(running):
+            self._put(("spec", "volumes"), found.volumes)
+        if found.disks != volumes.disks_of(running):
+            self._put(_DISKS, found.disks)
+
+    def _annotate(self) -> None:
+        update = self._update
+        if not update.can(Ability.SYNCS_ANNOTATIONS):
+            return
+        place = ("metadata", "annotations")
+        wanted, own = (tree.get(one, *place) or {} for one in (update.template, update.vm))
+        rows = [(key, wanted.get(key)) for key in _SYNCED]
+        for key, value in (*rows, (_SKIP_HOOKS, own.get(_SKIP_HOOKS))):
+            if value != self._vmi.get(*place, key):
+                self._put((*place, key), value)
+
+    def _cpu(self) -> None:
+        """Upstream: handleCPUChangeRequest, VMICPUsPatch."""
+        update = self._update
+        wanted, running = tree.get(update.applied, *_CPU[1:]), self._vmi.get(*_CPU)
+        if wanted is None or running is None:
+            return
+        before, after = running.get("sockets", 0), wanted.get("sockets", 0)
+        if before == after:
+            return
+        if after > running.get("maxSockets", 0):
+            self._need_restart(
+                "CPU sockets updated in template spec to a value higher than what's available"
+            )
+        elif after < before:
+            self._need_restart("Reduction of CPU socket count requires a restart")
+        elif tree.get(update.spec, "architecture") == "arm64" and update.can(
+            Ability.REFUSES_ARM_SOCKETS
+        ):
+            self._need_restart("ARM doesn't support CPU hotplug")
+        elif not before:
+            path = (*_CPU, "sockets")
+            self._error = f"Error encountered while handling CPU change request: {_absent(path)}"
+        else:
+            added = _vcpus(wanted) - _vcpus(running)
+            self._put((*_CPU, "sockets"), after)
+            self._migrates |= added != 0
+            step = 1000 // self._update.config.cpu_allocation_ratio
+            for kind in ("requests", "limits"):
+                asked = tree.get(update.applied, *_RESOURCES[1:], kind, "cpu")
+                if asked is not None and not quantity.is_zero(asked):
+                    self._add((*_RESOURCES, kind, "cpu"), f"{added * step}m")
+
+    def _add(self, path: tuple[str, ...], amount: str) -> None:
+        self._put(path, quantity.add(self._vmi.get(*path) or "0", amount))
+
+    def _placement(self) -> None:
+        for field in _PLACEMENT:
+            wanted = self._update.applied.get(field)
+            kind = {"affinity": "*core.Affinity", "tolerations": "[]core.Toleration"}
+            if not compare.same(
+                wanted, self._vmi.get("spec", field), kind.get(field, "map[string]string")
+            ):
+                self._put(("spec", field), wanted)
+
+    def _memory(self) -> None:
+        """Upstream: handleMemoryHotplugRequest."""
+        update = self._update
+        after = tree.get(update.applied, *_MEMORY[1:], "guest")
+        before = self._vmi.get(*_MEMORY, "guest")
+        if after is None or before is None or quantity.compare(after, before) == 0:
+            return
+        prefix = "memory updated in template spec"
+        maximum = self._vmi.get(*_MEMORY, "maxGuest")
+        if not is_migratable(update.running, update.config, update.claims):
+            self._need_restart(f"{prefix}. Memory-hotplug is only available for migratable VMs")
+            return
+        if maximum is None:
+            self._need_restart(
+                f"{prefix}. Memory-hotplug is not available for this VM configuration"
+            )
+            return
+        fault = memory_fault(update.applied, maximum, update.release)
+        if fault:
+            self._need_restart(f"memory hotplug not supported, {fault}")
+            return
+        if quantity.compare(after, tree.get(update.running, *_MEMORY, "guest")) < 0:
+            self._need_restart(f"{prefix} to a value lower than what the VM started with")
+            return
+        path = (*_RESOURCES, "requests", "memory")
+        requested = self._vmi.get(*path)
+        if requested is None and update.can(Ability.NEEDS_MEMORY_REQUEST):
+            self._error = (
+                f"error encountered while handling memory hotplug requests: {_absent(path)}"
+            )
+            return
+        added = quantity.value(after) - quantity.value(before)
+        self._put((*_MEMORY, "guest"), after)
+        self._migrates = True
+        if requested is not None and not quantity.is_zero(requested):
+            self._add(path, str(added))
+            if quantity.compare(self._vmi.get(*path), after) < 0:
+                self._put(path, after)
+                added = 0
+        limit = tree.get(update.applied, *_RESOURCES[1:], "limits", "memory")
+        if limit is not None and not quantity.is_zero(limit):
+            self._add((*_RESOURCES, "limits", "memory"), str(added))
+
+    def _volumes(self) -> None:
+        """Upstream: handleVolumeUpdateRequest."""
+        update = self._update
+        running = self._running()
+        names = volumes.moved(update.spec, running)
+        if update.strategy != volumes.MIGRATION and update.can(Ability.REPLACES_VOLUMES):
+            self._replace_volumes(running)
+        gates = {"VolumesUpdateStrategy", "VolumeMigration"}
+        allowed = update.can(Ability.MOVES_VOLUMES) or gates <= update.config.feature_gates
+        if update.strategy != volumes.MIGRATION or not names or not allowed:
+            return
+        fault = volumes.immovable(names, running)
+        obstacles = storage_obstacles(self._vmi.tree, update.config)
+        left = volumes.left_behind(names, running, update.claims)
+        if fault:
+            self._need_restart(fault)
+        elif obstacles:
+            self._need_restart(
+                f"cannot migrate the volumes as the VMI isn't migratable: {obstacles}"
+            )
+        elif left:
+            self._need_restart(
+                f"cannot migrate the VM. The volume {left} is RWO and not included in the migration volumes"
+            )
+        else:
+            self._put(("spec", "volumes"), volumes.migrated(names, update.spec, running))
+            self._migrates = self._moves = True
+
+    def _replace_volumes(self, running: Tree) -> None:
+        update = self._update
+        allowed = (
+            update.can(Ability.MOVES_VOLUMES)
+            or "VolumesUpdateStrategy" in update.config.feature_gates
+        )
+        if allowed and volumes.are_replaced(update.spec, running):
+            self._need_restart("the volumes replacement is effective only after restart")
+
+    def _action(self) -> Action:
+        update = self._update
+        if not self._migrates:
+            return ""
+        methods = update.config.workload_update_methods
+        can = self._moves or is_migratable(self._vmi.tree, update.config, update.claims)
+        if "LiveMigrate" in methods and can:
+            return "migrate"
+        return "evict" if "Evict" in methods else "none"
+
+
+def _absent(path: tuple[str, ...]) -> str:
+    return f"the patch tests /{'/'.join(path)}, which the VirtualMachineInstance does not have"
+
+
+def _vcpus(cpu: Tree) -> int:
+    """Upstream: pkg/util/hardware/hw_utils.go (GetNumberOfVCPUs)."""
+    count = 0
+    for key in ("cores", "sockets", "threads"):
+        number = cpu.get(key, 0)
+        if number:
+            count = count * number if count else number
+    return count

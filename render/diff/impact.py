@@ -1,0 +1,235 @@
+"""What a change of the repository does to each VM: the answer of `compare`."""
+
+from typing import Any, Literal, NamedTuple
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.diagnostics.secrets import is_secret_key
+from render.diff.compare import (
+    VM,
+    VMI,
+    Difference,
+    Item,
+    Route,
+    differences,
+    same,
+    written_differences,
+)
+from render.diff.effects import EFFECTS, Action, Outcome
+from render.diff.sizes import Size
+from render.model import fieldpath, tree
+from render.model.fieldpath import FieldPath
+from render.model.resource import ResourceRef
+from render.model.tree import Tree
+
+HIDDEN = "(hidden, changed)"
+_OBSERVED = "kubevirt.io/latest-observed-api-version"
+
+
+class ChangeSource(NamedTuple):
+    """The field of an object that brought a change; *index* is the object's position in the input of *side*."""
+
+    resource: ResourceRef
+    path: FieldPath
+    index: int | None  # type: ignore[assignment] # nobody searches it as a tuple
+    side: Literal["before", "after"]
+
+    @property
+    def field(self) -> str:
+        """The path as text."""
+        return fieldpath.text(self.path)
+
+
+class FieldChange(NamedTuple):
+    """*before* becomes *after* at *field*, with an *effect* of `EFFECTS`; *cause* is where it was written.
+
+    *field* is a path of the VMI; of the VM where no VMI changes.
+    """
+
+    field: str
+    before: Any
+    after: Any
+    effect: str
+    cause: ChangeSource | None = None
+
+
+class MachineImpact(NamedTuple):
+    """What the change does to one VM.
+
+    *effects* come worst first; *messages* are KubeVirt's texts. *workload*: what KubeVirt does with a VMI that waits
+    for a migration. *stale*: DataVolumes that stay as they are, although their template changed. *sizes*: before and
+    after, None where there is no such VM, or it cannot be rendered. *pins*: which definitions the lock decides.
+    """
+
+    resource: ResourceRef
+    effects: tuple[str, ...]
+    messages: tuple[str, ...] = ()
+    changes: tuple[FieldChange, ...] = ()
+    workload: Action = ""
+    stale: tuple[str, ...] = ()
+    sizes: tuple[Size | None, Size | None] = (None, None)
+    pins: tuple[str, ...] = ()
+
+
+class Impact(NamedTuple):
+    """What a change does: every VM of either side, and the findings of both."""
+
+    machines: tuple[MachineImpact, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+class Facts(NamedTuple):
+    """What is known of a VM that was updated.
+
+    *stored*: what the update changed in it; *is_touched*: whether something else changed that it reads. *running*: the
+    VMI before, as it runs or would run; *outcome*: what the controllers made of it, None where none runs. *restarted*
+    and *recreated*: the VMI of the next start, and that of the VM made anew, None where there is none.
+    *run*: ``stop``, ``start`` or nothing; *faults*: why the controller cannot go on; *stale*: see `MachineImpact`.
+    """
+
+    stored: list[Difference]
+    is_touched: bool
+    running: Tree
+    outcome: Outcome | None
+    restarted: Tree | None
+    recreated: Tree | None
+    run: Literal["", "stop", "start"] = ""
+    faults: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+
+
+class Found(NamedTuple):
+    """A difference and its effect."""
+
+    difference: Difference
+    effect: str
+
+
+def strategy_of(vm: Tree) -> str:
+    """The run strategy of a VM, however it is written."""
+    spec: Tree = vm.get("spec") or {}
+    return spec.get("runStrategy") or ("Always" if spec.get("running") else "Halted")
+
+
+def run_change(before: str, after: str) -> Literal["", "stop", "start"]:
+    """What another run strategy does at once; every VM runs but a halted one."""
+    if before != "Halted":
+        return "stop" if after == "Halted" else ""
+    return "start" if after in ("Always", "Once", "RerunOnFailure") else ""
+
+
+def weigh(facts: Facts) -> tuple[set[str], list[Found]]:
+    """The effects of an update, and each difference with its own."""
+    outcome = facts.outcome
+    effects: set[str] = set(filter(None, (facts.run,)))
+    found: list[Found] = []
+    if facts.faults or (outcome and outcome.error):
+        effects.add("error")
+    if not facts.run:
+        found += _now(facts, effects) + _at_restart(facts, effects)
+    if facts.restarted is not None and facts.recreated is not None and facts.run != "stop":
+        found += _judged(facts.restarted, facts.recreated, "recreate")
+    effects.update(one.effect for one in found if one.effect in ("next", "recreate"))
+    if facts.stale:
+        effects.add("recreate")
+    if not effects:
+        effects.add("none" if facts.stored or facts.is_touched else "same")
+    if not found:
+        found += (Found(one, _run_effect(one, facts.run)) for one in facts.stored)
+    return effects, found
+
+
+def _now(facts: Facts, effects: set[str]) -> list[Found]:
+    """What changed in the VMI that runs; its effects go to *effects*."""
+    outcome = facts.outcome
+    if outcome is None:
+        return []
+    found = _judged(facts.running, outcome.vmi, "migrate" if outcome.action else "live")
+    if outcome.restart:
+        effects.add("restart")
+    if outcome.action:
+        effects.add("migrate")
+    elif found:
+        effects.add("live")
+    return found
+
+
+def _at_restart(facts: Facts, effects: set[str]) -> list[Found]:
+    """What the next start changes; that it fails goes to *effects*."""
+    outcome = facts.outcome
+    if facts.restarted is None:
+        effects.add("next")
+        return []
+    if outcome is None:
+        return _judged(facts.running, facts.restarted, "next")
+    return _judged(outcome.vmi, facts.restarted, "restart" if outcome.restart else "next")
+
+
+def _judged(before: Tree, after: Tree, effect: str) -> list[Found]:
+    return [Found(one, effect) for one in differences(_shown(before), _shown(after), VMI)]
+
+
+def _shown(vmi: Tree) -> Tree:
+    """What counts of a VMI."""
+    metadata = vmi.get("metadata") or {}
+    kept = {key: metadata[key] for key in ("labels", "annotations") if metadata.get(key)}
+    return {"metadata": kept, "spec": vmi.get("spec") or {}}
+
+
+def _run_effect(difference: Difference, run: str) -> str:
+    return (
+        run
+        if run and difference.route[:2] in (("spec", "running"), ("spec", "runStrategy"))
+        else "none"
+    )
+
+
+def ordered(effects: set[str]) -> tuple[str, ...]:
+    """*effects*, worst first."""
+    return tuple(sorted(effects, key=EFFECTS.index))
+
+
+def shown(route: Route, value: Any) -> Any:
+    """*value*, which stands at *route*, without what is not for other eyes."""
+    keys = (step for step in route if not isinstance(step, Item))
+    if value is not None and any(map(is_secret_key, keys)):
+        return HIDDEN
+    return _masked(value)
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: HIDDEN if is_secret_key(key) else _masked(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_masked(item) for item in value]
+    return value
+
+
+def stale_volumes(before: Tree, after: Tree) -> tuple[str, ...]:
+    """The DataVolumes of a VM that would be others if they were made of its templates now."""
+    old, new = _data_volumes(before), _data_volumes(after)
+    kind = "kubevirt.DataVolumeTemplateSpec"
+    return tuple(name for name in old if name in new and not same(old[name], new[name], kind))
+
+
+def _data_volumes(vm: Tree) -> dict[str, Tree]:
+    """What the controller makes of the templates of DataVolumes (upstream: pkg/storage/types/dv.go)."""
+    priority = tree.get(vm, "spec", "template", "spec", "priorityClassName")
+    found = {}
+    for template in tree.get(vm, "spec", "dataVolumeTemplates") or ():
+        spec = template.get("spec") or {}
+        if priority and not spec.get("priorityClassName"):
+            spec = {**spec, "priorityClassName": priority}
+        found[tree.get(template, "metadata", "name") or ""] = {**template, "spec": spec}
+    return found
+
+
+def stored_changes(before: Tree, after: Tree) -> list[Difference]:
+    """What an update changed in the stored VM."""
+    return written_differences(_observed(before), _observed(after), VM)
+
+
+def _observed(vm: Tree) -> Tree:
+    """*vm* with an annotation that the cluster puts on each: a VM without any is not stored."""
+    metadata = vm.get("metadata") or {}
+    annotations = {_OBSERVED: "v1", **(metadata.get("annotations") or {})}
+    return {**vm, "metadata": {**metadata, "annotations": annotations}}

@@ -1,0 +1,137 @@
+"""Whether a VMI that runs can migrate to another node.
+
+Upstream: pkg/virt-handler/vm.go (calculateLiveMigrationCondition, calculateLiveStorageMigrationCondition),
+pkg/network/vmispec/interface.go.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from render.model import tree
+from render.model.cluster_config import ClusterConfig
+from render.model.tree import Tree
+
+_ALLOWED_BRIDGE = "kubevirt.io/allow-pod-bridge-network-live-migration"
+
+
+class Claims(NamedTuple):
+    """The access modes of the claims of a VM's namespace; what is not there is ReadWriteMany."""
+
+    modes: Mapping[str, tuple[str, ...]] = {}
+
+    def is_shared(self, name: str) -> bool:
+        """Whether two nodes can mount the claim *name* at a time."""
+        return "ReadWriteMany" in self.modes.get(name, ("ReadWriteMany",))
+
+    def is_for_one(self, name: str) -> bool:
+        """Whether only one node can mount the claim *name*."""
+        modes = self.modes.get(name, ("ReadWriteMany",))
+        return not {"ReadWriteMany", "ReadOnlyMany"} & set(modes)
+
+
+class Obstacle(NamedTuple):
+    """What keeps a VMI from migrating: KubeVirt's reason, and the text of it where *holds* gives one.
+
+    *moves_volumes*: it counts where volumes move along, too; *only_then* counts nowhere else.
+    """
+
+    reason: str
+    holds: Callable[[Tree, ClusterConfig], str]
+    moves_volumes: bool = True
+    only_then: bool = False
+
+
+def claim_of(volume: Tree) -> str:
+    """The name of the claim behind a volume, ``""`` for one without."""
+    name = tree.get(volume, "persistentVolumeClaim", "claimName")
+    return str(name or tree.get(volume, "dataVolume", "name") or "")
+
+
+def _network(vmi: Tree, config: ClusterConfig) -> str:
+    interfaces = tree.get(vmi, "spec", "domain", "devices", "interfaces") or []
+    networks = tree.get(vmi, "spec", "networks") or []
+    pod = next((one for one in networks if one.get("pod") is not None), None)
+    if not interfaces or pod is None:
+        return ""
+    primary = next((one for one in interfaces if one.get("name") == pod.get("name")), None)
+    if primary is None:
+        return f"no primary interface found for network {pod.get('name', '')}"
+    if primary.get("masquerade") is not None or primary.get("passtBinding") is not None:
+        return ""
+    if primary.get("bridge") is not None:
+        if _ALLOWED_BRIDGE in (tree.get(vmi, "metadata", "annotations") or {}):
+            return ""
+    elif tree.get(primary, "binding", "name") in config.migratable_bindings:
+        return ""
+    return "cannot migrate VMI which does not use masquerade or a migratable plugin to connect to the pod network"
+
+
+def _devices(vmi: Tree, config: ClusterConfig) -> str:
+    devices = tree.get(vmi, "spec", "domain", "devices") or {}
+    gpus = devices.get("gpus") or []
+    if devices.get("hostDevices"):
+        return "VMI specifies non-migratable generic PCI host device"
+    if len(gpus) > 1:
+        return "VMI specifies too many GPUs"
+    if gpus and "VGPULiveMigration" not in config.feature_gates:
+        return "VMI specifies a GPU but feature gate VGPULiveMigration is not enabled"
+    if gpus and gpus[0].get("deviceName") not in config.mediated_devices:
+        return "VMI specifies non-migratable GPU device"
+    return ""
+
+
+def _security(kind: str, text: str) -> Callable[[Tree, ClusterConfig], str]:
+    def holds(vmi: Tree, _: ClusterConfig) -> str:
+        security = tree.get(vmi, "spec", "domain", "launchSecurity")
+        return text if security is not None and security.get(kind) is not None else ""
+
+    return holds
+
+
+def _secure_execution(vmi: Tree, _: ClusterConfig) -> str:
+    is_z = tree.get(vmi, "spec", "architecture") == "s390x"
+    secured = tree.get(vmi, "spec", "domain", "launchSecurity") is not None
+    return "VMI uses Secure Execution" if is_z and secured else ""
+
+
+def _reservation(vmi: Tree, _: ClusterConfig) -> str:
+    disks = tree.get(vmi, "spec", "domain", "devices", "disks") or []
+    reserved = any(tree.get(disk, "lun", "reservation") for disk in disks)
+    return "VMI uses SCSI persistent reservation" if reserved else ""
+
+
+def _passthrough(vmi: Tree, _: ClusterConfig) -> str:
+    enabled = tree.get(vmi, "spec", "domain", "features", "hypervPassthrough", "enabled")
+    return "VMI uses hyperv passthrough" if enabled else ""
+
+
+OBSTACLES: tuple[Obstacle, ...] = (
+    Obstacle("InterfaceNotLiveMigratable", _network),
+    Obstacle("HostDeviceNotLiveMigratable", _devices),
+    Obstacle("SEVNotLiveMigratable", _security("sev", "VMI uses SEV")),
+    Obstacle("SEVNotLiveMigratable", _security("snp", "VMI uses SEV")),
+    Obstacle("TDXNotLiveMigratable", _security("tdx", "VMI uses TDX")),
+    Obstacle("SecureExecutionNotLiveMigratable", _secure_execution, moves_volumes=False),
+    Obstacle("PersistentReservationNotLiveMigratable", _reservation, only_then=True),
+    Obstacle("HypervPassthroughNotLiveMigratable", _passthrough),
+)
+
+
+def is_migratable(vmi: Tree, config: ClusterConfig, claims: Claims) -> bool:
+    """Whether KubeVirt finds *vmi* LiveMigratable, on nodes that can take it."""
+    if any(one.holds(vmi, config) for one in OBSTACLES if not one.only_then):
+        return False
+    for volume in tree.get(vmi, "spec", "volumes") or ():
+        claim = claim_of(volume)
+        if claim and not claims.is_shared(claim):
+            return False
+        disk = volume.get("hostDisk")
+        if disk is not None and not disk.get("shared"):
+            return False
+    return True
+
+
+def storage_obstacles(vmi: Tree, config: ClusterConfig) -> str:
+    """What keeps *vmi* from migrating together with its volumes, in KubeVirt's words; ``""`` if nothing does."""
+    found = ((one.reason, one.holds(vmi, config)) for one in OBSTACLES if one.moves_volumes)
+    return ", ".join(f"{reason}: {text}" for reason, text in found if text)

@@ -1,0 +1,56 @@
+"""How large a VM is: its vCPUs and its memory.
+
+Upstream: pkg/virt-launcher/virtwrap/converter/vcpu/vcpu.go (GetCPUTopology, GetVirtualMemory).
+"""
+
+from typing import Any, NamedTuple
+
+from render.model import quantity, tree
+from render.model.tree import Tree
+
+_TOPOLOGY = ("sockets", "cores", "threads")
+
+
+class Size(NamedTuple):
+    """The *vcpus* of a VM, its *memory* in bytes, and the name of its *instancetype*, if it has one."""
+
+    vcpus: int
+    memory: int
+    instancetype: str = ""
+
+
+def size_of(vmi: Tree, instancetype: str = "") -> Size:
+    """The size of a VMI, or of the template of a VM."""
+    domain = tree.get(vmi, "spec", "domain") or {}
+    cpu: Tree = domain.get("cpu") or {}
+    numbers = [_whole(cpu.get(key)) for key in _TOPOLOGY]
+    vcpus = 1
+    for number in numbers:
+        vcpus *= number or 1
+    if not any(numbers):
+        vcpus = _resource(domain, "cpu", ("limits", "requests")) or 1
+    guest = tree.get(domain, "memory", "guest")
+    memory = (
+        _resource(domain, "memory", ("requests", "limits")) if guest is None else _amount(guest)
+    )
+    return Size(vcpus, memory, instancetype)
+
+
+def _resource(domain: Tree, name: str, places: tuple[str, str]) -> int:
+    for place in places:
+        given = tree.get(domain, "resources", place, name)
+        if given is not None:
+            return _amount(given)
+    return 0
+
+
+def _whole(given: Any) -> int:
+    return given if isinstance(given, int) and given > 0 else 0
+
+
+def _amount(given: Any) -> int:
+    """A quantity as a whole number, 0 for what is none."""
+    try:
+        return max(quantity.value(given), 0)
+    except (TypeError, ValueError):
+        return 0

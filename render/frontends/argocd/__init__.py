@@ -1,0 +1,1 @@
+"""What Argo CD calls, and what helps to set it up."""

@@ -1,0 +1,138 @@
+"""``virt-render argocd``: what Argo CD's plugin server asks beside manifests, and what an Application has to say."""
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from render.diagnostics.codes import status
+from render.diagnostics.exits import Exit
+from render.frontends.argocd import ignore_differences
+from render.frontends.progress import Work
+from render.frontends.reporting import tell
+from render.frontends.request import config
+from render.frontends.request.options import DEADLINE
+from render.frontends.request.request import Request
+from render.frontends.session import load
+from render.manifests import discover, kustomization
+from render.manifests.sources import Documents
+from render.model.resource import from_body
+from render.report.findings import Finding, find
+from render.report.places import Sources
+from render.settings import OPTIONS, Option, Source
+from render.system import files
+from render.system.streams import STDOUT, emit
+from render.yaml import writer
+from render.yaml.reader import Limits
+
+_GENERATE_PATHS = "argocd.argoproj.io/manifest-generate-paths"
+_OURS = b"kubevirt.io/"
+
+
+def parameters(asked: Request, work: Work) -> Exit:  # noqa: ARG001 - what every command gets
+    """Print the parameters that an Application can set, as Argo CD's user interface wants them."""
+    emit(json.dumps(announcements(), indent=2) + "\n", STDOUT)
+    return Exit.OK
+
+
+def announcements() -> list[dict[str, Any]]:
+    """One announcement a parameter, from the table of options."""
+    return [_announcement(option) for option in (*OPTIONS, DEADLINE)]
+
+
+def _announcement(option: Option) -> dict[str, Any]:
+    default = option.default
+    shown = str(default).lower() if isinstance(default, bool) else str(default)
+    kind = {"flag": "boolean", "number": "number"}.get(option.kind, "")
+    one_of = f" ({', '.join(option.choices)})" if option.kind in ("choice", "release") else ""
+    return {
+        "name": option.spelled(Source.PARAMETER),
+        "title": option.name.replace("-", " "),
+        "tooltip": f"{option.help}{one_of}",
+        **({"itemType": kind} if kind else {}),
+        "collectionType": "string",
+        "string": shown,
+    }
+
+
+def name_first(asked: Request, work: Work) -> Exit:  # noqa: ARG001 - what every command gets
+    """Name a file that makes the current folder ours, or print nothing; never fails."""
+    work.begin("read", "looking for objects of KubeVirt's")
+    found = _first_of_ours(".")
+    if found:
+        emit(os.fsencode(f"{found}\n"), STDOUT)
+    return Exit.OK
+
+
+def _first_of_ours(folder: str) -> str:
+    """Our own configuration, else the first file with an object of KubeVirt's, in the folder or in its bases."""
+    if os.path.isfile(os.path.join(folder, config.NAME)):
+        return config.NAME
+    limits = Limits()
+    walked = discover.walk(folder, (os.path.realpath(folder),), plain=True)
+    bounds = discover.boundary(os.path.realpath(folder))
+    reached = kustomization.reach(folder, limits, allow_remote=True, bounds=bounds)
+    for file in dict.fromkeys((*(shown for shown, _ in walked.files), *reached.resources)):
+        data = files.read(file, file, limits.file_bytes)
+        if isinstance(data, bytes) and _OURS in data:
+            return file
+    return ""
+
+
+def inputs(asked: Request, work: Work) -> Exit:
+    """Print what the rendering of PATH reads, as the annotation that limits refreshes to it.
+
+    Without that annotation every commit to the repository renders every application again.
+    """
+    path = asked.paths[0]
+    loaded = load(asked, work, None)
+    if faults := _faults(loaded):
+        return _refuse(faults, asked)
+    named = [os.path.join(one, "") if os.path.isdir(one) else one for one in asked.read]
+    read = sorted({_seen_from(path, file) for file in (*loaded.files, *named)})
+    if asked.own["files"]:
+        emit(os.fsencode("".join(f"{file}\n" for file in read)), STDOUT)
+    else:
+        emit(os.fsencode(f"{_GENERATE_PATHS}: {';'.join(_folders(read))}\n"), STDOUT)
+    return Exit.OK
+
+
+def _seen_from(folder: str, file: str) -> str:
+    """*file* as a path relative to *folder*; a folder keeps the slash at its end."""
+    return os.path.relpath(file, folder) + ("/" if file.endswith("/") else "")
+
+
+def _folders(read: Sequence[str]) -> list[str]:
+    """``.`` and the folders outside of it that hold *read* files, without those inside another one.
+
+    Folders and not files: a file that is added to one changes what is rendered too.
+    """
+    folders = {os.path.dirname(file) for file in read if file.startswith("../")}
+    inside = [one for one in folders if any(one.startswith(f"{other}/") for other in folders)]
+    return [".", *sorted(folders.difference(inside))]
+
+
+def print_ignore_differences(asked: Request, work: Work) -> Exit:
+    """Print the ignoreDifferences of an Application that syncs VMs as they are written (--emit source).
+
+    Rendered VMs need none. A VM that infers its instancetype or preference from a volume gets an entry of its own,
+    since the cluster replaces its matchers.
+    """
+    loaded = load(asked, work, None)
+    if faults := _faults(loaded):
+        return _refuse(faults, asked)
+    resources = [from_body(d.body, i) for i, d in enumerate(loaded.documents)]
+    body = {"ignoreDifferences": ignore_differences.differences(resources)}
+    emit(writer.dump(body), STDOUT)
+    return Exit.OK
+
+
+def _faults(loaded: Documents) -> list[Finding]:
+    """What is wrong with the objects, each with its place in its own file."""
+    errors = [one for one in loaded.diagnostics if one.is_error]
+    return find(errors, Sources([document.origin for document in loaded.documents], loaded.data))
+
+
+def _refuse(faults: Sequence[Finding], asked: Request) -> Exit:
+    tell(faults, asked)
+    return status([found.diagnostic for found in faults])

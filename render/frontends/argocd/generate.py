@@ -1,0 +1,175 @@
+"""``virt-render argocd generate``: the config-management plugin of Argo CD.
+
+The same as ``build``, in the way that Argo CD's plugin server wants it: what failed in the first line and all of it in
+4 KiB (the rest of the text goes into every view of the Application), an end before Argo CD's own deadline, which kills
+without a word, and one line about each run for the log of the sidecar.
+"""
+
+import contextlib
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import render
+from render.diagnostics import codes
+from render.diagnostics.codes import status
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity
+from render.diagnostics.exits import Exit, failure
+from render.frontends.progress import Work
+from render.frontends.reporting import findings_of
+from render.frontends.request.options import DEADLINE, HOST_OPTIONS
+from render.frontends.request.request import Call, Request, request
+from render.frontends.session import load, render_loaded, rendering, written
+from render.manifests.sources import Documents
+from render.pipeline import Rendered
+from render.report import escaping, text
+from render.report.findings import Finding, Group, find, merge, worth_saying
+from render.report.places import Sources
+from render.settings import OPTIONS, Source
+from render.system import signals
+from render.system.streams import STDERR, STDOUT, emit, standard_input
+from render.yaml import writer
+
+_ROOM = 4096
+_MOST = 20
+_LINE_ROOM = 512
+_WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+
+
+class Run:
+    """What is being done, for whoever has to say why it took so long, and what came of it."""
+
+    __slots__ = ("diagnostics", "loaded", "rendered", "started", "work")
+
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+        self.work = Work()
+        self.loaded = Documents()
+        self.rendered: Rendered | None = None
+        self.diagnostics: list[Diagnostic] = []
+
+
+def generate(call: Call, environ: Mapping[str, str]) -> Exit:
+    """Print the manifests of the application in the working directory, or say on stderr why not."""
+    run = Run()
+    try:
+        with run.work:
+            return _generate(run, call, environ)
+    except (*signals.STOPPED, Exception) as error:
+        stopped = signals.behind(error)
+        if stopped is None:
+            _log(_line(run, failure(error), environ))
+            raise
+        outcome, said = signals.outcome(stopped)
+        _log(said + _line(run, outcome, environ))
+        return outcome
+
+
+def _generate(run: Run, call: Call, environ: Mapping[str, str]) -> Exit:
+    asked = request(call, environ)
+    findings: list[Finding] = []
+    try:
+        with signals.deadline(asked.deadline):
+            findings = _render(run, asked)
+            outcome = status(run.diagnostics)
+            if outcome is Exit.OK and run.rendered:
+                run.work.begin("write", "writing the manifests")
+                emit(writer.write(written(run.loaded, run.rendered)), STDOUT)
+    except signals.OverdueError:
+        outcome = Exit.DEADLINE
+        run.diagnostics = [_overdue(asked, run)]
+        findings = find(run.diagnostics, Sources())
+    _log(report(list(map(for_application, findings))) + _line(run, outcome, environ))
+    return outcome
+
+
+def _log(said: str) -> None:
+    """Write *said* to standard error; a log that cannot be written makes no manifest wrong."""
+    with contextlib.suppress(OSError):
+        emit(said, STDERR)
+
+
+def for_application(found: Finding) -> Finding:
+    """*found* with what an Application can set where its help names a flag: a parameter, or else what the host sets."""
+    said = found.diagnostic.help
+    for option in (*OPTIONS, DEADLINE, *HOST_OPTIONS):
+        if f"--{option.name}" not in said:
+            continue
+        if option in HOST_OPTIONS:
+            name = f"{option.spelled(Source.ENVIRONMENT)} of the sidecar"
+        else:
+            name = f"the parameter {option.spelled(Source.PARAMETER)}"
+        said = re.sub(rf"--{option.name}(?![\w-])", name, said)
+    if said == found.diagnostic.help:
+        return found
+    return found._replace(diagnostic=found.diagnostic._replace(help=said))
+
+
+def _render(run: Run, asked: Request) -> list[Finding]:
+    """Do the work, noting in *run* what it is; nothing is read where something is wrong with the asking."""
+    run.diagnostics = list(asked.diagnostics)
+    if run.diagnostics:
+        return find(run.diagnostics, asked.sources)
+    run.loaded = load(asked, run.work, standard_input())
+    run.work.begin("render", rendering(run.loaded))
+    run.rendered, run.diagnostics = render_loaded(run.loaded, asked)
+    run.work.doing = f"looking up where {len(run.diagnostics):,} findings stand"
+    return merge(findings_of(run.loaded, worth_saying(run.diagnostics), asked))
+
+
+def _overdue(asked: Request, run: Run) -> Diagnostic:
+    return codes.DEADLINE.at(
+        Location(),
+        f"the deadline of {asked.deadline} s has passed while {run.work.doing}",
+        help="render fewer objects per application, or raise the parameter deadline together with Argo CD's own:"
+        " controller.repo.server.timeout.seconds and server.repo.server.timeout.seconds",
+    )
+
+
+def report(findings: Sequence[Finding]) -> str:
+    """*findings* as text, the worst first, whole ones only as long as there is room for them.
+
+    Beside errors there is no room for notes.
+    """
+    ranked = sorted(findings, key=lambda found: _WORST_FIRST.index(found.diagnostic.severity))
+    if ranked and ranked[0].diagnostic.is_error:
+        ranked = [found for found in ranked if found.diagnostic.severity is not Severity.INFO]
+    shown = ""
+    for count, found in enumerate(ranked):
+        block = text.report([Group(found)])
+        room = _ROOM - _LINE_ROOM - len(shown.encode())
+        if count == _MOST or len(block.encode()) > room:
+            if not count:
+                shown = block.encode()[:room].decode(errors="ignore") + "...\n"
+                count = 1  # noqa: PLW2901 - a part of it is shown
+            left = len(ranked) - count
+            return shown + (f"and {left:,} more; 'virt-render check' shows all\n" if left else "")
+        shown += block
+    return shown
+
+
+def _line(run: Run, outcome: Exit, environ: Mapping[str, str]) -> str:
+    """One line about the run, for logs.
+
+    Without the duration where it failed: the text is part of the error then, and an error whose text changes every
+    time looks like a new one to Argo CD.
+    """
+    severities = [diagnostic.severity for diagnostic in run.diagnostics]
+    facts: dict[str, Any] = {
+        "msg": "virt-render argocd generate",
+        "version": render.__version__,
+        "app": environ.get("ARGOCD_APP_NAME", ""),
+        "status": int(outcome),
+        "files": len(run.loaded.files),
+        "read": len(run.loaded.documents),
+        "printed": len(run.rendered.resources) if run.rendered and not outcome else 0,
+        "rendered": run.rendered.sources.count(None) if run.rendered and not outcome else 0,
+        "errors": severities.count(Severity.ERROR),
+        "warnings": severities.count(Severity.WARNING),
+    }
+    if outcome is Exit.OK:
+        facts["ms"] = round((time.monotonic() - run.started) * 1000)
+    line = escaping.dumps(facts)
+    return (line if len(line) < _LINE_ROOM else json.dumps({**facts, "app": ""})) + "\n"

@@ -1,0 +1,1 @@
+"""The commands for people: each reads, calls, writes, and answers an exit status."""

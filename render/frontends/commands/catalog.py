@@ -1,0 +1,59 @@
+"""``virt-render catalog``: the instancetypes and preferences that KubeVirt deploys by itself."""
+
+from render.diagnostics.codes import USAGE
+from render.diagnostics.diagnostic import Location
+from render.diagnostics.exits import Exit
+from render.frontends.progress import Work
+from render.frontends.reporting import refuse
+from render.frontends.request.request import Request
+from render.model import tree
+from render.model.release import NEWEST, Version, release_named, tag
+from render.model.tree import Tree
+from render.resolve import bundled
+from render.system.streams import STDOUT, emit
+
+
+def print_list(asked: Request, work: Work) -> Exit:  # noqa: ARG001 - what every command gets
+    """List what a release deploys: kind, name, and the vCPUs and memory given or required."""
+    rows = [
+        (kind, name, _amount(spec, "cpu"), _amount(spec, "memory"))
+        for (kind, name), spec in bundled.definitions(_release(asked)).items()
+    ]
+    titles = ("KIND", "NAME", "CPU", "MEMORY")
+    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
+    for row in (titles, *rows):
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        emit("  ".join(cells).rstrip() + "\n", STDOUT)
+    return Exit.OK
+
+
+def show(asked: Request, work: Work) -> Exit:  # noqa: ARG001 - what every command gets
+    """Print the manifest of an object."""
+    from render.yaml import writer
+
+    name, release = asked.own["name"], _release(asked)
+    known = bundled.definitions(release)
+    kinds = [kind for kind, other in known if other == name]
+    if not kinds:
+        from render.model.nearest import nearest
+
+        near = nearest(name, (other for _, other in known))
+        message = f"no {name} among what KubeVirt {tag(release)} deploys"
+        cure = f"did you mean {near}?" if near else "'virt-render catalog list' names all"
+        return refuse([USAGE.at(Location(), message, help=cure)], asked)
+    emit(writer.write(bundled.body(release, kind, name) for kind in kinds), STDOUT)
+    return Exit.OK
+
+
+def _release(asked: Request) -> Version:
+    """The release that is asked for, else the newest: a catalogue has no input that could name one."""
+    return release_named(asked.settings.kubevirt) or NEWEST
+
+
+def _amount(spec: Tree, what: str) -> str:
+    """What an instancetype gives, or a preference requires at least."""
+    given = tree.get(spec, what, "guest")
+    required = tree.get(spec, "requirements", what, "guest")
+    if given is None and required is None:
+        return "-"
+    return str(given) if given is not None else f">={required}"

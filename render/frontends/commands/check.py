@@ -1,0 +1,219 @@
+"""``virt-render check``: what is wrong, and no manifests."""
+
+import json
+import os
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity
+from render.diagnostics.exits import Exit
+from render.frontends.commands.snapshots import SnapshotError, back_at, refuse
+from render.frontends.figures import tally_of
+from render.frontends.progress import Work, in_words
+from render.frontends.reporting import findings_of, outcome, publish, tell, with_fingerprints
+from render.frontends.request.request import Request, again
+from render.frontends.session import beside, load_each, render_loaded, rendering
+from render.manifests.discover import inside, repository
+from render.manifests.neighbours import Neighbours
+from render.manifests.sources import Documents
+from render.report.findings import Finding, merge
+from render.report.summary import Tally
+from render.settings import Settings
+from render.system import files, git
+from render.system.streams import standard_input
+
+
+def check(asked: Request, work: Work) -> Exit:
+    """Findings only, on stdout: of everything below the paths, each kustomization by itself."""
+    with work.shown():
+        findings, tally = _findings(asked, work)
+        try:
+            findings, tally = _new(findings, tally, asked, work)
+        except SnapshotError as refused:
+            tell(refused.findings, asked)
+            return refused.exit
+    work.begin("write", f"reporting {len(findings):,} findings")
+    faults = publish(findings, asked, tally)
+    return outcome((*(found.diagnostic for found in findings), *faults), asked)
+
+
+def _findings(asked: Request, work: Work) -> tuple[list[Finding], Tally]:
+    """Everything that is found, and the figures of what was looked at."""
+    findings: list[Finding] = []
+    looked_at: list[tuple[Documents, Settings]] = []
+    for root, paths in _by_root(asked.paths or (".",), asked.root).items():
+        work.begin("read", f"reading {in_words(paths)}")
+        inputs = _load_around(asked, root, paths, work) if root else _load_all(paths, asked, work)
+        neighbours = Neighbours(inputs, asked.layout.shared)
+        for loaded in inputs:
+            there = beside(asked, loaded, neighbours)
+            found = _checked_for_releases(loaded, there, work)
+            findings += _about(found, [*paths, *asked.read], loaded) if root else found
+            named = next(iter(asked.own["kubevirt"]), asked.settings.kubevirt)
+            looked_at.append((loaded, there.settings._replace(kubevirt=named)))
+    return merge(findings), tally_of(looked_at)
+
+
+def _new(
+    findings: list[Finding], tally: Tally, asked: Request, work: Work
+) -> tuple[list[Finding], Tally]:
+    """What of *findings* neither the baseline has nor the commit that is compared with; the rest is counted.
+
+    Raises SnapshotError where one of these cannot be read.
+    """
+    baseline, revision = asked.own["baseline"], asked.own["changed_since"]
+    if baseline:
+        findings, accepted = _without(findings, _accepted(baseline, asked))
+        tally = tally._replace(accepted=accepted)
+    if revision:
+        work.begin("compare", f"checking {revision}")
+        findings, before = _without(findings, _at(revision, asked, work))
+        tally = tally._replace(before=before)
+    return findings, tally
+
+
+def _without(findings: list[Finding], known: Collection[str]) -> tuple[list[Finding], int]:
+    """*findings* but for those whose fingerprint is *known*; and how many of these are more than notes."""
+    whole = with_fingerprints(findings)
+    gone = [found for found in whole if found.fingerprint in known]
+    count = sum(found.diagnostic.severity is not Severity.INFO for found in gone)
+    return [found for found in whole if found.fingerprint not in known], count
+
+
+def _accepted(baseline: str, asked: Request) -> frozenset[str]:
+    """The fingerprints in the JSON report *baseline*."""
+    data = files.read(baseline, baseline, asked.limits.file_bytes)
+    if isinstance(data, Diagnostic):
+        raise refuse(data)
+    try:
+        return frozenset(one["fingerprint"] for one in json.loads(data)["diagnostics"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        message = f"{baseline} is no JSON report of virt-render"
+        cure = "write one: virt-render check --json-file FILE"
+        raise refuse(
+            codes.INVALID_SETTING.at(Location(file=baseline), message, help=cure)
+        ) from None
+
+
+def _at(revision: str, asked: Request, work: Work) -> frozenset[str]:
+    """The fingerprints of what is found where the work tree left *revision*."""
+    here = os.path.realpath(".")
+    paths = [os.path.relpath(os.path.realpath(path), here) for path in asked.paths]
+    try:
+        top = git.root(here)
+        with back_at(top, git.merge_base(top, revision)):
+            there = [path for path in paths if os.path.lexists(path)]
+            then = again(asked, *there)
+            if then.diagnostics or len(there) < len(paths[:1]):
+                return frozenset()
+            return frozenset(one.fingerprint for one in with_fingerprints(_findings(then, work)[0]))
+    except git.GitError as error:
+        raise refuse(codes.HISTORY_UNREADABLE.at(Location(), f"git: {error}")) from error
+
+
+def _checked_for_releases(loaded: Documents, asked: Request, work: Work) -> list[Finding]:
+    """The findings for each release that is asked for, one after the other."""
+    releases = dict.fromkeys(one.removeprefix("v") for one in asked.own["kubevirt"])
+    found: list[Finding] = []
+    for release in releases or (asked.settings.kubevirt,):
+        settings = asked.settings._replace(kubevirt=release)
+        said = _checked(loaded, asked._replace(settings=settings), work)
+        several = (release,) if len(releases) > 1 else ()
+        found += (one._replace(releases=several) for one in said)
+    return found
+
+
+def _checked(loaded: Documents, asked: Request, work: Work) -> list[Finding]:
+    work.begin("render", rendering(loaded))
+    _, diagnostics = render_loaded(loaded, asked, lambda _, source: work.made.append(source))
+    work.doing = f"looking up where {len(diagnostics):,} findings stand"
+    return findings_of(loaded, map(_as_note, diagnostics), asked)
+
+
+def _as_note(diagnostic: Diagnostic) -> Diagnostic:
+    """A placeholder may be filled in later, so ``check`` only notes it."""
+    if diagnostic.code == codes.PLACEHOLDER.number:
+        return diagnostic._replace(severity=Severity.INFO)
+    return diagnostic
+
+
+def _by_root(paths: Sequence[str], named: str) -> dict[str, list[str]]:
+    """*paths* by the root where the objects stand that its files refer to: *named*, else the git root of each file.
+
+    A folder goes with the root that holds it, if a file does; what has none (``""``) is checked by itself.
+    """
+    if "-" in paths:
+        return {"": list(paths)}
+    files = [path for path in paths if not os.path.isdir(path)]
+    root_of = {path: os.path.realpath(named) if named else _root(path) for path in files}
+    known = sorted({*root_of.values()} - {""}, key=len, reverse=True)
+    grouped: dict[str, list[str]] = {}
+    for path in paths:
+        real = os.path.realpath(path)
+        root = root_of.get(path, next((root for root in known if inside(real, [root])), ""))
+        grouped.setdefault(root, []).append(path)
+    return grouped
+
+
+def _root(file: str) -> str:
+    return repository(os.path.dirname(os.path.realpath(file)))
+
+
+def _about(
+    findings: Iterable[Finding], paths: Sequence[str], loaded: Documents
+) -> Iterator[Finding]:
+    """The *findings* in those of *paths* that are files (by the name given), below folders, or without a file.
+
+    *paths* are what was asked for, and what the settings name. Why a kustomization was not built is about every file
+    that it reads: none of them was checked.
+    """
+    files = _files(paths)
+    read = {os.path.realpath(file) for file in loaded.files} if loaded.unbuilt else set()
+    unchecked = set() if read.isdisjoint(files) else set(loaded.unbuilt)
+    folders = [os.path.realpath(path) for path in paths if path not in files.values()]
+    for found in findings:
+        real = os.path.realpath(found.place.file)
+        if real in files:
+            yield found._replace(place=found.place._replace(file=files[real]))
+        elif not found.place.file or inside(real, folders) or found.diagnostic in unchecked:
+            yield found
+
+
+def _files(paths: Sequence[str]) -> dict[str, str]:
+    """The files among *paths*, by resolved name."""
+    return {os.path.realpath(path): path for path in paths if not os.path.isdir(path)}
+
+
+def _load_all(
+    paths: Sequence[str], asked: Request, work: Work, *, anything: bool = False
+) -> list[Documents]:
+    return load_each(paths, asked, work, standard_input(), anything=anything)
+
+
+def _load_around(asked: Request, root: str, paths: Sequence[str], work: Work) -> list[Documents]:
+    """What is below *root*, where the objects stand that the files of *paths* refer to, and *paths* themselves.
+
+    A patch is read by its kustomization, and not as an object of its own; a template of Helm is read by nobody.
+    Another file that was passed over (hidden, outside the root, or missing) is read because it was named, whatever it
+    holds: pre-commit names all that changed.
+    """
+    named = _files(paths)
+    wanted = [os.path.relpath(root), *(path for path in paths if os.path.isdir(path))]
+    known = len(work.inputs)
+    inputs = _load_all(wanted, asked, work)
+    read = {os.path.realpath(file) for loaded in inputs for file in (*loaded.files, *loaded.passed)}
+    templates = _templates(inputs)
+    missed = [
+        path for real, path in named.items() if real not in read and not inside(real, templates)
+    ]
+    if not missed:
+        return inputs
+    del work.inputs[known:]
+    return _load_all([*wanted, *missed], asked, work, anything=True)
+
+
+def _templates(inputs: Iterable[Documents]) -> list[str]:
+    """The folders with templates of Helm charts that were passed over."""
+    notes = (note for loaded in inputs for note in loaded.diagnostics)
+    skipped = {note.location.file for note in notes if note.code == codes.FILE_SKIPPED.number}
+    return [os.path.realpath(name) for name in skipped if os.path.basename(name) == "templates"]

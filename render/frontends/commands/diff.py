@@ -1,0 +1,300 @@
+"""``virt-render diff``: what a change of the repository does to each VM."""
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from render.diagnostics import codes
+from render.diagnostics.codes import status
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.exits import Exit
+from render.diff.effects import EFFECTS
+from render.diff.impact import ChangeSource, MachineImpact
+from render.frontends import locks
+from render.frontends.commands.snapshots import SnapshotError
+from render.frontends.progress import Work
+from render.frontends.reporting import findings_of, refuse, tell
+from render.frontends.request import config
+from render.frontends.request.options import RELEASE
+from render.frontends.request.request import Request, again
+from render.frontends.session import reading
+from render.manifests import kustomization, sources
+from render.manifests.sources import Documents
+from render.model.tree import Tree
+from render.report.findings import find, merge
+from render.report.impact import formats
+from render.report.impact.formats import ImpactStyle, MissingExtraError
+from render.report.impact.review import Locate, Part, Review, State
+from render.report.places import Place, Sources
+from render.settings import Layer, Settings, Source, decide
+from render.system import git
+from render.system.files import unwritable, write_atomic
+from render.system.git import GitError
+from render.system.streams import STDOUT, emit, standard_input
+
+#: Where a working tree branched off, the first that is there.
+_DEFAULTS = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
+_RANGE = ".."
+_FOLDERS = 2
+
+
+class _State(NamedTuple):
+    """One side: its name for people, its objects, how they are rendered, and where they stand."""
+
+    name: str
+    objects: list[Tree]
+    settings: Settings
+    places: Sources
+
+
+#: The states of one side, by the folder of the kustomization; ``""`` is what no kustomization refers to.
+_Side = dict[str, _State]
+
+
+class _Revisions(NamedTuple):
+    """What is compared: *before* and *after* are revisions, ``""`` the working tree; *path* is seen from here."""
+
+    before: str
+    after: str
+    path: str
+
+
+class _Cluster(NamedTuple):
+    """What the command line says of the cluster of one side: its release, ``""`` for nothing, and its settings."""
+
+    release: str
+    file: str
+    body: Tree | None
+
+    def decide(self, settings: Settings) -> Settings:
+        """*settings* with what was said."""
+        if self.release:
+            settings = settings._replace(kubevirt=self.release)
+        return settings._replace(cluster_config=self.body) if self.file else settings
+
+    def state(self, name: str) -> State:
+        """The state *name* in this cluster, for people."""
+        return State(name, self.release, self.file)
+
+
+_Clusters = tuple[_Cluster, _Cluster]
+
+
+def diff(asked: Request, work: Work) -> Exit:
+    """Print what becomes of each VM."""
+    from render.pipeline.comparison import compare
+
+    work.begin("read", "reading both states")
+    try:
+        clusters = _clusters(asked)
+        before, after = _sides(asked, clusters)
+    except SnapshotError as refused:
+        tell(refused.findings, asked)
+        return refused.exit
+    except GitError as error:
+        return refuse([_unreadable(str(error))], asked)
+    work.begin("render", "rendering both states")
+    parts = []
+    for name in sorted({**before, **after}):
+        old, new = (side.get(name) or _nothing(side, asked) for side in (before, after))
+        found = compare(old.objects, new.objects, old.settings, new.settings)
+        parts.append(Part(name, found, _locator(old, new)))
+    emitted = next(state.settings.emit for side in (after, before) for state in side.values())
+    old_state, new_state = (
+        cluster.state(next((one.name for one in side.values()), "nothing"))
+        for cluster, side in zip(clusters, (before, after), strict=True)
+    )
+    review = Review(old_state, new_state, emitted, tuple(parts))
+    style = ImpactStyle(_is_coloured(asked), asked.own["max_bytes"])
+    work.begin("write", "writing the answer")
+    try:
+        written = formats.report(asked.own["format"], review, style)
+    except MissingExtraError as missing:
+        cure = "pip install 'virt-render[html]'"
+        return refuse([codes.USAGE.at(Location(), str(missing), help=cure)], asked)
+    if asked.output:
+        try:
+            write_atomic(asked.output, written)
+        except OSError as error:
+            return refuse([unwritable(error, asked.output)], asked)
+    else:
+        emit(written, STDOUT)
+    return _status(review.machines, asked)
+
+
+def _is_coloured(asked: Request) -> bool:
+    return not asked.output and os.isatty(STDOUT) and not os.environ.get("NO_COLOR")
+
+
+def _locator(old: _State, new: _State) -> Locate:
+    """What says where a cause stands in either state."""
+
+    def locate(cause: ChangeSource) -> Place:
+        places = old.places if cause.side == "before" else new.places
+        return places.place(Location(cause.resource, cause.path, cause.index))
+
+    return cache(locate)
+
+
+def _nothing(side: _Side, asked: Request) -> _State:
+    """A kustomization that one side does not have."""
+    other = next(iter(side.values()), None)
+    name, settings = (other.name, other.settings) if other else ("nothing", asked.settings)
+    return _State(name, [], settings, Sources())
+
+
+def _status(machines: Sequence[MachineImpact], asked: Request) -> Exit:
+    """The status that the effects ask for, as the flags say."""
+    effects = {machine.effects[0] for machine in machines}
+    lost = any("unrenderable" in machine.effects for machine in machines)
+    differs = asked.own["exit_code"] and effects - {"same", "none"}
+    limit = asked.own["fail_on"]
+    worse = limit and effects & set(EFFECTS[: EFFECTS.index(limit) + 1])
+    return Exit.FINDINGS if lost or differs or worse else Exit.OK
+
+
+def _clusters(asked: Request) -> _Clusters:
+    """What the command line says of the clusters of both sides. Raises SnapshotError."""
+    releases, files = (_ends(asked.own[name]) for name in ("kubevirt", "cluster_config"))
+    made = []
+    for release, file in zip(releases, files, strict=True):
+        faults: tuple[Diagnostic, ...] = ()
+        body = None
+        if release:
+            faults = decide((Layer(Source.FLAG, {"--kubevirt": release}),), (RELEASE,)).diagnostics
+        if file:
+            found = config.cluster_config(file, asked.limits)
+            body = found.documents[0].body if found.documents else None
+            faults += found.diagnostics
+        if faults:
+            raise SnapshotError(merge(find(faults, Sources())), status(faults))
+        made.append(_Cluster(release, file, body))
+    return made[0], made[1]
+
+
+def _ends(given: str) -> tuple[str, str]:
+    """Both ends of a range; of one value alone, that value."""
+    before, dots, after = given.partition(_RANGE) if not os.path.exists(given) else (given, "", "")
+    return before, after if dots else before
+
+
+def _sides(asked: Request, clusters: _Clusters) -> tuple[_Side, _Side]:
+    """Both sides, as the words of the command line name them."""
+    words = asked.paths
+    if len(words) == _FOLDERS and all(map(os.path.isdir, words)):
+        loaded = [_load(asked, word, word) for word in words]
+    else:
+        revisions = _revisions(words)
+        if clusters[0] != clusters[1] and not revisions.before:
+            loaded = [_load(asked, revisions.path, revisions.path)] * 2
+        else:
+            top = _top(revisions)
+            base = revisions.before or _branched_off(top)
+            loaded = [_at(asked, top, one, revisions.path) for one in (base, revisions.after)]
+    before, after = (
+        {
+            name: state._replace(settings=cluster.decide(state.settings))
+            for name, state in side.items()
+        }
+        for side, cluster in zip(loaded, clusters, strict=True)
+    )
+    return before, after
+
+
+def _top(revisions: _Revisions) -> str:
+    """The top of the work tree; of a repository without one, that is the repository. Raises GitError."""
+    folder = revisions.path if os.path.isdir(revisions.path) else "."
+    if git.is_bare(folder):
+        if revisions.after:
+            return os.path.realpath(folder)
+        raise GitError("the repository is bare and has no working tree: name two revisions")
+    return os.path.realpath(git.root(folder))
+
+
+def _revisions(words: Sequence[str]) -> _Revisions:
+    """What *words* ask for: at most one range of revisions, and at most one path."""
+    named = [word for word in words if not os.path.exists(word)]
+    paths = [word for word in words if os.path.exists(word)]
+    if len(named) > 1 or len(paths) > 1:
+        message = f"cannot tell what to compare of {' '.join(words)}"
+        fault = codes.USAGE.at(
+            Location(), message, help="virt-render diff [BASE[..HEAD]] [PATH], or two folders"
+        )
+        raise SnapshotError(merge(find([fault], Sources())), status([fault]))
+    before, _, after = named[0].partition(_RANGE) if named else ("", "", "")
+    return _Revisions(before, after, paths[0] if paths else ".")
+
+
+def _branched_off(top: str) -> str:
+    """The commit at which the working tree left the default branch. Raises GitError."""
+    for name in _DEFAULTS:
+        try:
+            default = git.commit(top, name).id
+        except GitError:
+            continue
+        return git.merge_base(top, default)
+    raise GitError(
+        "no default branch is known here; name a revision, or fetch one (git fetch origin main)"
+    )
+
+
+def _at(asked: Request, top: str, revision: str, path: str) -> _Side:
+    """The state of *path* at *revision*, or that of the working tree."""
+    if not revision:
+        return _load(asked, path, "the working tree")
+    commit = git.commit(top, revision)
+    inside = os.path.relpath(os.path.realpath(path), top)
+    with _checked_out(top, commit.id) as tree:
+        if not os.path.exists(os.path.join(tree, inside)):
+            return {"": _State(commit.id[:10], [], asked.settings, Sources())}
+        with contextlib.chdir(tree):
+            return _load(asked, inside, commit.id[:10])
+
+
+@contextlib.contextmanager
+def _checked_out(top: str, commit_id: str) -> Iterator[str]:
+    try:
+        with git.checkout(top, commit_id) as tree:
+            yield tree
+    except GitError as error:
+        if git.is_shallow(top):
+            raise GitError(f"{error}; the clone is shallow: git fetch --unshallow") from error
+        raise
+
+
+def _load(asked: Request, path: str, name: str) -> _Side:
+    """What stands at *path*, each kustomization by itself, with the configuration that stands there."""
+    there = again(asked, path)
+    if there.diagnostics:
+        found = merge(find(there.diagnostics, there.sources))
+        raise SnapshotError(found, status(there.diagnostics))
+    how = reading(there, standard_input())
+    tops = sources.roots(path, there.limits) if os.path.isdir(path) else []
+    alone = kustomization.find(path) is not None or there.kustomize == "never"
+    if alone or not tops:
+        return {"": _state(there, sources.load((path,), how, roots="all", whole=True), name)}
+    loaded = sources.load_all((path,), how, whole=True)
+    folders = [os.path.relpath(top, path) for top in tops]
+    names = folders if len(loaded) == len(folders) else ["", *folders]
+    return {key: _state(there, one, name) for key, one in zip(names, loaded, strict=True)}
+
+
+def _state(there: Request, loaded: Documents, name: str) -> _State:
+    locks.choose(loaded, there)
+    if status(loaded.diagnostics) is not Exit.OK:
+        found = merge(findings_of(loaded, loaded.diagnostics, there))
+        raise SnapshotError(found, status(loaded.diagnostics))
+    emitted = there.settings if "emit" in there.chosen else there.settings._replace(emit="source")
+    origins = [document.origin for document in loaded.documents]
+    return _State(
+        name,
+        [document.body for document in loaded.documents],
+        emitted,
+        Sources(origins, loaded.data),
+    )
+
+
+def _unreadable(message: str) -> Diagnostic:
+    return codes.HISTORY_UNREADABLE.at(Location(), f"git: {message}")

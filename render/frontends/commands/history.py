@@ -1,0 +1,259 @@
+"""``virt-render history`` and ``show``: what a VM was, from the lock and the manifests that git has."""
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from render.diagnostics import codes
+from render.diagnostics.codes import status
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.exits import Exit
+from render.frontends import reporting
+from render.frontends.commands.snapshots import Rendering, SnapshotError, back_at, refuse, rendered
+from render.frontends.progress import Work
+from render.frontends.reporting import tell
+from render.frontends.request.request import Request, again
+from render.frontends.session import fitting
+from render.manifests.sources import LOCK
+from render.report.findings import find, merge
+from render.report.impact.text import lines
+from render.report.places import Sources
+from render.report.text import printable
+from render.revisions import lock as revision_lock
+from render.revisions.hashes import rendered_hash
+from render.revisions.lock import Lock, Pin
+from render.system import git
+from render.system.git import Commit, GitError
+from render.system.streams import STDOUT, emit
+from render.yaml import writer
+from render.yaml.reader import read
+
+
+class _Place(NamedTuple):
+    """Where PATH is in its repository: *top* is the work tree; *folder* and *lock* are seen from there."""
+
+    top: str
+    folder: str
+    lock: str
+
+
+class _Step(NamedTuple):
+    """An edit revision: the commits, oldest first, whose lock has this pin without a break, and the pin.
+
+    A number may come again with another step: where a lock was reverted, or a VM was away for a while.
+    *before*: the step that it followed.
+    """
+
+    commits: list[Commit]
+    pin: Pin
+    before: "_Step | None"
+
+
+def history(asked: Request, work: Work) -> Exit:
+    """List the edit revisions of a VM."""
+    name, path = asked.own["vm"], asked.paths[0]
+    work.begin("read", f"reading the history of {name}")
+    try:
+        place = _place(path, asked)
+        vm, steps = _steps(name, place)
+        emit(f"{printable(vm)}\n", STDOUT)
+        made: dict[str, Rendering] = {}
+        for step in steps:
+            commit = step.commits[0]
+            head = f"{step.pin.revision:>4}  {commit.id[:10]}  {commit.date}  {commit.subject}"
+            emit(f"{printable(head)}\n", STDOUT)
+            try:
+                now = _render_step(vm, place, asked, step)
+            except SnapshotError as refused:
+                first = next(
+                    (f.diagnostic for f in refused.findings if f.diagnostic.is_error), None
+                )
+                message = printable(first.message) if first else ""
+                emit(f"      cannot be rendered: {message}\n", STDOUT)
+                continue
+            last = made.get(step.before.commits[0].id) if step.before else None
+            emit("".join(f"      {line}\n" for line in _changes(last, now)), STDOUT)
+            made[commit.id] = now
+        tell(merge(find(_ends(place), Sources())), asked)
+    except SnapshotError as refused:
+        tell(refused.findings, asked)
+        return refused.exit
+    except GitError as error:
+        return reporting.refuse([codes.HISTORY_UNREADABLE.at(Location(), f"git: {error}")], asked)
+    return Exit.OK
+
+
+def show(asked: Request, work: Work) -> Exit:
+    """Print a VM as it is, or as it was at an edit revision or at a commit."""
+    name, path = asked.own["vm"], asked.paths[0]
+    revision, at = asked.own["revision"], asked.own["at"]
+    work.begin("render", f"rendering {name}")
+    try:
+        if not revision and not at:
+            text = rendered(name, asked, whole=False).text
+        elif at:
+            place = _place(path, asked)
+            commit = _commit(place, at)
+            with _back_at(place, commit) as folder:
+                text = rendered(name, _again(asked, folder), whole=False).text
+        else:
+            place = _place(path, asked)
+            vm, steps = _steps(name, place)
+            text = _render_step(vm, place, asked, _meant(vm, revision, steps, place)).text
+    except SnapshotError as refused:
+        tell(refused.findings, asked)
+        return refused.exit
+    except GitError as error:
+        return reporting.refuse([codes.HISTORY_UNREADABLE.at(Location(), f"git: {error}")], asked)
+    emit(writer.write([text]), STDOUT)
+    return Exit.OK
+
+
+def _meant(vm: str, revision: int | None, steps: list[_Step], place: _Place) -> _Step:
+    """The step that has the number *revision*; several are fine only where they render to the same."""
+    found = [step for step in steps if step.pin.revision == revision]
+    if not found:
+        known = ", ".join(dict.fromkeys(str(step.pin.revision) for step in steps))
+        message = (
+            f"{vm} has no revision {revision} in the history of {place.lock}; there is {known}"
+        )
+        faults = [codes.HISTORY_UNREADABLE.at(Location(), message), *_ends(place)]
+        raise SnapshotError(merge(find(faults, Sources())), status(faults))
+    if len({step.pin.rendered for step in found}) > 1:
+        ids = ", ".join(step.commits[0].id[:10] for step in found)
+        message = f"{vm} had a revision {revision} more than once, from the commits {ids}"
+        cure = (
+            f"show one of them with --at: virt-render show {vm} --at {found[-1].commits[0].id[:10]}"
+        )
+        raise refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
+    return found[0]
+
+
+def _ends(place: _Place) -> list[Diagnostic]:
+    """Where the history of the lock ends though there was more."""
+    oldest = [commit for commit in git.commits(place.top, place.lock) if not commit.parents]
+    found = []
+    if git.is_shallow(place.top):
+        message = "the clone is shallow: what was before "
+        message += f"{oldest[0].id[:10]} is not known here" if oldest else "it begins is not known"
+        found.append(codes.HISTORY_ENDS.at(Location(), message, help="git fetch --unshallow"))
+    for commit in oldest:
+        former = git.moved_from(place.top, commit.id, place.lock)
+        if former:
+            message = f"{commit.id[:10]} moved {former} to {place.lock}: what was before is told where it was"
+            cure = f"git worktree add ../before {commit.id[:10]}^, and ask there for {os.path.dirname(former) or '.'}"
+            found.append(codes.HISTORY_ENDS.at(Location(), message, help=cure))
+    return found
+
+
+def _again(asked: Request, path: str) -> Request:
+    """The same request for the state of *path* at another commit."""
+    there = again(asked, path)
+    if there.diagnostics:
+        raise SnapshotError(
+            merge(find(there.diagnostics, there.sources)), status(there.diagnostics)
+        )
+    return there
+
+
+def _place(path: str, asked: Request) -> _Place:
+    folder = path if os.path.isdir(path) else os.path.dirname(path) or "."
+    top = os.path.realpath(git.root(folder))
+    lock = asked.lock or os.path.join(folder, LOCK)
+    return _Place(
+        top,
+        os.path.relpath(os.path.realpath(path), top),
+        os.path.relpath(os.path.join(os.path.realpath(os.path.dirname(lock) or "."), os.path.basename(lock)), top),
+    )  # fmt: skip
+
+
+def _commit(place: _Place, revision: str) -> Commit:
+    try:
+        return git.commit(place.top, revision)
+    except GitError as error:
+        message = f"git knows no revision {revision} ({error})"
+        raise refuse(codes.HISTORY_UNREADABLE.at(Location(), message)) from error
+
+
+def _steps(name: str, place: _Place) -> tuple[str, list[_Step]]:
+    """The VM that *name* means in the locks of the history, and its edit revisions, oldest first."""
+    commits = reversed(git.commits(place.top, place.lock))
+    locks = [(commit, _lock_at(commit, place)) for commit in commits]
+    known = dict.fromkeys(vm for _, lock in locks if lock for vm in lock.pins)
+    vms = fitting(name, known)
+    if len(vms) != 1:
+        message = (
+            f"{name} may be {' or '.join(vms)}"
+            if vms
+            else f"no lock in the history of {place.lock} pins {name}"
+        )
+        cure = "a VM is named NAME or NAMESPACE/NAME; 'virt-render pin' begins its history"
+        faults = [codes.HISTORY_UNREADABLE.at(Location(), message, help=cure), *_ends(place)]
+        raise SnapshotError(merge(find(faults, Sources())), status(faults))
+    return vms[0], _steps_of(vms[0], locks)
+
+
+def _lock_at(commit: Commit, place: _Place) -> Lock | None:
+    """The lock of a commit; None where it cannot be read."""
+    found = read(git.file_at(place.top, commit.id, place.lock), place.lock)
+    if found.diagnostics:
+        return None
+    if not found.documents:  # it was removed
+        return revision_lock.EMPTY
+    lock, faults = revision_lock.read(found.documents[0].body, Location(file=place.lock))
+    return None if faults else lock
+
+
+def _steps_of(vm: str, locks: Sequence[tuple[Commit, Lock | None]]) -> list[_Step]:
+    """The steps of *vm*: a commit is part of a parent's, wherever that stands in the list, if it has the same pin."""
+    steps: list[_Step] = []
+    at: dict[str, _Step] = {}
+    for commit, lock in locks:
+        above = [at[parent] for parent in commit.parents if parent in at]
+        if lock is None:  # what cannot be read changes nothing
+            if above:
+                at[commit.id] = above[0]
+            continue
+        pin = lock.pins.get(vm)
+        if pin is None:
+            continue
+        mine = (pin.revision, pin.rendered)
+        step = next((one for one in above if (one.pin.revision, one.pin.rendered) == mine), None)
+        if step is None:
+            before = above[0] if above else steps[-1] if steps else None
+            step = _Step([], pin, before)
+            steps.append(step)
+        step.commits.append(commit)
+        at[commit.id] = step
+    return steps
+
+
+@contextlib.contextmanager
+def _back_at(place: _Place, commit: Commit) -> Iterator[str]:
+    """Be where the caller is, at *commit*; yields PATH as seen from there."""
+    with back_at(place.top, commit.id) as top:
+        yield os.path.relpath(os.path.join(top, place.folder))
+
+
+def _render_step(vm: str, place: _Place, asked: Request, step: _Step) -> Rendering:
+    """The VM at an edit revision: at the first of its commits that renders to what the lock says."""
+    found: Rendering | None = None
+    for commit in step.commits:
+        with _back_at(place, commit) as folder:
+            found = rendered(vm, _again(asked, folder))
+        if rendered_hash(found.vm.get("spec") or {}) == step.pin.rendered:
+            return found
+    message = f"no commit renders {vm} to revision {step.pin.revision} of the lock"
+    cure = "the lock and the manifests were committed apart; show them with --at"
+    raise refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
+
+
+def _changes(last: Rendering | None, now: Rendering) -> list[str]:
+    """What became of a VM that ran as in *last* when it was edited to what is *now*, a line each."""
+    if last is None:
+        return []
+    from render.pipeline.comparison import compare
+
+    found = compare(last.objects, now.objects, last.settings, now.settings).machines
+    return [line for machine in found for line in lines(machine)]

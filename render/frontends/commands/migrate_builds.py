@@ -1,0 +1,176 @@
+"""What kustomizations make of files that are to change: each is built as it is, and in a copy with the new texts."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.frontends.request.request import Request
+from render.manifests import discover, kustomization, kustomize, objects
+from render.manifests.sources import excess, room
+from render.model.resource import from_body
+from render.model.tree import Tree
+from render.pipeline import migration
+from render.pipeline.input import definitions
+from render.system import files, processes
+from render.yaml import reader
+
+_Texts = Mapping[str, str]
+
+
+class Builds:
+    """The kustomizations that may reach the files below the paths of a request.
+
+    Inside a git repository these are all of it; elsewhere those below the paths and in the folders above them. *fault*
+    is why they cannot be built at all, once one of them had to be.
+    """
+
+    __slots__ = ("_asked", "_roots", "fault")
+
+    def __init__(self, asked: Request) -> None:
+        self._asked = asked
+        self._roots: list[_Root] | None = None
+        self.fault: Diagnostic | None = None
+
+    def objection(self, texts: _Texts, unsafe: frozenset[str]) -> str:
+        """What speaks against the new *texts* by resolved file name; ``""``: every build starts the same VMIs.
+
+        *unsafe*: the files with changes that a VM may show: one that cannot be rendered is an objection to those.
+        """
+        if self._asked.kustomize == "never" or self.fault is not None:
+            return ""
+        for root in self._found():
+            if not texts.keys().isdisjoint(root.reads.values()):
+                program = kustomize.binary(self._asked.kustomize, root.folder)
+                if isinstance(program, Diagnostic):
+                    self.fault = program
+                    return ""
+                objection = root.objection(texts, unsafe, program, self._asked)
+                if objection:
+                    return objection
+        return ""
+
+    def _found(self) -> list["_Root"]:
+        if self._roots is None:
+            folders = list(_folders(self._asked.paths or (".",)))
+            tops = kustomization.survey(folders, self._asked.limits).tops
+            roots = (_Root(folder, folder in tops, self._asked) for folder in folders)
+            self._roots = [root for root in roots if not root.is_component]
+        return self._roots
+
+
+def _folders(paths: Sequence[str]) -> Iterator[str]:
+    """The folders with a kustomization that may reach what is below *paths*, each once."""
+    seen: set[str] = set()
+    for path in paths:
+        real = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path) or ".")
+        top = discover.repository(real)
+        found = discover.walk(top or real, (top or real,), plain=False).kustomizations
+        for folder in (*found, *_above(real)):
+            resolved = os.path.realpath(folder)
+            if resolved not in seen:
+                seen.add(resolved)
+                yield os.path.relpath(resolved)
+
+
+def _above(folder: str) -> Iterator[str]:
+    while folder != os.path.dirname(folder):
+        if os.path.lexists(os.path.join(folder, ".git")):
+            return
+        folder = os.path.dirname(folder)
+        if kustomization.find(folder) is not None:
+            yield folder
+
+
+class _Root:
+    """A folder that can be built: *reads* maps every file of it, by its absolute name, to the resolved name."""
+
+    __slots__ = (
+        "_after", "_before", "_reach", "folder", "is_component", "is_top", "reads",
+    )  # fmt: skip
+
+    def __init__(self, folder: str, is_top: bool, asked: Request) -> None:  # noqa: FBT001
+        self.folder = folder
+        self.is_top = is_top
+        self._reach = kustomization.reach(
+            folder,
+            asked.limits,
+            allow_remote=asked.allow_remote,
+            bounds=discover.boundary(os.path.realpath(folder)),
+        )
+        names = (*self._reach.kustomizations, *self._reach.resources, *self._reach.others)
+        self.reads = {os.path.abspath(name): os.path.realpath(name) for name in names}
+        own = kustomization.find(folder)
+        documents = kustomization.load(own, asked.limits)[0] if own else []
+        self.is_component = any(kustomization.is_component(one.body) for one in documents)
+        self._before: _Built | str | None = None
+        self._after: dict[tuple[tuple[str, str], ...], _Built | str] = {}
+
+    def objection(self, texts: _Texts, unsafe: frozenset[str], program: str, asked: Request) -> str:
+        """What speaks against *texts* in this build, ``""`` if nothing."""
+        if self._before is None:
+            self._before = self._build(self.folder, program, asked)
+        if isinstance(self._before, str):
+            # One that only works inside another is seen there.
+            return f"nothing tells what it does to the VMs: {self._before}" if self.is_top else ""
+        if self._before.has_untold and not unsafe.isdisjoint(self.reads.values()):
+            return (
+                f"nothing tells what it does to the VMs of {self.folder}, of which one cannot be "
+                "rendered: see `virt-render check`"
+            )
+        mine = {name: texts[real] for name, real in self.reads.items() if real in texts}
+        key = tuple(sorted(mine.items()))
+        if key not in self._after:
+            self._after[key] = self._in_copy(mine, program, asked)
+        after = self._after[key]
+        if isinstance(after, str):
+            return f"a build that works would fail: {after}"
+        if not self._before.started.becomes(after.started):
+            return f"a VM that kustomize builds from {self.folder} would change"
+        return ""
+
+    def _build(self, folder: str, program: str, asked: Request) -> "_Built | str":
+        """What the build in *folder*, this one or a copy of it, starts; or why there is none."""
+        for fault in self._reach.diagnostics:
+            return fault.message
+        most = room(asked.limits)
+        output = kustomize.build(
+            folder, program, self._reach, asked.limits, most=most, allow_remote=asked.allow_remote
+        )
+        if isinstance(output, Diagnostic):
+            return output.message.replace(folder, self.folder)
+        if large := excess(f"{self.folder} (kustomize build)", len(output), asked.limits):
+            return large.message
+        found = reader.read(output, self.folder, asked.limits)
+        documents, diagnostics = objects.sift(found, output, self.folder, named=True)
+        for fault in (one for one in diagnostics if one.is_error):
+            return fault.message
+        return _Built([document.body for document in documents], asked)
+
+    def _in_copy(self, texts: _Texts, program: str, asked: Request) -> "_Built | str":
+        base = os.path.commonpath([os.path.abspath(self.folder), *map(os.path.dirname, self.reads)])
+        with processes.temporary_folder() as copy:
+            for name, real in self.reads.items():
+                target = os.path.join(copy, os.path.relpath(name, base))
+                data = texts[name].encode() if name in texts else _content(real, asked)
+                if data is not None:
+                    os.makedirs(os.path.dirname(target), exist_ok=True)
+                    with open(target, "wb") as stream:
+                        stream.write(data)
+            folder = os.path.join(copy, os.path.relpath(os.path.abspath(self.folder), base))
+            return self._build(os.path.normpath(folder), program, asked)
+
+
+def _content(real: str, asked: Request) -> bytes | None:
+    data = files.read(real, real, asked.limits.file_bytes)
+    return data if isinstance(data, bytes) else None
+
+
+class _Built:
+    """What a build starts, and whether it holds a VM that cannot be rendered."""
+
+    __slots__ = ("has_untold", "started")
+
+    def __init__(self, bodies: Sequence[Tree], asked: Request) -> None:
+        resources = [from_body(body, index, None) for index, body in enumerate(bodies)]
+        self.started = migration.started(resources, asked.settings)
+        self.has_untold = len(self.started.vmis) < sum(map(definitions.is_machine, resources))

@@ -1,0 +1,69 @@
+"""``virt-render rule``: what a diagnostic means."""
+
+from typing import TYPE_CHECKING
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Location
+from render.diagnostics.exits import Exit
+from render.frontends.progress import Work
+from render.frontends.reporting import refuse
+from render.frontends.request.request import Request
+from render.system.streams import STDOUT, emit
+
+if TYPE_CHECKING:
+    from render.diagnostics.explanations import Explanation
+
+
+def rule(asked: Request, work: Work) -> Exit:  # noqa: ARG001 - what every command gets
+    """Explain a diagnostic, or list all."""
+    from render.diagnostics.explanations import EXPLANATIONS
+
+    wanted = asked.own["code"].lower()
+    if asked.own["list"] or not wanted:
+        rows = (f"{row.number}  {row.severity:<7}  {row.slug}\n" for row in codes.CODES.values())
+        emit("".join(rows), STDOUT)
+        return Exit.OK
+    known = {name.lower(): row for row in codes.CODES.values() for name in (row.number, row.slug)}
+    code = known.get(wanted)
+    if code is None:
+        from render.model.nearest import nearest
+
+        near = nearest(
+            asked.own["code"], [*codes.CODES, *(row.slug for row in codes.CODES.values())]
+        )
+        cure = f"did you mean {near}?" if near else "'virt-render rule --list' lists all"
+        fault = codes.USAGE.at(Location(), f"no diagnostic {asked.own['code']}", help=cure)
+        return refuse([fault], asked)
+    explain = _as_json if asked.own["format"] == "json" else _explained
+    emit(explain(code, EXPLANATIONS[code.number]), STDOUT)
+    return Exit.OK
+
+
+def _as_json(code: codes.Code, explanation: "Explanation") -> str:
+    import json
+
+    facts = {
+        "code": code.number,
+        "slug": code.slug,
+        "severity": str(code.severity),
+        "suppressible": code.suppressible,
+        "exitStatus": int(code.exit),
+        "since": code.since,
+        **explanation._asdict(),
+        "helpUri": code.uri,
+    }
+    return json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+
+
+def _explained(code: codes.Code, explanation: "Explanation") -> str:
+    import textwrap
+
+    meaning, example, message, cure, accepted = explanation
+    passes = f"\naccepted:\n\n{textwrap.indent(accepted.rstrip(), '    ')}\n" if accepted else ""
+    source = example if example.startswith("$") else f"$ virt-render build - <<EOF\n{example}EOF"
+    return (
+        f"{code.number} {code.slug} ({code.severity}"
+        + ("" if code.suppressible else ", cannot be suppressed")
+        + f")\n\n{textwrap.fill(meaning, 100)}\n\n{textwrap.indent(source.rstrip(), '    ')}\n\n"
+        + f"says: {message}\n\n{textwrap.fill(cure, 100)}\n{passes}"
+    )

@@ -1,0 +1,120 @@
+"""One VM of an input as ``build`` prints it, and in the form that ``history`` compares."""
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from render.diagnostics import codes
+from render.diagnostics.codes import status
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.exits import Exit
+from render.frontends.progress import Work
+from render.frontends.reporting import findings_of
+from render.frontends.request.request import Request
+from render.frontends.session import fitting, load, render_loaded, resources_of, written
+from render.manifests.sources import Documents
+from render.model import resource
+from render.model.tree import Tree
+from render.pipeline import pinning
+from render.report.findings import Finding, find, merge
+from render.report.places import Sources
+from render.settings import Settings
+from render.system import git
+from render.system.streams import standard_input
+
+_KINDS = ("VirtualMachine", "VirtualMachineInstance")
+_BESIDE = ("KubeVirt", "PersistentVolumeClaim", "DataVolume")
+
+
+class SnapshotError(Exception):
+    """The command ends with these findings."""
+
+    def __init__(self, findings: Sequence[Finding], exit_: Exit) -> None:
+        super().__init__()
+        self.findings = findings
+        self.exit = exit_
+
+
+def refuse(fault: Diagnostic) -> SnapshotError:
+    """What to raise for one finding without a place."""
+    return SnapshotError(merge(find([fault], Sources())), status([fault]))
+
+
+class Rendering(NamedTuple):
+    """A VM at one time: what ``build`` prints for it, its VM form, and what decides what becomes of that.
+
+    *objects* are the VM and the cluster's settings and claims; *settings* those to compare them with.
+    """
+
+    text: Tree | str
+    vm: Tree
+    objects: list[Tree]
+    settings: Settings
+
+
+def rendered(name: str, asked: Request, *, whole: bool = True) -> Rendering:
+    """The VM *name* in what *asked* says; *whole*: also its VM form."""
+    loaded = load(asked, Work(), standard_input())  # it is only a step of what is being done
+    text, body = _one(name, loaded, asked)
+    source = asked.settings._replace(emit="source", stored=False, pins="ignore", lock=None)
+    if not whole:
+        return Rendering(text, body, [], source)
+    plain = asked.settings._replace(
+        emit="vm", stored=False, defaults="manifest", firmware_uuid="none"
+    )
+    _, vm = _one(name, loaded, asked._replace(settings=plain))
+    beside = [d.body for d in loaded.documents if d.body.get("kind") in _BESIDE]
+    return Rendering(
+        text,
+        vm,
+        [_unstamped(vm), *beside],
+        source._replace(defaults="manifest", firmware_uuid="none"),
+    )
+
+
+def _unstamped(vm: Tree) -> Tree:
+    """*vm* without our own annotations: they say what it was made of, and nothing reads them."""
+    metadata = vm.get("metadata") or {}
+    annotations = metadata.get("annotations") or {}
+    kept = {key: value for key, value in annotations.items() if resource.OWN not in key}
+    return {**vm, "metadata": {**metadata, "annotations": kept}}
+
+
+def _one(name: str, loaded: Documents, asked: Request) -> tuple[Tree | str, Tree]:
+    found, diagnostics = render_loaded(loaded, asked)
+    machines = pinning.vms(resources_of(loaded))
+    wanted = {vm: machines[vm].ref for vm in fitting(name, machines)}
+    others = {one.ref for one in machines.values()} - set(wanted.values())
+    if wanted:  # what is wrong with another VM is not what was asked
+        diagnostics = [one for one in diagnostics if one.location.resource not in others]
+    if status(diagnostics) is not Exit.OK:
+        raise SnapshotError(merge(findings_of(loaded, diagnostics, asked)), status(diagnostics))
+    vms = {}
+    for text, body in zip(written(loaded, found), found.resources, strict=True):
+        one = resource.from_body(body, 0)
+        if one.group == resource.KUBEVIRT and one.kind in _KINDS:
+            vms[f"{one.namespace}/{one.name}" if one.namespace else one.name] = (text, body)
+        elif one.kind == "VirtualMachinePool":
+            from render.pipeline.stages import holders, pins
+
+            vms[pins.name_of(one)] = (text, holders.machine_of(one).body)
+    meant = fitting(name, vms)
+    if len(meant) != 1:
+        message = f"{name} may be {' or '.join(meant)}" if meant else f"no VirtualMachine {name}"
+        raise refuse(codes.HISTORY_UNREADABLE.at(Location(), message))
+    return vms[meant[0]]
+
+
+@contextlib.contextmanager
+def back_at(top: str, commit: str) -> Iterator[str]:
+    """Be where the caller is in the work tree *top*, at *commit*; yields the folder that stands for *top*.
+
+    Raises GitError.
+    """
+    here = os.path.relpath(os.path.realpath("."), os.path.realpath(top))
+    with git.checkout(top, commit) as then:
+        inside = os.path.join(then, here)
+        within = not here.startswith("..") and os.path.isdir(inside)
+        with contextlib.chdir(inside if within else then):
+            yield os.path.realpath(then)

@@ -1,0 +1,56 @@
+"""What a command looked at, in figures."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from render.manifests.sources import Documents
+from render.model.release import minor
+from render.model.resource import KUBEVIRT, from_body
+from render.model.tree import Tree
+from render.pipeline.input import releases
+from render.report.summary import Tally
+from render.settings import Settings
+
+#: Objects that are VMs, or that make them, by group and kind.
+_MACHINES = frozenset(
+    {
+        *((KUBEVIRT, kind) for kind in ("VirtualMachine", "VirtualMachineInstance", "VM")),
+        (KUBEVIRT, "VirtualMachineInstanceReplicaSet"),
+        (f"pool.{KUBEVIRT}", "VirtualMachinePool"),
+        (f"template.{KUBEVIRT}", "VirtualMachineTemplate"),
+    }
+)
+
+
+def tally_of(inputs: Iterable[tuple[Documents, Settings | None]]) -> Tally:
+    """The figures of *inputs*, each with the settings that it is rendered with, if it is rendered.
+
+    These are VMs, kustomizations with any of them, what was not looked at, and releases that nobody asked for.
+    """
+    machines = kustomizations = 0
+    unseen: Counter[str] = Counter()
+    reasons: dict[str, str] = {}
+    for loaded, settings in inputs:
+        found = sum(_machines(document.body) for document in loaded.documents)
+        unseen.update(loaded.unseen)
+        machines += found
+        kustomizations += loaded.is_built and found > 0
+        if found and settings is not None:
+            every = (from_body(document.body, 0) for document in loaded.documents)
+            target = releases.target([*filter(releases.holds_settings, every)], settings)
+            if target.reason:
+                reasons[minor(target.release)] = target.reason
+    return Tally(machines, kustomizations, dict(unseen), releases=reasons)
+
+
+def _machines(body: Tree) -> int:
+    """How many VMs *body* is, or brings as a template of OpenShift."""
+    one = from_body(body, 0)
+    if one.kind != "Template":
+        return (one.group, one.kind) in _MACHINES
+    objects = body.get("objects")
+    return sum(
+        _machines(item)
+        for item in (objects if isinstance(objects, list) else ())
+        if isinstance(item, dict)
+    )

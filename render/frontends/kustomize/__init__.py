@@ -1,0 +1,1 @@
+"""What kustomize calls, and what helps to set it up."""

@@ -1,0 +1,204 @@
+"""``virt-render krm``: a transformer or generator of kustomize, as KRM function or as legacy exec plugin.
+
+The same rendering as ``build``, for what kustomize has in hand. On an error kustomize must see a failing process: it
+ignores results. A KRM function then answers with its input unchanged (kustomize reads the answer before it looks at
+the exit status), a legacy plugin with nothing; the report goes to stderr, which kustomize passes on.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from render.diagnostics import codes
+from render.diagnostics.codes import status
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.exits import Exit
+from render.frontends.kustomize.message import Books, Message, is_plugin, receive, reply
+from render.frontends.progress import Work, in_words
+from render.frontends.reporting import tell
+from render.frontends.request import config
+from render.frontends.request.options import HOST_OPTIONS
+from render.frontends.request.request import Call, Request, host_values, limits_of, request
+from render.frontends.session import reading, render_loaded, rendering, written
+from render.manifests import discover, kustomization, origins, sources
+from render.manifests.sources import STDIN, Documents
+from render.model.resource import ResourceRef, text_at
+from render.model.tree import Tree
+from render.report.findings import Finding, find, merge, worth_saying
+from render.report.places import Place, Sources
+from render.settings import Layer, Source, is_name
+from render.system.streams import STDOUT, emit, standard_input
+
+_RESOURCES = "resources"
+_HOST_FLAGS = {option.spelled(Source.FLAG): option for option in HOST_OPTIONS}
+
+
+def answer(call: Call, environ: Mapping[str, str]) -> Exit:
+    """Answer the message on stdin; *call* may carry flags, and of a legacy plugin the file of its configuration."""
+    with Work() as work:
+        return _answer(call, environ, work)
+
+
+def _answer(call: Call, environ: Mapping[str, str], work: Work) -> Exit:
+    work.begin("read", "reading standard input")
+    plugin = is_plugin(call.paths, environ)
+    presumed: list[Diagnostic] = []
+    if plugin:  # its flags stand in its configuration, in the repository
+        presumed = _presumptuous(call)
+        call = call._replace(flags={k: v for k, v in call.flags.items() if k not in _HOST_FLAGS})
+    limits = limits_of(host_values(call, environ).values)
+    message, faults = Message([], None, is_list=False), _unexpected(() if plugin else call.paths)
+    if not faults:
+        message, faults = receive(standard_input(), call.paths[0] if plugin else "", limits)
+    layers, paths, misfits = _configured(message.config)
+    asked = request(call._replace(paths=()), environ, *layers)
+    if faults:  # there is nothing to send back
+        tell(find(faults, Sources()), asked)
+        return status(faults)
+    misfits += _outside(paths)
+    misfits += (*presumed, *asked.diagnostics)
+    if misfits:
+        return _refuse(message, find(misfits, asked.sources), asked, status(misfits))
+    work.doing = f"reading {in_words(paths)}"
+    loaded = _load(message, paths, asked)
+    work.begin("render", rendering(loaded))
+    rendered, diagnostics = render_loaded(loaded, asked._replace(paths=("-", *paths)))
+    diagnostics = [_repinned(one) for one in diagnostics]
+    findings = _findings(loaded, len(message.documents), diagnostics, asked, environ)
+    outcome = status(diagnostics)
+    if outcome is not Exit.OK:
+        return _refuse(message, findings, asked, outcome)
+    books = Books(message.documents)
+    bodies = rendered.resources if message.is_list else written(loaded, rendered)
+    contents = [
+        body if isinstance(body, str) or source is not None else books.kept(body)
+        for body, source in zip(bodies, rendered.sources, strict=True)
+    ]
+    emit(reply(message, contents, findings), STDOUT)
+    tell(findings, asked)
+    return Exit.OK
+
+
+def _repinned(found: Diagnostic) -> Diagnostic:
+    """*found* with how to pin what a function gets, if that is the way out: ``pin`` does not build such a folder."""
+    if found.code not in (codes.PIN_MISSING.number, codes.PIN_ENDED.number):
+        return found
+    return found._replace(
+        help=f"run: kustomize build --enable-alpha-plugins . | virt-render pin --lock {sources.LOCK} -"
+    )
+
+
+def _presumptuous(plugin: Call) -> list[Diagnostic]:
+    """What the configuration of a legacy *plugin* wants to decide by flags and may not."""
+    return [
+        codes.INVALID_SETTING.at(
+            Location(),
+            f"{flag} is not for the configuration of a legacy plugin to decide",
+            help=f"who runs kustomize may set {option.spelled(Source.ENVIRONMENT)} in its environment",
+        )
+        for flag, option in _HOST_FLAGS.items()
+        if flag in plugin.flags
+    ]
+
+
+def _unexpected(paths: Sequence[str]) -> list[Diagnostic]:
+    return [
+        codes.USAGE.at(
+            Location(),
+            f"krm takes no path, and was given {path}",
+            help="it reads a ResourceList from standard input",
+        )
+        for path in paths[:1]
+    ]
+
+
+def _refuse(message: Message, findings: Sequence[Finding], asked: Request, outcome: Exit) -> Exit:
+    tell(findings, asked)
+    if message.is_list:
+        unchanged = [document.body for document in message.documents]
+        emit(reply(message, unchanged, findings), STDOUT)
+    return outcome
+
+
+def _configured(body: Any) -> tuple[list[Layer], list[str], list[Diagnostic]]:
+    """What the function config *body* asks for: options, the paths to read, and what is wrong with it."""
+    if body is None:
+        return [], [], []
+    name = text_at(body.get("metadata"), "name") if isinstance(body, dict) else ""
+    about = ResourceRef(config.KIND, "", name)
+    fault = config.fault_of(body)
+    if fault:
+        place = Location(about)
+        return [], [], [codes.INVALID_SETTING.at(place, f"the function config: {fault}")]
+    spec: Tree = dict(body.get("spec") or {})
+    paths = spec.pop(_RESOURCES, [])
+    layer = Layer(Source.FUNCTION_CONFIG, spec, Location(about, ("spec",)), (_RESOURCES,))
+    if not isinstance(paths, list) or not all(_is_path(path) for path in paths):
+        fault = "should be a list of files and folders"
+        return [layer], [], [codes.INVALID_SETTING.at(layer.at(_RESOURCES), fault)]
+    return [layer], paths, []
+
+
+def _outside(paths: Sequence[str]) -> list[Diagnostic]:
+    """Which of *paths*, that the repository names, lead out of it."""
+    bounds = discover.boundary(os.path.realpath("."))
+    strays = (path for path in paths if not discover.inside(os.path.realpath(path), [bounds]))
+    return [kustomization.outside(path) for path in strays] if bounds else []
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str) and value != "" and is_name(value)
+
+
+def _load(message: Message, paths: Sequence[str], asked: Request) -> Documents:
+    """The objects of *message* and those below *paths*, in one input."""
+    loaded = Documents()
+    if paths:
+        loaded = sources.load(paths, reading(asked, None)._replace(before=message.size))
+    loaded.documents[:0] = message.documents
+    return loaded
+
+
+def _findings(
+    loaded: Documents,
+    sent: int,
+    diagnostics: Sequence[Diagnostic],
+    asked: Request,
+    environ: Mapping[str, str],
+) -> list[Finding]:
+    """*diagnostics* with places in the files that kustomize read, as seen from where it was started.
+
+    kustomize starts a function in the folder of the kustomization that names it, so that one is followed to the
+    sources of the first *sent* documents, as ``build`` does.
+    """
+    said = diagnostics if asked.verbose else worth_saying(diagnostics)
+    if not said:
+        return []
+    bounds = discover.boundary(os.path.realpath("."))
+    reach = kustomization.reach(".", asked.limits, allow_remote=True, bounds=bounds)
+    for file in reach.resources:
+        loaded.data.note(file, asked.limits.file_bytes)
+    traced = origins.trace(".", loaded.documents[:sent], reach, asked.limits).documents
+    places = [
+        None if one.origin.file == STDIN else one.origin
+        for one in (*traced, *loaded.documents[sent:], *asked.catalog)
+    ]
+    findings = merge(find(said, Sources(places, loaded.data)))
+    start = os.path.realpath(environ.get("PWD", "."))
+    below = os.path.relpath(os.getcwd(), start)
+    if below == "." or below.startswith(".."):
+        return findings
+    return [
+        found._replace(
+            place=_seen_from(below, found.place),
+            related=tuple(_seen_from(below, place) for place in found.related),
+        )
+        for found in findings
+    ]
+
+
+def _seen_from(below: str, place: Place) -> Place:
+    """*place*, known by its path in the folder *below* the one where kustomize was started."""
+    if not place.file:
+        return place
+    return place._replace(file=os.path.normpath(os.path.join(below, place.file)))

@@ -1,0 +1,1 @@
+"""What was asked: options, environment, configuration files and arguments, as one request."""

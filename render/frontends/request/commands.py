@@ -1,0 +1,315 @@
+"""The commands, one row each: what the command line, its help, completion and the documentation are made from."""
+
+from typing import NamedTuple
+
+from render.frontends.request.options import (
+    ALLOW_MATCHERS,
+    AT,
+    BASELINE,
+    CHANGED_SINCE,
+    CLUSTER_CONFIG_RANGE,
+    CONFIG,
+    DEADLINE,
+    DIFF,
+    DIFF_FAIL_ON,
+    DIFF_FORMAT,
+    DRY_RUN,
+    EXIT_CODE,
+    EXPLAIN_FORMAT,
+    FAIL_ON,
+    FILES,
+    FORCE,
+    FORMAT,
+    FROM,
+    HOST_OPTIONS,
+    LIST,
+    MAX_BYTES,
+    MAX_FINDINGS,
+    MIGRATE_CHECK,
+    MOST_SECONDS,
+    OUTPUT,
+    PIN_CHECK,
+    QUIET,
+    RELEASE,
+    RELEASE_RANGE,
+    RELEASES,
+    REPORTS,
+    RESOLVE,
+    REVISION,
+    ROOT,
+    RULE_FORMAT,
+    SET,
+    TIMINGS,
+    UPGRADE,
+    UPGRADE_ALL,
+    VERBOSE,
+)  # fmt: skip
+from render.settings import OPTIONS, Option
+from render.system.streams import STDERR, STDOUT
+
+_BY_OTHERS = frozenset({"emit", "stored", "defaults", "pins", "firmware-uuid", "annotations"})
+_PINNING = tuple(option for option in OPTIONS if option.name not in _BY_OTHERS)
+_MIGRATING = tuple(
+    option for option in OPTIONS if option.name in ("catalog", "namespace", "kubevirt", "cluster-config")
+)  # fmt: skip
+_CHECKING = tuple(RELEASES if option is RELEASE else option for option in OPTIONS)
+_RANGES = {option.name: option for option in (RELEASE_RANGE, CLUSTER_CONFIG_RANGE)}
+_COMPARING = tuple(_RANGES.get(option.name, option) for option in OPTIONS)
+_REPORTING = (FORMAT, *REPORTS, MAX_FINDINGS, QUIET, FAIL_ON)
+_COMMON = (MOST_SECONDS, CONFIG, TIMINGS, VERBOSE)
+
+
+class Argument(NamedTuple):
+    """A word on the command line. *many*: any number of them; *default*: what is meant where it is left out."""
+
+    name: str
+    metavar: str
+    many: bool = False
+    required: bool = False
+    default: str = ""
+
+
+class Command(NamedTuple):
+    """A command and everything that is said of it.
+
+    *function* is ``MODULE:NAME`` below `render.frontends`. It gets a `Request` and the `Work` being done, and answers
+    an exit status; where *hosted*, a host's protocol decides how anything is said, and it gets the call and the
+    environment. *summary* is its help, the first line of which stands alone in lists. *report* is the stream on which
+    findings are reported. Of the options of a pair in *excludes* only one may be given. *by_machine*: machines start
+    it, so that it is understood without click. *whole*: it looks at a repository, whose root says how that is laid out.
+    """
+
+    name: str
+    function: str
+    summary: str
+    arguments: tuple[Argument, ...]
+    options: tuple[Option, ...]
+    report: int = STDERR
+    excludes: tuple[tuple[Option, Option], ...] = ()
+    by_machine: bool = False
+    hosted: bool = False
+    whole: bool = False
+
+
+class Group(NamedTuple):
+    """Commands of two words share the first."""
+
+    name: str
+    summary: str
+
+
+_PATHS = Argument("paths", "[PATH...|-]", many=True)
+_PATH = Argument("path", "[PATH]", default=".")
+_VM = Argument("vm", "VM", required=True)
+
+GROUPS: tuple[Group, ...] = (
+    Group("argocd", "Work as a config-management plugin of Argo CD; see docs/argocd.md."),
+    Group("catalog", "The instancetypes and preferences of KubeVirt itself."),
+    Group("kustomize", "Help for repositories that use kustomize; see docs/kustomize.md."),
+)
+
+_ROWS: tuple[Command, ...] = (
+    Command(
+        "build",
+        "commands.build:build",
+        """Print resources with every VirtualMachine rendered, or say why not.
+
+        PATH is a folder (built with kustomize if it holds a kustomization), a file, or - for standard input; without
+        one the current folder. Findings go to standard error; with an error among them nothing is printed.
+        """,
+        (_PATHS,),
+        (OUTPUT, SET, *OPTIONS, *HOST_OPTIONS, *_REPORTING, *_COMMON),
+        by_machine=True,
+    ),
+    Command(
+        "check",
+        "commands.check:check",
+        """Say what is wrong in PATH, and print no manifests.
+
+        Each kustomization below PATH is checked by itself. Single files are checked together with what they refer to
+        elsewhere in the repository.
+        """,
+        (_PATHS,),
+        (*_CHECKING, *HOST_OPTIONS, *_REPORTING, BASELINE, CHANGED_SINCE, ROOT, *_COMMON),
+        report=STDOUT,
+        by_machine=True,
+        whole=True,
+    ),
+    Command(
+        "krm",
+        "kustomize.function:answer",
+        """Render as a function of kustomize: a ResourceList on standard input, another one on standard output.
+
+        Also the bare command virt-render-krm. As a legacy exec plugin the program finds out by itself. The function
+        config is a RenderConfig; see docs/kustomize.md.
+        """,
+        (_PATHS,),
+        (*OPTIONS, *HOST_OPTIONS, CONFIG, VERBOSE),
+        by_machine=True,
+        hosted=True,
+    ),
+    Command(
+        "argocd generate",
+        "argocd.generate:generate",
+        """Print the manifests of the application in the current folder: what a config-management plugin runs.
+
+        As build does, with the parameters and variables of the Application, a deadline, and a report that fits into
+        the error of an Application.
+        """,
+        (_PATHS,),
+        (*OPTIONS, DEADLINE, *HOST_OPTIONS, CONFIG, VERBOSE),
+        by_machine=True,
+        hosted=True,
+    ),
+    Command(
+        "argocd parameters",
+        "argocd.commands:parameters",
+        "Print the parameters that an Application can set, as Argo CD's user interface wants them.",
+        (),
+        (),
+    ),
+    Command(
+        "argocd discover",
+        "argocd.commands:name_first",
+        "Name a file that makes the current folder ours, or print nothing; never fails.",
+        (),
+        (),
+    ),
+    Command(
+        "argocd inputs",
+        "argocd.commands:inputs",
+        """Print what the rendering of PATH reads, as the annotation that limits refreshes to it.
+
+        Without that annotation every commit to the repository renders every application again.
+        """,
+        (_PATH,),
+        (FILES, *OPTIONS, DEADLINE, *HOST_OPTIONS, CONFIG, VERBOSE),
+    ),
+    Command(
+        "argocd ignore-differences",
+        "argocd.commands:print_ignore_differences",
+        """Print the ignoreDifferences of an Application that syncs VMs as they are written (--emit source).
+
+        Rendered VMs need none. A VM that infers its instancetype or preference from a volume gets an entry of its own,
+        since the cluster replaces its matchers.
+        """,
+        (_PATH,),
+        (*OPTIONS, DEADLINE, *HOST_OPTIONS, CONFIG, VERBOSE),
+    ),
+    Command(
+        "catalog list",
+        "commands.catalog:print_list",
+        "List what KubeVirt deploys: kind, name, and the vCPUs and memory given or required.",
+        (),
+        (RELEASE,),
+    ),
+    Command(
+        "catalog show",
+        "commands.catalog:show",
+        "Print the manifest of NAME.",
+        (Argument("name", "NAME", required=True),),
+        (RELEASE,),
+    ),
+    Command(
+        "kustomize init",
+        "kustomize.init:init",
+        """Write a schema with merge keys and a configuration of names into FOLDER.
+
+        With them patches of VMs keep the disks, volumes, interfaces and networks that they do not name, and namePrefix
+        renames what VMs refer to. The lines for the kustomization in FOLDER are printed.
+        """,
+        (Argument("path", "[FOLDER]", default="."),),
+        (FORCE,),
+    ),
+    Command(
+        "pin",
+        "commands.pin:pin",
+        """Write the revision lock of PATH: each VM keeps what its instancetype and preference hold now.
+
+        The lock lies beside what is built: of a PATH with several kustomizations each gets its own. VMs that are pinned
+        stay as they are, whatever becomes of the objects, until they are upgraded. A table of what moved goes to
+        standard output.
+        """,
+        (_PATHS,),
+        (
+            UPGRADE, UPGRADE_ALL, DRY_RUN, PIN_CHECK, RESOLVE, FROM,
+            *_PINNING, *HOST_OPTIONS, *_REPORTING, *_COMMON,
+        ),
+        excludes=((PIN_CHECK, RESOLVE), (UPGRADE, UPGRADE_ALL), (PIN_CHECK, DRY_RUN), (RESOLVE, DRY_RUN)),
+        whole=True,
+    ),
+    Command(
+        "verify",
+        "commands.verify:verify",
+        """Fail on a VM in rendered manifests that was not rendered, or edited since.
+
+        It has a matcher, or its spec does not fit the hash that it was stamped with.
+        """,
+        (_PATHS,),
+        (ALLOW_MATCHERS, *HOST_OPTIONS, *_REPORTING, *_COMMON),
+        report=STDOUT,
+    ),
+    Command(
+        "migrate",
+        "commands.migrate:migrate",
+        """Rewrite the files below PATH: older API versions and deprecated fields give way to their successors.
+
+        Comments and order are kept. What each VM becomes is compared before and after, and no change is made by which
+        one would differ.
+        """,
+        (Argument("paths", "[PATH...]", many=True),),
+        (DIFF, MIGRATE_CHECK, *_MIGRATING, *HOST_OPTIONS, *_REPORTING, *_COMMON),
+        whole=True,
+    ),
+    Command(
+        "diff",
+        "commands.diff:diff",
+        """Say what a change of the repository does to each VM that runs: refused, restarted, migrated, or nothing.
+
+        BASE..HEAD are two revisions of git, BASE alone one and the working tree; without either, the working tree is
+        compared with where it branched off. Two folders are compared as they are. With --kubevirt A..B or
+        --cluster-config A..B alone nothing changes but the cluster. VMs count as synced as they are written, if neither
+        --emit nor a configuration file says how they are rendered.
+        """,
+        (Argument("paths", "[BASE[..HEAD]] [PATH]", many=True),),
+        (DIFF_FORMAT, MAX_BYTES, EXIT_CODE, DIFF_FAIL_ON, OUTPUT, *_COMPARING, *HOST_OPTIONS, *_COMMON),
+    ),
+    Command(
+        "explain",
+        "commands.explain:explain",
+        """Say who decided the fields of VM as it starts: the VM, an instancetype, a preference, a preset, a setting.
+
+        Each with its value, and the file and line where it was decided. FIELD is one of the VirtualMachineInstance, and
+        means all below it. What nothing of the input decides is KubeVirt's default, or follows from other fields.
+        """,
+        (_VM, Argument("paths", "[FIELD] [PATH]", many=True)),
+        (EXPLAIN_FORMAT, *OPTIONS, *HOST_OPTIONS, CONFIG, VERBOSE),
+    ),
+    Command(
+        "history",
+        "commands.history:history",
+        """List the edit revisions of VM: number, commit, date, what changed, and what KubeVirt does with that.
+
+        They are read from the lock of PATH as git has it; the work tree is not touched.
+        """,
+        (_VM, _PATH),
+        (*_PINNING, *HOST_OPTIONS, CONFIG, VERBOSE),
+    ),
+    Command(
+        "show",
+        "commands.history:show",
+        "Print VM as it is rendered now, or as it was at an edit revision or a commit.",
+        (_VM, _PATH),
+        (REVISION, AT, *OPTIONS, *HOST_OPTIONS, CONFIG, VERBOSE),
+        excludes=((REVISION, AT),),
+    ),
+    Command(
+        "rule",
+        "commands.rule:rule",
+        "Explain a diagnostic: meaning, example, cure.",
+        (Argument("code", "[CODE]"),),
+        (LIST, RULE_FORMAT),
+    ),
+)  # fmt: skip
+
+COMMANDS: dict[str, Command] = {row.name: row for row in _ROWS}

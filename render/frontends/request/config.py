@@ -1,0 +1,258 @@
+"""Files that hold settings: ``.virt-render.yaml``, and a KubeVirt or HyperConverged resource with the cluster's."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.manifests.discover import boundary, inside, repository
+from render.manifests.relevance import Globs
+from render.model import resource
+from render.model.resource import Origin
+from render.model.tree import Tree
+from render.settings import OPTIONS, Layer, Option, Source, is_name
+from render.system import files
+from render.yaml.reader import Document, Limits, read
+
+NAME = ".virt-render.yaml"
+API_VERSION = f"{resource.OWN}/v1alpha1"
+KIND = "RenderConfig"
+_NAME_IT = "put a copy there, or name the file with --config"
+
+
+class Layout(NamedTuple):
+    """How a repository is laid out, by patterns for its folders.
+
+    *exclude*: what is not looked at; *roots*: what is applied by itself; *shared*: where what others refer to stands.
+    """
+
+    exclude: Globs = Globs()
+    roots: Globs = Globs()
+    shared: Globs = Globs()
+
+
+class ConfigFile(NamedTuple):
+    """The layer that the file gives (none without a file), what is wrong with it, and where its keys stand."""
+
+    layers: tuple[Layer, ...] = ()
+    layout: Layout = Layout()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    path: str = ""
+    origins: tuple[Origin, ...] = ()
+    data: Mapping[str, bytes] = MappingProxyType({})
+
+
+class ClusterConfigFile(NamedTuple):
+    """The KubeVirt or HyperConverged resource in a file (none or one), or what is wrong, and the bytes of the file."""
+
+    documents: tuple[Document, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    data: Mapping[str, bytes] = MappingProxyType({})
+
+
+def load(
+    paths: Sequence[str], named: str, limits: Limits, trusted: Sequence[str] = ()
+) -> ConfigFile:
+    """Read the file *named*, else the one in the first of *paths* that is a folder, else that of the working directory.
+
+    Paths in it are relative to its own folder. A file that was not *named* came with the manifests, from whoever wrote
+    them: nothing in it leads out of their repository, unless into one of the folders *trusted*.
+    """
+    folders = [path for path in paths if os.path.isdir(path)][:1]
+    candidates = [os.path.join(folder, NAME) for folder in folders if folder != "."] + [NAME]
+    path = named or next((path for path in candidates if os.path.lexists(path)), "")
+    if not path:
+        return ConfigFile()
+    bounds = "" if named else _bounds(path)
+    if bounds and not inside(os.path.realpath(path), [bounds]):
+        message = f"{path} is a symbolic link that leads out of its repository"
+        return ConfigFile(
+            diagnostics=(codes.INVALID_SETTING.at(Location(file=path), message, help=_NAME_IT),)
+        )
+    documents, diagnostics, data = _documents(path, limits)
+    origins = tuple(one.origin for one in documents)
+    loaded = ConfigFile((), Layout(), diagnostics, path, origins, {path: data})
+    if diagnostics:
+        return loaded
+    if len(documents) != 1:
+        message = f"{path} holds {len(documents)} documents and should hold one {KIND}"
+        return loaded._replace(
+            diagnostics=(codes.INVALID_SETTING.at(Location(file=path), message),)
+        )
+    body = documents[0].body
+    fault = fault_of(body)
+    if fault:
+        place = Location(file=path, index=0)
+        return loaded._replace(diagnostics=(codes.INVALID_SETTING.at(place, fault),))
+    values = _rebased(body.get("spec") or {}, os.path.dirname(path))
+    layer = Layer(Source.FILE, values, Location(path=("spec",), index=0, file=path))
+    layout, misfits = _layout(layer, os.path.realpath(os.path.dirname(path)))
+    faults = (*misfits, *_escapes(layer, path, bounds, trusted))
+    known = {
+        key: value
+        for key, value in values.items()
+        if key not in Layout._fields and key not in _keys(faults)
+    }
+    layer = layer._replace(values=known, others=Layout._fields)
+    return loaded._replace(layers=(layer,), layout=layout, diagnostics=faults)
+
+
+def of_repository(paths: Sequence[str], limits: Limits, trusted: Sequence[str] = ()) -> ConfigFile:
+    """The file at the root of the git repository that holds the first of *paths*, or the working directory."""
+    first = next((path for path in paths if path != "-"), ".")
+    top = repository(os.path.realpath(first if os.path.isdir(first) else os.path.dirname(first)))
+    path = os.path.relpath(os.path.join(top, NAME)) if top else ""
+    return load((), path, limits, trusted) if path and os.path.lexists(path) else ConfigFile()
+
+
+def _layout(layer: Layer, top: str) -> tuple[Layout, tuple[Diagnostic, ...]]:
+    """What *layer*, a file in the resolved folder *top*, says of the layout, and what is wrong with that."""
+    globs = {}
+    faults = []
+    for key in Layout._fields:
+        value = layer.values.get(key, [])
+        if isinstance(value, list) and all(
+            isinstance(one, str) and one.strip("/") for one in value
+        ):
+            globs[key] = Globs(top, tuple(value))
+        else:
+            message = "should be a list of patterns for files and folders"
+            faults.append(codes.INVALID_SETTING.at(layer.at(key), message))
+    return Layout(**globs), tuple(faults)
+
+
+def _keys(faults: Sequence[Diagnostic]) -> set[str | int]:
+    return {fault.location.path[-1] for fault in faults}
+
+
+def _bounds(path: str) -> str:
+    """The folder out of which nothing in the configuration *path* may lead.
+
+    That is its git repository; without one the working directory, or its own folder where that is not below it.
+    """
+    folder, here = os.path.realpath(os.path.dirname(path)), os.path.realpath(".")
+    return boundary(folder) or (here if inside(folder, [here]) else folder)
+
+
+def is_ours(file: str) -> bool:
+    """Whether *file* belongs to what is worked on, and its lines may be shown.
+
+    Settings may name any file, and whoever may set them (in an Application) need not be allowed to read it.
+    """
+    return inside(os.path.realpath(file), [_bounds("")])
+
+
+def strays(layer: Layer, trusted: Sequence[str]) -> Iterator[Diagnostic]:
+    """The paths in *layer* that lead neither into the repository worked in nor into folders *trusted*."""
+    return _escapes(layer, "", _bounds(""), trusted)
+
+
+def _escapes(layer: Layer, path: str, bounds: str, trusted: Sequence[str]) -> Iterator[Diagnostic]:
+    """The paths in *layer*, the file *path*, that lead out of *bounds* (``""``: they may) and of *trusted* folders."""
+    allowed = [bounds, *(os.path.realpath(folder) for folder in trusted if folder)]
+    for option in OPTIONS if bounds else ():
+        key = option.spelled(layer.source)
+        for value in _as_list(layer.values.get(key)):
+            if not _is_path(option, value) or inside(os.path.realpath(value), allowed):
+                continue
+            of = f" of {path}" if path else ""
+            cure = f"keep a copy in the repository, or name it with --{option.name}"
+            if layer.source is not Source.FILE:
+                cure = "keep a copy in the repository; who runs virt-render may name its folder with --settings-folders"
+            message = f"{value} leads out of the repository{of}"
+            message = message if layer.location else f"{key}: {message}"
+            yield codes.INVALID_SETTING.at(layer.at(key), message, help=cure)
+
+
+def fault_of(body: Any) -> str:
+    """What is wrong with a configuration apart from its options, ``""`` if nothing is."""
+    if not isinstance(body, dict):
+        return f"not a {KIND}"
+    if (body.get("apiVersion"), body.get("kind")) != (API_VERSION, KIND):
+        return f"should have apiVersion {API_VERSION} and kind {KIND}"
+    unknown = sorted(body.keys() - {"apiVersion", "kind", "metadata", "spec"})
+    if unknown:
+        return f"unknown key {unknown[0]}; the options stand below spec"
+    if not isinstance(body.get("spec"), dict | None):
+        return "spec should be a mapping of options"
+    return ""
+
+
+def _rebased(spec: Mapping[str, Any], folder: str) -> dict[str, Any]:
+    """*spec* with its relative paths as seen from the working directory."""
+    values = dict(spec)
+    for option in OPTIONS:
+        key = option.spelled(Source.FILE)
+        value = values.get(key)
+        if isinstance(value, list):
+            values[key] = [
+                os.path.join(folder, one) if _is_path(option, one) else one for one in value
+            ]
+        elif _is_path(option, value):
+            values[key] = os.path.join(folder, values[key])
+    return values
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _is_path(option: Option, value: Any) -> bool:
+    named = option.kind == "path" and isinstance(value, str) and is_name(value)
+    return named and value not in ("", *option.choices)
+
+
+def cluster_config(path: str, limits: Limits) -> ClusterConfigFile:
+    """The one KubeVirt or HyperConverged resource in the file *path*, or why there is none."""
+    documents, diagnostics, data = _documents(path, limits)
+    if diagnostics:
+        return ClusterConfigFile((), diagnostics, {path: data} if is_ours(path) else {})
+    found = [one for one in documents if _holds_settings(one.body)]
+    if len(found) != 1:
+        message = (
+            f"{path} holds {len(found)} KubeVirt or HyperConverged objects and should hold one"
+        )
+        return ClusterConfigFile((), (codes.INVALID_SETTING.at(Location(file=path), message),))
+    return ClusterConfigFile(tuple(found))
+
+
+def _holds_settings(body: Tree) -> bool:
+    one = resource.from_body(body, 0)
+    return (one.group, one.kind) in resource.SETTINGS_HOLDERS
+
+
+class CatalogFiles(NamedTuple):
+    """The objects in the files and folders of a catalogue, and what is wrong with those."""
+
+    documents: tuple[Document, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    data: Mapping[str, bytes] = MappingProxyType({})
+
+
+def catalog(paths: Sequence[str], limits: Limits) -> CatalogFiles:
+    """The objects in the files and below the folders *paths*, which together have to keep to *limits*."""
+    if not paths:
+        return CatalogFiles()
+    from render.manifests.sources import Reading
+    from render.manifests.sources import load as read_all
+
+    found = read_all(paths, Reading(limits, kustomize="never"))
+    faults = tuple(one for one in found.diagnostics if one.is_error)
+    files_ = {one.location.file for one in faults if one.location.file in found.data}
+    data = {file: found.data[file] for file in files_ if is_ours(file)}
+    return CatalogFiles(tuple(found.documents), faults, data)
+
+
+def _documents(path: str, limits: Limits) -> tuple[list[Document], tuple[Diagnostic, ...], bytes]:
+    """The documents of the file *path*, or the errors that keep it from being used.
+
+    What is wrong in a file of settings is wrong with the settings, whatever it would be in a manifest.
+    """
+    data = files.read(path, path, limits.file_bytes)
+    if isinstance(data, Diagnostic):
+        return [], (data,), b""
+    found = read(data, path, limits)
+    faults = (one._replace(code=codes.INVALID_SETTING.number) for one in found.diagnostics)
+    return found.documents, tuple(one for one in faults if one.is_error), data

@@ -1,0 +1,174 @@
+"""The front ends' own options, one row each; those of a rendering stand in `render.settings`."""
+
+from render.frontends.request import config
+from render.report.formats import FORMATS
+from render.report.impact.formats import FORMATS as IMPACT_FORMATS
+from render.settings import OPTIONS, Option
+from render.yaml.reader import DEEPEST, Limits
+
+HOST_OPTIONS: tuple[Option, ...] = (
+    Option(
+        "kustomize", "text", "auto",
+        "the kustomize binary for folders with a kustomization; never: read their files as they are",
+        metavar="auto|never|PATH",
+    ),
+    Option(
+        "helm", "text", "auto", "the helm binary for charts; never: leave them alone", metavar="auto|never|PATH",
+    ),
+    Option("allow-remote", "flag", default=False, help="let kustomize fetch remote bases"),
+    Option("max-file-bytes", "number", Limits().file_bytes, "size of one file", metavar="N"),
+    Option("max-total-bytes", "number", Limits().total_bytes, "size of all files", metavar="N"),
+    Option("max-documents", "number", Limits().documents, "documents in one file", metavar="N"),
+    Option(
+        "max-depth", "number", Limits().depth, f"nesting of one document, up to {DEEPEST}",
+        metavar="N", most=DEEPEST,
+    ),
+    Option(
+        "max-alias-nodes", "number", Limits().alias_nodes,
+        "values that the aliases of one document may stand for; of a text, 64 characters count as one more",
+        metavar="N",
+    ),
+    Option(
+        "locked", "text", "",
+        "options that no Application, repository or function config may set, separated by commas: pins,deadline",
+        metavar="NAME,...",
+    ),
+    Option(
+        "settings-folders", "text", "",
+        "folders, separated by colons, in which files lie that settings of an Application or a repository may name"
+        " although they are not in its repository",
+        metavar="DIR:...",
+    ),
+    Option(
+        "max-deadline", "number", 600, "the most seconds that an Application may ask for", metavar="N"
+    ),
+)  # fmt: skip
+"""Decided by who runs the program (flags, ``VIRT_RENDER_`` variables), never by what is in the repository."""
+
+OUTPUT = Option(
+    "output", "path", "",
+    "write to a file; with a slash at the end, or to an existing folder, one file a resource; -: standard output",
+    metavar="FILE|DIR|-", short="o",
+)  # fmt: skip
+FORMAT = Option("format", "choice", "text", "how findings are reported", choices=tuple(FORMATS))
+CONFIG = Option(
+    "config", "path", "", f"instead of {config.NAME} in PATH or in the current folder", metavar="FILE"
+)  # fmt: skip
+ROOT = Option(
+    "root", "path", "", "where the objects are that single files refer to [default: the git root of each file]",
+    metavar="DIR",
+)  # fmt: skip
+VERBOSE = Option(
+    "verbose", "flag", default=False, help="say also what was skipped and why", short="v"
+)
+TIMINGS = Option("timings", "flag", default=False, help="say on standard error where the time went")
+REPORTS = tuple(
+    Option(
+        f"{name}-file", "path", "", f"write the findings also to a file, in the format {name}",
+        metavar="FILE",
+    )
+    for name in FORMATS
+    if name != "text"
+)  # fmt: skip
+SET = Option(
+    "set", "text", "", "fill in this parameter, and print what the templates that have it make; may be repeated",
+    metavar="NAME=VALUE", many=True,
+)  # fmt: skip
+QUIET = Option("quiet", "flag", default=False, help="say nothing but errors", short="q")
+FAIL_ON = Option(
+    "fail-on",
+    "choice",
+    "error",
+    "which findings make the exit status 1",
+    choices=("error", "warning"),
+)
+MAX_FINDINGS = Option(
+    "max-findings", "number", 0, "show so many findings, the worst; all of them count", metavar="N"
+)
+BASELINE = Option(
+    "baseline", "path", "", "a JSON report (--json-file): the findings in it are accepted, and only counted",
+    metavar="FILE",
+)  # fmt: skip
+CHANGED_SINCE = Option(
+    "changed-since", "text", "",
+    "only what is found now and was not where the branch left this commit; the rest is counted",
+    metavar="GIT-REV",
+)  # fmt: skip
+DEADLINE = Option(
+    "deadline", "number", 45, "stop after so many seconds and say what was being done", metavar="N"
+)
+"""Argo CD kills a plugin that is late without a word."""
+
+MOST_SECONDS = DEADLINE._replace(
+    default=0, help="stop after so many seconds, say what was being done, and print nothing"
+)
+"""The same where nobody waits: without a default."""
+
+UPGRADE = Option(
+    "upgrade", "text", "", "let this VM have what its instancetype and preference hold now; may be repeated",
+    metavar="VM", many=True,
+)  # fmt: skip
+UPGRADE_ALL = Option("upgrade-all", "flag", default=False, help="the same for every VM")
+PIN_CHECK = Option(
+    "check", "flag", default=False, help="write nothing; fail if the lock would change"
+)
+DRY_RUN = Option(
+    "dry-run",
+    "flag",
+    default=False,
+    help="write nothing; show what would become of each VM that moves",
+)
+RESOLVE = Option(
+    "resolve", "flag", default=False, help="merge the two sides of a conflict in git by VM"
+)
+FROM = Option(
+    "from", "path", "",
+    "pin VMs to what they run in a cluster: its VMs and ControllerRevisions, as kubectl prints them",
+    metavar="FILE",
+)  # fmt: skip
+ALLOW_MATCHERS = Option(
+    "allow-matchers", "flag", default=False, help="VMs that keep their matchers are meant to"
+)
+DIFF = Option("diff", "flag", default=False, help="show what would change, and write nothing")
+EXIT_CODE = Option(
+    "exit-code", "flag", default=False, help="end with status 1 if a VM changes, as git diff does"
+)
+DIFF_FAIL_ON = Option(
+    "fail-on", "choice", "", "end with status 1 if this, or what is worse, becomes of a VM",
+    choices=("refused", "error", "stop", "start", "restart", "migrate", "live", "next", "recreate", "none"),
+)  # fmt: skip
+DIFF_FORMAT = Option(
+    "format", "choice", "text", "how the answer is written; markdown is for pull requests, html a page by itself",
+    choices=tuple(IMPACT_FORMATS),
+)  # fmt: skip
+MAX_BYTES = Option(
+    "max-bytes", "number", 65_536, "size of the answer in markdown: details are cut to fit, counts never",
+    metavar="N",
+)  # fmt: skip
+MIGRATE_CHECK = Option(
+    "check", "flag", default=False, help="write nothing; fail if there is something to do"
+)
+REVISION = Option("revision", "number", 0, "as it was at this edit revision", metavar="N")
+AT = Option("at", "text", "", "as it was at this commit", metavar="GIT-REV")
+FILES = Option("files", "flag", default=False, help="print the files instead, one a line")
+FORCE = Option("force", "flag", default=False, help="replace files that differ")
+RULE_FORMAT = Option(
+    "format", "choice", "text", "how the explanation is printed", choices=("text", "json")
+)
+LIST = Option("list", "flag", default=False, help="list all codes")
+RELEASE = next(option for option in OPTIONS if option.name == "kubevirt")
+RELEASES = RELEASE._replace(
+    help=f"{RELEASE.help}; given several times, each finding names the releases that it holds for",
+    many=True,
+)
+RELEASE_RANGE = RELEASE._replace(
+    kind="text", default="", metavar="A[..B]",
+    help=f"{RELEASE.help}; A..B: one before, the other after",
+)  # fmt: skip
+CLUSTER_CONFIG_RANGE = next(
+    option for option in OPTIONS if option.name == "cluster-config"
+)._replace(
+    metavar="FILE[..FILE]",
+    help="a KubeVirt custom resource, used where the input has none; A..B: one before, the other after",
+)
+EXPLAIN_FORMAT = RULE_FORMAT._replace(help="how the answer is written")

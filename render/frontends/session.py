@@ -1,0 +1,221 @@
+"""What every command that renders shares: its input, the rendering, and what is to be written."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import BinaryIO
+
+from render.diagnostics import codes, secrets
+from render.diagnostics.codes import status
+from render.diagnostics.diagnostic import Diagnostic, Location, at
+from render.diagnostics.suppression import suppress
+from render.frontends import locks
+from render.frontends.progress import Work, in_words
+from render.frontends.request.request import Request, with_objects
+from render.manifests import boot_order, kustomization, roots, sources
+from render.manifests.discover import CHART, tidy
+from render.manifests.helm import Release
+from render.manifests.neighbours import Neighbours
+from render.manifests.relevance import Scope
+from render.manifests.sources import Documents, Reading
+from render.model import tree
+from render.model.release import NEWEST, release_named
+from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, from_body
+from render.model.tree import Tree
+from render.pipeline import Rendered, run
+from render.yaml.reader import Document
+
+
+def load(asked: Request, work: Work, stdin: BinaryIO | None) -> Documents:
+    """The documents of the paths of *asked*, of the current folder without one; *work* sees them come in."""
+    paths = asked.paths or (".",)
+    built = [path for path in paths if asked.kustomize != "never" and kustomization.find(path)]
+    doing = f"building {built[0]} with kustomize" if built else f"reading {in_words(paths)}"
+    work.begin("read", doing)
+    return sources.load(paths, reading(asked, stdin), watch=work.inputs)
+
+
+def reading(asked: Request, stdin: BinaryIO | None) -> Reading:
+    """How *asked* wants input to be read."""
+    settings = asked.settings
+    kubevirt = release_named(settings.kubevirt) or NEWEST
+    return Reading(
+        asked.limits,
+        stdin,
+        asked.kustomize,
+        asked.allow_remote,
+        helm=asked.helm,
+        chart=Release(asked.values, settings.namespace, kubevirt),
+    )
+
+
+def load_each(
+    paths: Sequence[str],
+    asked: Request,
+    work: Work,
+    stdin: BinaryIO | None,
+    *,
+    anything: bool = False,
+) -> list[Documents]:
+    """What is below *paths* of a repository, one input a root: each kustomization, and folders of loose files.
+
+    *anything* as for `sources.load_all`. Who writes a lock must know of every VM, and so what cannot be read.
+    """
+    lenient = asked.call.command != "pin"
+    how = reading(asked, stdin)._replace(scope=Scope(asked.layout.exclude, lenient=lenient))
+    inputs = sources.load_all(paths, how, anything=anything, watch=work.inputs)
+    parted = (
+        [one] if one.is_built else roots.split(one, asked.layout.roots, asked.settings.namespace)
+        for one in inputs
+    )
+    return [part for parts in parted for part in parts]
+
+
+def beside(asked: Request, loaded: Documents, neighbours: Neighbours) -> Request:
+    """*asked* with what the VMs of *loaded* find in other folders of the repository."""
+    documents, unclear = neighbours.of(loaded)
+    loaded.diagnostics.extend(unclear)
+    if not documents:
+        return asked
+    settings = asked.settings
+    return asked._replace(
+        catalog=(*asked.catalog, *documents),
+        settings=settings._replace(catalog=with_objects(settings.catalog, documents)),
+    )
+
+
+def rendering(loaded: Documents) -> str:
+    """That *loaded* is being rendered, in words."""
+    return f"rendering {len(loaded.documents):,} objects"
+
+
+def render_loaded(
+    loaded: Documents, asked: Request, take: Callable[[Tree, int | None], None] | None = None
+) -> tuple[Rendered, list[Diagnostic]]:
+    """Render the documents of *loaded*; the findings of reading and rendering together.
+
+    *take* gets each resource as soon as it is made; `Rendered.resources` then stays empty.
+
+    Where part of the input could not be read, that an object was not found says nothing: it may stand there.
+    """
+    locks.choose(loaded, asked)
+    resources = [
+        _resource(document, i, loaded.before.get(i)) for i, document in enumerate(loaded.documents)
+    ]
+    rendered = run(resources, asked.settings, take=take)
+    found: Iterable[Diagnostic] = rendered.diagnostics
+    for document in asked.around:
+        loaded.data.note(document.origin.file, asked.limits.file_bytes)
+    if any(diagnostic.is_error for diagnostic in loaded.diagnostics):
+        found = (diagnostic for diagnostic in found if not codes.CODES[diagnostic.code].follows)
+    of_text = (*_ambiguities(loaded, resources), *_unordered(loaded, resources))
+    ambiguous = suppress(of_text, resources, reading=True)
+    diagnostics = [*loaded.diagnostics, *ambiguous, *found]
+    if loaded.values:
+        diagnostics = [_with_values(loaded, one) for one in diagnostics]
+    if not rendered.sources and not asked.settings.allow_empty and not status(diagnostics):
+        diagnostics.append(_nothing(asked, loaded))
+    return rendered, diagnostics
+
+
+def _with_values(loaded: Documents, found: Diagnostic) -> Diagnostic:
+    """*found* with the files that fill in the template of a chart which it is about."""
+    index = found.location.index
+    if index is None or index >= len(loaded.documents):
+        return found
+    files = loaded.values.get(loaded.documents[index].origin.file)
+    if not files:
+        return found
+    return found._replace(
+        help="; ".join(filter(None, (found.help, f"its values come from {', '.join(files)}")))
+    )
+
+
+def _resource(document: Document, index: int, before: Tree | None) -> Resource:
+    """The object of *document*, which was *before* until kustomize built it.
+
+    Its text says at once whether there may be a placeholder in it.
+    """
+    text = document.text
+    doubtful = text is None or "{{" in text or "${" in text or "\\" in text
+    found = from_body(document.body, index, document.origin, may_hold_placeholders=doubtful)
+    previous = tree.get(before, "metadata", "name") if before else found.name
+    return found if previous == found.name else found._replace(previous=str(previous))
+
+
+def _nothing(asked: Request, loaded: Documents) -> Diagnostic:
+    """Empty output would tell who applies it to remove everything."""
+    where = ", ".join("standard input" if path == "-" else path for path in asked.paths)
+    tidied = {tidy(path) for path in asked.paths}
+    skipped = [
+        d.message for d in loaded.diagnostics if d.location.file in tidied and not d.is_error
+    ]
+    return codes.NO_OBJECTS.at(
+        Location(),
+        "; ".join([f"no Kubernetes object in {where or 'the current folder'}", *skipped]),
+        help=_cure(loaded),
+    )
+
+
+def _cure(loaded: Documents) -> str:
+    charts = (d.location.file for d in loaded.diagnostics if d.message.endswith(CHART))
+    chart = next((os.path.dirname(folder) or "." for folder in charts), "")
+    if chart:
+        return f"a Helm chart has to be rendered first: helm template {chart} | virt-render build -"
+    return "check the path (-v says what was skipped), or accept an empty input with --allow-empty"
+
+
+def _ambiguities(loaded: Documents, resources: Sequence[Resource]) -> Iterator[Diagnostic]:
+    """Unquoted values in KubeVirt's objects that kustomize and kubectl read differently."""
+    for document, resource in zip(loaded.documents, resources, strict=True):
+        if not document.ambiguous or resource.group not in (KUBEVIRT, INSTANCETYPE):
+            continue
+        from render.yaml import positions
+
+        data = loaded.data[document.origin.file]
+        for path, text, kubectl, kustomize in positions.ambiguous(data, document.origin):
+            said = f"{text} is {kubectl} to kubectl and Argo CD, and {kustomize} to kustomize"
+            cure = f'write "{text}" if it is a text, or the value that is meant'
+            if secrets.is_secret(path, resource.kind):
+                said = "kubectl and Argo CD read this value as another one than kustomize does"
+                cure = "put the value in quotes if it is a text"
+            yield codes.AMBIGUOUS_SCALAR.at(at(resource, path), said, help=cure)
+
+
+def _unordered(loaded: Documents, resources: Sequence[Resource]) -> Iterator[Diagnostic]:
+    """That a disk or an interface has no boot order any more since kustomize has built it."""
+    for index, before in loaded.before.items():
+        resource = resources[index]
+        if (resource.group, resource.kind) != (KUBEVIRT, "VirtualMachine"):
+            continue
+        for path, name, order in boot_order.lost(before, resource.body):
+            yield codes.BOOT_ORDER_LOST.at(
+                at(resource, path),
+                f"{name} had bootOrder {order} before kustomize built it, and has none now",
+                help="a patch of a list replaces all of it: repeat the others in it, or use a JSON patch; or see"
+                " 'virt-render kustomize init'",
+            )
+
+
+def written(loaded: Documents, rendered: Rendered) -> list[Tree | str]:
+    """What to write for each rendered object: the text of its author where nothing was changed."""
+    return [
+        content(loaded, body, source)
+        for body, source in zip(rendered.resources, rendered.sources, strict=True)
+    ]
+
+
+def content(loaded: Documents, body: Tree, source: int | None) -> Tree | str:
+    """What to write for *body*: the text of its author where it is the object at *source*, unchanged."""
+    text = None if source is None else loaded.documents[source].text
+    return body if text is None else text
+
+
+def resources_of(loaded: Documents) -> list[Resource]:
+    """The documents of *loaded* as objects."""
+    return [from_body(d.body, i, d.origin) for i, d in enumerate(loaded.documents)]
+
+
+def fitting(name: str, known: Iterable[str]) -> list[str]:
+    """The VMs of *known* that ``NAME`` or ``NAMESPACE/NAME`` means."""
+    vms = sorted(known)
+    return [vm for vm in vms if vm == name] or [vm for vm in vms if vm.rpartition("/")[2] == name]

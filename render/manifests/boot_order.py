@@ -1,0 +1,44 @@
+"""The boot order that a patch takes away: kustomize replaces lists whole, and KubeVirt attaches what is left over."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from render.model.fieldpath import FieldPath
+from render.model.resource import text_at
+from render.model.tree import Tree, get
+
+_DEVICES: FieldPath = ("spec", "template", "spec", "domain", "devices")
+_VOLUMES: FieldPath = ("spec", "template", "spec", "volumes")
+
+
+class Lost(NamedTuple):
+    """That the disk or interface *name* had a boot *order* before it was built; *path* is where that is missing now."""
+
+    path: FieldPath
+    name: str
+    order: Any
+
+
+def lost(before: Tree, built: Tree) -> Iterator[Lost]:
+    """What lost its boot order between the VM *before* kustomize and the one that was *built*.
+
+    A disk that is gone with its volume was meant to go; one whose volume stays is attached again, without an order.
+    """
+    volumes = {text_at(one, "name") for one in _items(built, _VOLUMES)}
+    for key in ("disks", "interfaces"):
+        path = (*_DEVICES, key)
+        now = {text_at(one, "name"): (index, one) for index, one in enumerate(_items(built, path))}
+        for one in _items(before, path):
+            name, order = text_at(one, "name"), one.get("bootOrder")
+            if order is None or not name:
+                continue
+            index, kept = now.get(name, (-1, None))
+            if kept is not None and kept.get("bootOrder") is None:
+                yield Lost((*path, index), name, order)
+            elif kept is None and key == "disks" and name in volumes:
+                yield Lost(path, name, order)
+
+
+def _items(body: Tree, path: FieldPath) -> list[Tree]:
+    found = get(body, *path)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

@@ -1,0 +1,259 @@
+"""Helm charts: found, run without a shell, without plugins, network or anything from outside the repository."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.manifests import discover, kustomize
+from render.manifests.kustomization import Reach
+from render.model.release import NEWEST, Version
+from render.model.resource import CDI, INSTANCETYPE, KUBEVIRT, SNAPSHOT, Origin
+from render.yaml.reader import Document, Limits
+
+CHART = "Chart.yaml"
+SECONDS = 600
+_KEPT = ("LANG", "LC_ALL")
+_NOBODY = "http://127.0.0.1:9"
+_SHOWN = 4096
+_PIECE = 1 << 20
+_RELEASE_NAME = "release-name"
+"""What ``helm template`` itself calls a release without a name."""
+_SOURCE = re.compile(rb"^# Source: (.+?)\r?$", re.MULTILINE)
+#: What clusters with KubeVirt serve, for charts that ask.
+_SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        f"{KUBEVIRT}/v1",
+        (
+            "VirtualMachine",
+            "VirtualMachineInstance",
+            "VirtualMachineInstanceReplicaSet",
+            "KubeVirt",
+        ),
+    ),
+    (
+        f"{INSTANCETYPE}/v1beta1",
+        (
+            "VirtualMachineInstancetype",
+            "VirtualMachineClusterInstancetype",
+            "VirtualMachinePreference",
+            "VirtualMachineClusterPreference",
+        ),
+    ),
+    (f"{CDI}/v1beta1", ("DataVolume", "DataSource", "DataImportCron")),
+    (f"{SNAPSHOT}/v1", ("VolumeSnapshot",)),
+)
+_POOL = (f"pool.{KUBEVIRT}/v1alpha1", ("VirtualMachinePool",))
+_POOL_SINCE_1_7 = (f"pool.{KUBEVIRT}/v1beta1", ("VirtualMachinePool",))
+#: KubeVirt 1.N is built for Kubernetes 1.(N + this).
+_KUBERNETES = 27
+
+
+class Release(NamedTuple):
+    """What a chart is installed as: with the *values* files, in *namespace*, on a cluster with KubeVirt *kubevirt*."""
+
+    values: tuple[str, ...] = ()
+    namespace: str = "default"
+    kubevirt: Version = NEWEST
+
+
+def is_chart(folder: str) -> bool:
+    """Whether *folder* holds a chart."""
+    return os.path.isfile(os.path.join(folder, CHART))
+
+
+def binary(setting: str, folder: str) -> str | Diagnostic:
+    """The binary that *setting* (``auto``, a name or a path) means, or that there is none for the chart in *folder*."""
+    from render.system import processes
+
+    found = processes.program("helm" if setting == "auto" else setting)
+    if found:
+        return found
+    where = "on the PATH" if setting == "auto" else f"at {setting}"
+    return codes.HELM_MISSING.at(
+        Location(file=folder),
+        f"{folder} is a Helm chart, and there is no helm binary {where}",
+        help="install it, name it with --helm PATH, or leave charts alone with --helm never",
+    )
+
+
+def faults(folder: str, values: Sequence[str], limits: Limits) -> list[Diagnostic]:
+    """What speaks against running helm on *folder*: files from outside of its repository, and more than the limits."""
+    real = os.path.realpath(folder)
+    allowed = (discover.boundary(real) or real,)
+    found = []
+    total = 0
+    for file in (*_files(folder), *values):
+        shown = discover.printable(file)
+        if not os.path.isfile(file):
+            if file in values:
+                message = f"cannot read the values file {shown}: no such file"
+                found.append(_refused(shown, message, "values come from files of the repository"))
+            continue
+        if not discover.inside(os.path.realpath(file), allowed):
+            message = f"{shown} is not in the repository of the chart {folder}"
+            found.append(_refused(shown, message, "put a copy into the repository"))
+            continue
+        size = _size(file, limits.total_bytes) if file.endswith(".tgz") else os.path.getsize(file)
+        total += size
+        if size > limits.file_bytes and not file.endswith(".tgz"):
+            message = f"{shown} has {size:,} bytes, more than {limits.file_bytes:,}"
+            cure = "raise --max-file-bytes if it is meant to be read"
+            found.append(codes.LIMIT_EXCEEDED.at(Location(file=shown), message, help=cure))
+        if total > limits.total_bytes:
+            message = f"the chart {folder} is larger than {limits.total_bytes:,} bytes: stopped at {shown}"
+            cure = "raise --max-total-bytes if all of it is meant to be read"
+            found.append(codes.LIMIT_EXCEEDED.at(Location(file=shown), message, help=cure))
+            break
+    return found
+
+
+def _refused(file: str, message: str, cure: str) -> Diagnostic:
+    return codes.HELM_FAILED.at(Location(file=file), message, help=cure)
+
+
+def _files(folder: str) -> Iterator[str]:
+    """Every file below *folder*, as helm finds them: links to folders are followed, each folder once."""
+    seen: set[str] = set()
+    for above, folders, names in os.walk(folder, followlinks=True):
+        folders[:] = sorted(name for name in folders if _is_new(os.path.join(above, name), seen))
+        for name in sorted(names):
+            yield os.path.join(above, name)
+
+
+def _is_new(folder: str, seen: set[str]) -> bool:
+    real = os.path.realpath(folder)
+    if real in seen:
+        return False
+    seen.add(real)
+    return True
+
+
+def _size(packed: str, most: int) -> int:
+    """How many bytes the packed chart unfolds to; a little more than *most* where it is more."""
+    import gzip
+    import zlib
+
+    size = 0
+    try:
+        with gzip.open(packed) as stream:
+            while size <= most and (piece := stream.read(_PIECE)):
+                size += len(piece)
+    except (OSError, EOFError, zlib.error):  # helm says what is wrong with it
+        return size
+    return size
+
+
+def template(  # noqa: PLR0913 - what a chart depends on
+    folder: str,
+    program: str,
+    release: Release,
+    limits: Limits,
+    *,
+    most: int,
+    seconds: float = SECONDS,
+) -> bytes | Diagnostic:
+    """What ``helm template`` prints for the chart in *folder*, or its own words about why not, without secrets.
+
+    Once it has printed more than *most* bytes it is stopped, and the answer is a byte longer than that.
+    """
+    from subprocess import TimeoutExpired
+
+    from render.system import processes
+    from render.system.box import box
+
+    inside = box(kustomize.MEMORY, network=False)
+    try:
+        with processes.temporary_folder() as home:
+            try:
+                done = processes.run(
+                    [program, *_words(release)],
+                    folder=folder,
+                    environ=environment(os.environ, home),
+                    seconds=seconds,
+                    most=most,
+                    inside=inside,
+                )
+            finally:
+                kustomize.HAD_NO_NETWORK.add(inside.seal())
+    except OSError as error:
+        return _failure(folder, f"cannot start {program}: {error.strerror}")
+    except TimeoutExpired:
+        return _failure(folder, f"stopped after {seconds:g} seconds")
+    if done.returncode == 0 or len(done.stdout) > most:
+        return done.stdout
+    said = done.stderr.decode("utf-8", "replace").replace(os.path.realpath(".") + "/", "").strip()
+    said = said.replace("Use --debug flag to render out invalid YAML", "").strip()
+    from render.manifests import concealment
+
+    reach = Reach()
+    reach.others += [discover.join(folder, "values.yaml"), *release.values]
+    said = concealment.shortened(said, concealment.secret_parts(reach, limits), _SHOWN)
+    return _failure(folder, said or f"exit status {done.returncode}")
+
+
+def _words(release: Release) -> list[str]:
+    _, minor, *_ = release.kubevirt
+    words = ["template", _RELEASE_NAME, ".", "--skip-tests", "--include-crds"]
+    served = (*_SERVED, _POOL_SINCE_1_7 if release.kubevirt >= (1, 7, 0) else _POOL)
+    words += ["--namespace", release.namespace, "--kube-version", f"1.{minor + _KUBERNETES}.0"]
+    for group, kinds in served:
+        words += ["--api-versions", ",".join((group, *(f"{group}/{kind}" for kind in kinds)))]
+    for file in release.values:
+        # The option takes several, as a line of CSV.
+        quoted = os.path.realpath(file).replace('"', '""')
+        words += ["--values", f'"{quoted}"']
+    return words
+
+
+def _failure(folder: str, said: str) -> Diagnostic:
+    cure = ""
+    if "missing in charts/" in said:
+        cure = "commit what it depends on: helm dependency build puts it into charts/"
+    elif any(words in said for words in ("nil pointer", "execution error", "values don't meet")):
+        cure = "name the values files with --values, or as values in .virt-render.yaml"
+    return codes.HELM_FAILED.at(Location(file=folder), f"helm template {folder}: {said}", help=cure)
+
+
+def environment(inherited: Mapping[str, str], home: str) -> dict[str, str]:
+    """What helm sees of our environment: a few variables by name, and folders of its own in the empty *home*.
+
+    So it knows no plugin, no repository and no cluster; it finds no program, and no way out.
+    """
+    kept = {name: inherited[name] for name in _KEPT if name in inherited}
+    own = {
+        f"HELM_{name}": os.path.join(home, name.lower())
+        for name in (
+            "CACHE_HOME", "CONFIG_HOME", "DATA_HOME", "PLUGINS", "REGISTRY_CONFIG", "REPOSITORY_CACHE",
+            "REPOSITORY_CONFIG",
+        )
+    }  # fmt: skip
+    lonely = {"PATH": os.devnull, "HTTP_PROXY": _NOBODY, "HTTPS_PROXY": _NOBODY}
+    return (
+        kept
+        | own
+        | lonely
+        | {"HOME": home, "TMPDIR": home, "KUBECONFIG": os.devnull, "HELM_NO_PLUGINS": "1"}
+    )
+
+
+def trace(folder: str, output: bytes, documents: Sequence[Document]) -> list[Document]:
+    """*documents* of the *output* of helm, at the template files that it says they come from.
+
+    Which line of a template made what nobody knows: such an origin has none.
+    """
+    lines: list[tuple[int, str]] = []
+    line, start = 1, 0
+    for match in _SOURCE.finditer(output):
+        line += output.count(b"\n", start, match.start())
+        start = match.start()
+        _, _, inside = match[1].decode("utf-8", "replace").partition("/")
+        lines.append((line, discover.join(folder, inside)))
+    traced = []
+    for document in documents:
+        before = [file for number, file in lines if number <= document.origin.line + 1]
+        origin = Origin(before[-1]) if before else document.origin
+        traced.append(document._replace(origin=origin))
+    return traced

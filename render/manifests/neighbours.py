@@ -1,0 +1,139 @@
+"""What other folders of a repository hold for the VMs of one: the cluster has it, whoever applies it."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location, Related
+from render.manifests.relevance import Globs
+from render.manifests.roots import distance
+from render.manifests.sources import Documents
+from render.model.resource import (
+    CDI,
+    FLAVOR,
+    INSTANCETYPE,
+    KUBEVIRT,
+    SETTINGS_HOLDERS,
+    SNAPSHOT,
+    Resource,
+    ResourceRef,
+    from_body,
+)
+from render.model.tree import Tree
+from render.yaml.reader import Document
+
+_CLAIMS = frozenset({("", "PersistentVolumeClaim"), (SNAPSHOT, "VolumeSnapshot")})
+_GROUPS = frozenset({INSTANCETYPE, FLAVOR, CDI})
+_NAMING = frozenset({"name", "claimName", "flavor"})
+_Identity = tuple[str, ResourceRef]
+
+
+class Shared(NamedTuple):
+    """An object that VMs of other folders may mean, and what it was read with."""
+
+    document: Document
+    identity: _Identity
+    loaded: Documents
+
+
+class Neighbours:
+    """The objects of several inputs that VMs of the others may mean; of those in *allowed*, if that has a pattern."""
+
+    __slots__ = ("_allowed", "_by_name", "_settings")
+
+    def __init__(self, inputs: Sequence[Documents], allowed: Globs) -> None:
+        self._allowed = allowed
+        self._by_name: dict[str, list[Shared]] = {}
+        self._settings: list[Shared] = []
+        for loaded in inputs if len(inputs) > 1 else ():
+            for document in loaded.documents:
+                one = from_body(document.body, 0)
+                kind = (one.group, one.kind)
+                shared = Shared(document, (one.group, one.ref), loaded)
+                if not one.name or not self._is_allowed(document):
+                    continue
+                if kind in SETTINGS_HOLDERS:
+                    self._settings.append(shared)
+                elif one.group in _GROUPS or kind in _CLAIMS:
+                    self._by_name.setdefault(one.name, []).append(shared)
+
+    def _is_allowed(self, document: Document) -> bool:
+        return not self._allowed.patterns or bool(
+            self._allowed.match(os.path.realpath(document.origin.file))
+        )
+
+    def of(self, loaded: Documents) -> tuple[list[Document], list[Diagnostic]]:
+        """What the VMs of *loaded* may mean elsewhere, the nearest of each; and where that is not clear."""
+        if not self._by_name and not self._settings:
+            return [], []
+        own = [from_body(document.body, 0) for document in loaded.documents]
+        present = {(one.group, one.ref) for one in own}
+        groups = {
+            identity: same for identity, same in self._meant(own, loaded) if identity not in present
+        }
+        if not any((one.group, one.kind) in SETTINGS_HOLDERS for one in own):
+            for shared in self._settings:
+                kind = (shared.identity[0], ResourceRef(shared.identity[1].kind, "", ""))
+                groups.setdefault(kind, []).append(shared)
+        found: list[Document] = []
+        diagnostics: list[Diagnostic] = []
+        for same in groups.values():
+            same.sort(key=lambda shared: distance(loaded.folder, shared.loaded.folder))
+            first = same[0]
+            found.append(first.document)
+            first.loaded.data.lend(first.document.origin.file, loaded.data)
+            diagnostics += _ambiguous(first, same[1:], loaded)
+        return found, diagnostics
+
+    def _meant(
+        self, own: Iterable[Resource], loaded: Documents
+    ) -> Iterator[tuple[_Identity, list[Shared]]]:
+        """The objects elsewhere that something in *own* names, and those that these name, by identity."""
+        groups: dict[_Identity, list[Shared]] = {}
+        pending = [name for one in own if one.group == KUBEVIRT for name in set(_names(one.spec))]
+        seen: set[str] = set()
+        while pending:
+            name = pending.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            for shared in self._by_name.get(name, ()):
+                if shared.loaded is not loaded:
+                    groups.setdefault(shared.identity, []).append(shared)
+                    if shared.identity[0] == CDI:
+                        pending += _names(shared.document.body.get("spec"))
+        yield from groups.items()
+
+
+def _names(value: Any, key: str = "") -> Iterator[str]:
+    """The texts below *value* by which something is named."""
+    if isinstance(value, str):
+        if key in _NAMING:
+            yield value
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from _names(item, name)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _names(item, key)
+
+
+def _ambiguous(first: Shared, others: Sequence[Shared], loaded: Documents) -> Iterator[Diagnostic]:
+    steps = distance(loaded.folder, first.loaded.folder).steps
+    for other in others:
+        as_near = distance(loaded.folder, other.loaded.folder).steps == steps
+        if as_near and _content(other.document.body) != _content(first.document.body):
+            origin, there = first.document.origin, other.document.origin
+            yield codes.AMBIGUOUS_DEFINITION.at(
+                Location(first.identity[1], file=origin.file, line=origin.line),
+                f"{first.identity[1]} is meant from {loaded.folder}, and stands as near with another content",
+                Related("the other one", Location(file=there.file, line=there.line)),
+                help="say in .virt-render.yaml at the root of the repository where it is meant (shared:), or leave the"
+                " other out (exclude:)",
+            )
+            return
+
+
+def _content(body: Tree) -> Tree:
+    return {key: value for key, value in body.items() if key not in ("metadata", "status")}

@@ -1,0 +1,195 @@
+"""Which patch of a kustomization wrote a field of what was built (kustomize's api/types/patch.go, selector.go)."""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.manifests import kustomization, origins
+from render.manifests.kustomization import Reach
+from render.model.fieldpath import FieldPath
+from render.model.resource import Resource, from_body, text_at
+from render.model.tree import Tree
+from render.system import files
+from render.yaml.reader import Document, Limits, read
+
+Position = tuple[str, int, int]
+"""File, line and column."""
+
+_OPS = "operations"
+_NOTHING = object()
+
+
+class _Patch(NamedTuple):
+    """One document of a patch.
+
+    *text* is where it stands, *above* the lines of *file* before that; *target* selects objects, None: the names in
+    the patch do. Operations of a JSON patch stand below one key.
+    """
+
+    file: str
+    above: int
+    text: bytes
+    document: Document
+    target: Tree | None
+
+    def at(self, path: FieldPath) -> Position:
+        from render.yaml import positions
+
+        line, column = positions.locate(self.text, self.document.origin, path)
+        return self.file, max(1, line + self.above), column
+
+
+def blame(
+    built: Sequence[Document], first: int, reach: Reach, limits: Limits
+) -> Callable[[int, FieldPath], Position | None]:
+    """What tells which patch wrote the field at a path of the object at an index of *built*, None where none did.
+
+    What stands before *first* was not built. The patches are read once somebody asks.
+    """
+    known: list[_Patch] = []
+
+    def of(index: int, path: FieldPath) -> Position | None:
+        if not path or not first <= index < len(built):
+            return None
+        if not known:
+            known.extend(_patches(reach, limits))
+        body = built[index].body
+        value = _at(body, path)
+        if value is _NOTHING:
+            return None
+        resource = from_body(body, 0)
+        names = origins.former_names(resource.name, reach)
+        for patch in known:
+            if _is_meant(patch, resource, names):
+                found = _written(patch, body, path, value)
+                if found is not None:
+                    return patch.at(found)
+        return None
+
+    return of
+
+
+def _patches(reach: Reach, limits: Limits) -> Iterator[_Patch]:
+    """Every patch that *reach* applies, the one that comes last first: what is built from is patched before."""
+    from render.yaml import positions
+
+    for file in reach.kustomizations:
+        documents, _, data = kustomization.load(file, limits)
+        for document in documents:
+            for key in ("patchesJson6902", "patches", "patchesStrategicMerge"):
+                entries = document.body.get(key)
+                for index, entry in reversed(
+                    [*enumerate(entries if isinstance(entries, list) else ())]
+                ):
+                    line, _ = positions.locate(data, document.origin, (key, index))
+                    if isinstance(entry, dict) and "patch" in entry:
+                        inner = (key, index, "patch")
+                        line, _ = positions.locate(data, document.origin, inner)
+                    yield from reversed(_entry(file, line, entry, limits))
+
+
+def _entry(file: str, line: int, entry: Any, limits: Limits) -> list[_Patch]:
+    """The documents of one *entry* of the kustomization *file*, which holds its text from after *line* on."""
+    target = entry.get("target") if isinstance(entry, dict) else None
+    named, inline = text_at(entry, "path"), text_at(entry, "patch")
+    if isinstance(entry, str):
+        is_inline = "\n" in entry or entry.startswith("{")
+        named, inline = ("", entry) if is_inline else (entry, "")
+    if inline:
+        return _documents(file, line, inline.encode("utf-8", "replace"), target, limits)
+    name = os.path.normpath(os.path.join(os.path.dirname(file), named))
+    text = files.read(name, name, limits.file_bytes) if named else b""
+    return [] if isinstance(text, Diagnostic) else _documents(name, 0, text, target, limits)
+
+
+def _documents(
+    file: str, above: int, text: bytes, target: Tree | None, limits: Limits
+) -> list[_Patch]:
+    head = text.lstrip()[:1]
+    if head in (b"-", b"[") and not text.lstrip().startswith(b"---"):
+        text, above = f"{_OPS}:\n".encode() + re.sub(rb"(?m)^", b" ", text), above - 1
+    found = read(text, file, limits).documents
+    return [_Patch(file, above, text, one, target) for one in found]
+
+
+def _is_meant(patch: _Patch, resource: Resource, names: Sequence[str]) -> bool:
+    if patch.target is None:
+        body = patch.document.body
+        name = text_at(body.get("metadata"), "name")
+        return text_at(body, "kind") == resource.kind and name in names
+    kind, name = text_at(patch.target, "kind"), text_at(patch.target, "name")
+    return _selects(kind, (resource.kind,)) and _selects(name, names)
+
+
+def _selects(pattern: str, names: Sequence[str]) -> bool:
+    try:
+        return not pattern or any(re.fullmatch(pattern, name) for name in names)
+    except re.error:
+        return False
+
+
+def _written(patch: _Patch, body: Tree, path: FieldPath, value: Any) -> FieldPath | None:
+    """Where *patch* sets *path* of *body* to *value*."""
+    operations = patch.document.body.get(_OPS)
+    if not isinstance(operations, list):
+        return _same(patch.document.body, body, path, value)
+    for index, one in reversed([*enumerate(operations)]):
+        if not isinstance(one, dict) or one.get("op") not in ("add", "replace"):
+            continue
+        steps = _steps(text_at(one, "path"), body)
+        if path[: len(steps)] == steps:
+            found = _same(one.get("value"), _at(body, steps), path[len(steps) :], value)
+            if found is not None:
+                return (_OPS, index, "value", *found)
+    return None
+
+
+def _same(given: Any, built: Any, path: FieldPath, value: Any) -> FieldPath | None:
+    """The way to *path* in *given*, if *value* is there; items of lists have names, or else their places."""
+    way: list[str | int] = []
+    for step in path:
+        if isinstance(step, int):
+            item = built[step]
+            step = _place_of(item, step, given)  # noqa: PLW2901 - the same step in another list
+        else:
+            item = built[step]
+        if not _has(given, step):
+            return None
+        way.append(step)
+        given, built = given[step], item
+    return tuple(way) if given == value else None
+
+
+def _place_of(item: Any, step: int, given: Any) -> int:
+    name = text_at(item, "name")
+    if name and isinstance(given, list):
+        return next((n for n, one in enumerate(given) if text_at(one, "name") == name), -1)
+    return step
+
+
+def _steps(pointer: str, body: Any) -> FieldPath:
+    """The path that the JSON *pointer* means in *body*."""
+    steps: list[str | int] = []
+    for part in pointer.split("/")[1:]:
+        key: str | int = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(body, list):
+            key = len(body) - 1 if part == "-" else int(part) if part.isdecimal() else -1
+        steps.append(key)
+        body = body[key] if _has(body, key) else None
+    return tuple(steps)
+
+
+def _at(body: Any, path: FieldPath) -> Any:
+    for step in path:
+        if not _has(body, step):
+            return _NOTHING
+        body = body[step]
+    return body
+
+
+def _has(value: Any, step: str | int) -> bool:
+    if isinstance(step, int):
+        return isinstance(value, list) and 0 <= step < len(value)
+    return isinstance(value, dict) and step in value

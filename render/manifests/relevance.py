@@ -1,0 +1,186 @@
+"""What of a repository can hold or reach what KubeVirt reads: the rest is neither parsed, nor built, nor judged."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic
+from render.manifests import kustomization
+from render.manifests.discover import skipped
+from render.model.resource import OWN, SNAPSHOT, text_at
+from render.model.tree import Tree
+from render.system import files
+from render.yaml.reader import Limits
+
+_KUBEVIRT = b"kubevirt.io"
+_OWN = b"virt-render.dev/"
+#: Objects without a word of KubeVirt's to which a volume may lead: they say that there is no label.
+_CLAIMS = (b"PersistentVolumeClaim", b"VolumeSnapshot")
+_INFERS = b"inferFromVolume"
+_CLAIM_KINDS = frozenset({("", "PersistentVolumeClaim"), (SNAPSHOT, "VolumeSnapshot")})
+_SEPARATOR = re.compile(rb"^---", re.MULTILINE)
+_NEAR = 3
+
+
+def may_hold(data: bytes) -> bool:
+    """Whether an object of KubeVirt's, or one of ours, may stand in the text *data*."""
+    return _KUBEVIRT in data or _OWN in data
+
+
+def may_be_claim(data: bytes) -> bool:
+    """Whether a claim or a snapshot may stand in *data*."""
+    return any(word in data for word in _CLAIMS)
+
+
+def infers(data: bytes) -> bool:
+    """Whether a VM in *data* may ask for what a claim says."""
+    return _INFERS in data
+
+
+def concerns(body: Tree) -> bool:
+    """Whether KubeVirt reads the object *body*, or we do."""
+    group = text_at(body, "apiVersion").rpartition("/")[0]
+    if group in (OWN, "template.openshift.io") or group.endswith("kubevirt.io"):
+        return True
+    kind = text_at(body, "kind")
+    return (group, kind) in _CLAIM_KINDS or (group, kind) == ("apps", "ControllerRevision")
+
+
+def is_claim(body: Tree) -> bool:
+    """Whether *body* is a claim or a snapshot, to which a volume may lead."""
+    group = text_at(body, "apiVersion").rpartition("/")[0]
+    return (group, text_at(body, "kind")) in _CLAIM_KINDS
+
+
+class Globs(NamedTuple):
+    """Patterns for paths below the folder *top*, as in a .gitignore without negation.
+
+    One without a slash means a name at any depth; what matches a folder matches everything below it.
+    """
+
+    top: str = ""
+    patterns: tuple[str, ...] = ()
+
+    def match(self, real: str) -> str:
+        """The first pattern that the resolved path *real*, or a folder around it, matches; ``""`` if none does."""
+        below = real.removeprefix(self.top.rstrip("/") + "/")
+        if not self.patterns or below == real:
+            return ""
+        return next((one for one in self.patterns if _expression(one).match(below)), "")
+
+    def match_whole(self, real: str) -> bool:
+        """Whether a pattern matches the resolved path *real* itself."""
+        below = real.removeprefix(self.top.rstrip("/") + "/")
+        return below != real and any(_expression(one, "").match(below) for one in self.patterns)
+
+
+_PIECE = re.compile(r"\*\*/|/\*\*|\*\*|\*|\?|\[!?[^\]]+\]|.", re.DOTALL)
+_MEANINGS = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+@cache
+def _expression(pattern: str, below: str = "(?:/.*)?") -> re.Pattern[str]:
+    """The expression that *pattern* stands for, and *below* of what lies in what it matches."""
+    anchored = "/" in pattern.rstrip("/")
+    pieces = (_meaning(piece) for piece in _PIECE.findall(pattern.strip("/")))
+    start = "" if anchored else "(?:.*/)?"
+    return re.compile(f"{start}{''.join(pieces)}{below}\\Z", re.DOTALL)
+
+
+def _meaning(piece: str) -> str:
+    if piece[0] == "[" and len(piece) > 1:
+        return f"[{piece[1:-1].replace('!', '^', 1)}]".replace("\\", r"\\")
+    return _MEANINGS.get(piece) or re.escape(piece)
+
+
+class Scope(NamedTuple):
+    """That only what can hold or reach an object of KubeVirt's counts, and of that nothing in *exclude*.
+
+    *lenient*: what a walk meets and cannot read is a note, since nobody says that a VM stands in it. *drop*: of the
+    other objects in a file that counts nothing is known afterwards.
+    """
+
+    exclude: Globs = Globs()
+    lenient: bool = True
+    drop: bool = True
+
+
+class Texts:
+    """Whether files may hold an object of KubeVirt's, each looked at once."""
+
+    __slots__ = ("_known", "_limits")
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._known: dict[str, bool] = {}
+
+    def any(self, paths: Iterable[str]) -> bool:
+        """Whether one of the files *paths* may."""
+        return any(map(self._may_hold, paths))
+
+    def _may_hold(self, path: str) -> bool:
+        real = os.path.realpath(path)
+        found = self._known.get(real)
+        if found is None:
+            data = files.read(real, path, self._limits.file_bytes)
+            found = self._known[real] = isinstance(data, bytes) and may_hold(data)
+        return found
+
+    def anywhere(self, folder: str) -> bool:
+        """Whether a file below *folder* may."""
+        return any(
+            self.any(os.path.join(at, name) for name in names) for at, _, names in os.walk(folder)
+        )
+
+    def reached(self, top: str) -> bool:
+        """Whether the kustomization of the folder *top* reaches a file that may."""
+        reach = kustomization.reach(top, self._limits, allow_remote=True)
+        return self.any((*reach.kustomizations, *reach.resources, *reach.others))
+
+
+def of_kubevirt(diagnostics: Sequence[Diagnostic], data: bytes) -> tuple[list[Diagnostic], int]:
+    """Of the *diagnostics* about the text *data* those in documents that may hold an object of KubeVirt's.
+
+    What is a template and not yet YAML is a note: nobody can apply it as it is; the second answer counts those.
+    """
+    if not diagnostics:
+        return [], 0
+    starts = [0, *(found.start() for found in _SEPARATOR.finditer(data)), len(data)]
+    lines = data.split(b"\n")
+    offsets = [0]
+    for line in lines:
+        offsets.append(offsets[-1] + len(line) + 1)
+    found = list(_of_kubevirt(diagnostics, data, starts, lines, offsets))
+    return found, sum(one.code == codes.FILE_SKIPPED.number for one in found)
+
+
+def _of_kubevirt(
+    diagnostics: Iterable[Diagnostic],
+    data: bytes,
+    starts: Sequence[int],
+    lines: Sequence[bytes],
+    offsets: Sequence[int],
+) -> Iterator[Diagnostic]:
+    from bisect import bisect_right
+
+    for found in diagnostics:
+        line = found.location.line
+        if not found.is_error or not line or line > len(lines):
+            yield found
+            continue
+        index = bisect_right(starts, offsets[line - 1], hi=len(starts) - 1)
+        document = data[starts[index - 1] : starts[index]]
+        if not may_hold(document):
+            continue
+        if found.code == codes.YAML_SYNTAX.number and is_template(lines, line):
+            yield skipped(found.location.file, "a template, not yet YAML")
+        else:
+            yield found
+
+
+def is_template(lines: Sequence[bytes], line: int) -> bool:
+    """Whether a ``{{ }}`` or ``{% %}`` stands in *line* (from 1) or right before it."""
+    return any(b"{{" in text or b"{%" in text for text in lines[max(line - _NEAR, 0) : line])

@@ -1,0 +1,138 @@
+"""Folders that are applied each by itself: the loose files of one are one input, and names count within it."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+from render.manifests.relevance import Globs
+from render.manifests.sources import LOCK, Documents
+from render.model.resource import CLUSTER_SCOPED, OWN, ResourceRef, from_body
+from render.yaml.reader import Document
+
+_Identity = tuple[str, ResourceRef]
+
+
+def split(loose: Documents, named: Globs, namespace: str) -> list[Documents]:
+    """*loose* in one part a root: the folders that *named* matches, else those with a lock or with the same names.
+
+    Where two folders side by side hold an object of the same kind and name (in *namespace* where it names none), each
+    folder beside them is a root too, as an ApplicationSet lays them out. What lies in no root stays together, first.
+    """
+    files = sorted({document.origin.file for document in loose.documents})
+    if named.patterns:
+        folders = {file: _named(file, named) for file in files}
+    else:
+        locked = [
+            folder
+            for file in files
+            if os.path.basename(file) == LOCK and (folder := os.path.dirname(file))
+        ]
+        folders = {file: _around(file, locked) for file in files}
+        rest = [file for file in files if not folders[file]]
+        _detect(folders, _among(_identities(loose.documents, namespace), rest), rest)
+    parts: dict[str, Documents] = {}
+    for document in loose.documents:
+        folder = folders[document.origin.file]
+        _part(parts, folder, loose).documents.append(document)
+    if len(parts) < 2:  # noqa: PLR2004 - one part is all of it
+        loose.folder = next(iter(parts), "") or loose.folder
+        return [loose]
+    for found in loose.diagnostics:
+        around = _around(found.location.file, parts)
+        _part(parts, around, loose).diagnostics.append(found)
+    for file in loose.data:
+        loose.data.lend(file, _part(parts, folders.get(file) or _around(file, parts), loose).data)
+    first, *others = (parts[folder] for folder in sorted(parts))
+    first.passed, first.unseen = loose.passed, loose.unseen
+    return [first, *others]
+
+
+def _part(parts: dict[str, Documents], folder: str, loose: Documents) -> Documents:
+    if folder not in parts:
+        parts[folder] = Documents(folder=folder or loose.folder)
+    return parts[folder]
+
+
+def _around(file: str, folders: Iterable[str]) -> str:
+    """The innermost of *folders* in which *file* lies, ``""`` where it lies in none."""
+    known = [folder for folder in folders if folder and file.startswith(f"{folder}/")]
+    return max(known, key=len, default="")
+
+
+def _named(file: str, named: Globs) -> str:
+    """The innermost folder around *file* that a pattern of *named* matches, ``""`` without one."""
+    folder = os.path.dirname(file)
+    while folder not in ("", "/"):
+        if named.match_whole(os.path.realpath(folder)):
+            return folder
+        folder = os.path.dirname(folder)
+    return ""
+
+
+def _identities(documents: Iterable[Document], namespace: str) -> Mapping[_Identity, list[str]]:
+    """The files of each object, by what it is called."""
+    found: dict[_Identity, list[str]] = {}
+    for document in documents:
+        one = from_body(document.body, 0)
+        scope = "" if one.kind in CLUSTER_SCOPED else one.namespace or namespace
+        if one.name and one.group != OWN:
+            identity = (one.group, ResourceRef(one.kind, scope, one.name))
+            found.setdefault(identity, []).append(document.origin.file)
+    return {identity: files for identity, files in found.items() if len(files) > 1}
+
+
+def _detect(
+    folders: dict[str, str], same: Mapping[_Identity, Sequence[str]], files: Sequence[str]
+) -> None:
+    """Set for each of *files* the folder that is its root, as far as names that stand twice say so."""
+    above = {_fork(group) for group in same.values()} - {None}
+    if not above:
+        return
+    fork = min((one for one in above if one is not None), key=lambda one: (len(one), one))
+    inside: dict[str, list[str]] = {}
+    rest: list[str] = []
+    for file in files:
+        steps = file.split("/")
+        if tuple(steps[: len(fork)]) == fork and len(steps) > len(fork) + 1:
+            inside.setdefault("/".join(steps[: len(fork) + 1]), []).append(file)
+        else:
+            rest.append(file)
+    for folder, members in inside.items():
+        for file in members:
+            folders[file] = folder
+    for members in (*inside.values(), rest):
+        if len(members) < len(files):
+            _detect(folders, _among(same, members), members)
+
+
+def _among(
+    same: Mapping[_Identity, Sequence[str]], files: Sequence[str]
+) -> dict[_Identity, list[str]]:
+    """Of the objects that stand several times those that do so in *files*."""
+    known = set(files)
+    found = {identity: [one for one in group if one in known] for identity, group in same.items()}
+    return {identity: group for identity, group in found.items() if len(group) > 1}
+
+
+def _fork(files: Sequence[str]) -> tuple[str, ...] | None:
+    """The steps to the folder below which *files* lie in different folders; None where they do not part so."""
+    folders = sorted({tuple(file.split("/")[:-1]) for file in files})
+    first, last = folders[0], folders[-1]  # what these share, all do
+    common = tuple(
+        one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    )
+    return common if first != last and common not in folders else None
+
+
+class Distance(NamedTuple):
+    """How far a folder is from another: steps up and down; the shown name decides where that is the same."""
+
+    steps: int
+    folder: str
+
+
+def distance(one: str, other: str) -> Distance:
+    """How far the folder *other* is from *one*."""
+    path = os.path.relpath(other, one)
+    return Distance(0 if path == "." else path.count("/") + 1, other)

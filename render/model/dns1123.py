@@ -1,0 +1,44 @@
+"""Names that DNS allows, as Kubernetes checks them.
+
+Upstream: k8s.io/apimachinery/pkg/util/validation/validation.go (IsDNS1123Label, IsDNS1123Subdomain).
+"""
+
+import re
+from functools import lru_cache
+
+_LONGEST_LABEL = 63
+_LONGEST_SUBDOMAIN = 253
+_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+_ENDS = "must start and end with an alphanumeric character"
+_LABEL_FAULT = (
+    f"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and {_ENDS} "
+    f"(e.g. 'my-name',  or '123-abc', regex used for validation is '{_LABEL}')"
+)
+_SUBDOMAIN_FAULT = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
+    f"and {_ENDS} (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
+)
+_is_label = re.compile(_LABEL).fullmatch
+
+
+def too_long(text: str, most: int) -> tuple[str, ...]:
+    """The fault of a *text* of more than *most* bytes, which Kubernetes calls characters."""
+    if len(text) <= most and (text.isascii() or len(text.encode()) <= most):
+        return ()
+    return (f"must be no more than {most} characters",)
+
+
+@lru_cache(maxsize=4096)
+def label_faults(name: str) -> tuple[str, ...]:
+    """Why *name* is no DNS label, in Kubernetes' words; nothing if it is one."""
+    faults = too_long(name, _LONGEST_LABEL)
+    if _is_label(name):
+        return faults
+    return (*faults, "must not contain dots" if re.fullmatch(_SUBDOMAIN, name) else _LABEL_FAULT)
+
+
+def subdomain_faults(name: str) -> tuple[str, ...]:
+    """Why *name* is no DNS subdomain, in Kubernetes' words; nothing if it is one."""
+    faults = too_long(name, _LONGEST_SUBDOMAIN)
+    return faults if re.fullmatch(_SUBDOMAIN, name) else (*faults, _SUBDOMAIN_FAULT)

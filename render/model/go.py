@@ -1,0 +1,81 @@
+"""How Go prints values and matches patterns, where KubeVirt's messages and rules show it."""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+_ESCAPES = {
+    "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v",
+    "\\": "\\\\", '"': '\\"',
+}  # fmt: skip
+_BYTE, _BASIC_PLANE = 0x80, 0x10000
+# Patterns are compiled by the first call that needs them: most processes render one or two machines.
+_PCI_ADDRESS = r"[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]"
+
+
+def quoted(text: str) -> str:
+    """*text* as ``%q`` prints it."""
+    return f'"{"".join(map(_escaped, text))}"'
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if code < _BYTE:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < _BASIC_PLANE else f"\\U{code:08x}"
+
+
+def listed(items: Iterable[str]) -> str:
+    """A list as ``%v`` prints it: ``[a b]``."""
+    return f"[{' '.join(items)}]"
+
+
+def is_pci_address(text: str) -> bool:
+    """Whether *text* is a PCI address (upstream: ParsePciAddress in pkg/util/hardware/hw_utils.go)."""
+    return re.fullmatch(_PCI_ADDRESS, text) is not None
+
+
+def path_matches(pattern: str, text: str) -> bool:
+    """Go's ``filepath.Match``; what is no pattern matches nothing."""
+    start = pattern.removesuffix("*")
+    if _SPECIAL.isdisjoint(start):
+        rest = text.removeprefix(start)
+        return text.startswith(start) and (not rest or (start != pattern and "/" not in rest))
+    matcher = _matcher(pattern)
+    return matcher is not None and matcher.fullmatch(text) is not None
+
+
+_SPECIAL = frozenset("*?[\\")
+_GLOB = (
+    r"(?P<star>\*)|(?P<any>\?)|\\(?P<escaped>.)"
+    r"|\[(?P<not>\^)?(?P<ranges>(?:(?:\\.|[^\]\\-])(?:-(?:\\.|[^\]\\-]))?)+)\]|(?P<plain>[^\[\\])"
+)
+_RANGE = r"\\?(.)(?:-\\?(.))?"
+
+
+@lru_cache(maxsize=64)
+def _matcher(pattern: str) -> re.Pattern[str] | None:
+    out, end = "", 0
+    for part in re.finditer(_GLOB, pattern, re.DOTALL):
+        if part.start() != end:
+            return None
+        end = part.end()
+        if part["star"]:
+            out += "[^/]*"
+        elif part["any"]:
+            out += "[^/]"
+        elif part["ranges"]:
+            spans = "".join(
+                f"{re.escape(low)}-{re.escape(high or low)}"
+                for low, high in re.findall(_RANGE, part["ranges"], re.DOTALL)
+                if not high or low <= high
+            )
+            known = f"[{spans}]" if spans else "(?!)"
+            out += f"(?!{known})." if part["not"] else known
+        else:
+            out += re.escape(part["escaped"] or part["plain"])
+    return re.compile(out, re.DOTALL) if end == len(pattern) else None

@@ -1,0 +1,157 @@
+"""KubeVirt releases, and what exists only in some of them.
+
+Whatever changed between releases (a rule, a stage, a check, a row of data) stands in its place, wrapped by `since` or
+`until`; `in_force` takes the wrapping off. Nothing else asks for a release.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Generic, NamedTuple, TypeVar, overload
+
+from render.model.resource import INSTANCETYPE, KUBEVIRT
+
+T = TypeVar("T")
+
+#: Major, minor and patch. A window opens and closes at a patch release where one changed the rule.
+Version = tuple[int, int, int]
+
+_FIRST: Version = (0, 0, 0)
+_LAST: Version = (99, 0, 0)
+
+
+class Windowed(NamedTuple, Generic[T]):
+    """An *item* that exists from *since* on, and before *until*."""
+
+    item: T
+    since: Version = _FIRST
+    until: Version = _LAST
+
+
+Items = tuple[T | Windowed[T], ...]
+"""Things of one kind, some of them of some releases only."""
+
+
+@cache
+def version(text: str) -> Version:
+    """``1.8``, ``v1.8`` or ``v1.8.4`` as numbers; a patch release that is not said counts as the first."""
+    major, minor, *patch = text.removeprefix("v").split(".")
+    return int(major), int(minor), int(patch[0]) if patch else 0
+
+
+@overload
+def since(release: str, item: Windowed[T]) -> Windowed[T]: ...
+@overload
+def since(release: str, item: T) -> Windowed[T]: ...
+def since(release: str, item: T | Windowed[T]) -> Windowed[T]:
+    """*item*, which exists from *release* on."""
+    if isinstance(item, Windowed):
+        return Windowed(item.item, version(release), item.until)
+    return Windowed(item, version(release))
+
+
+@overload
+def until(release: str, item: Windowed[T]) -> Windowed[T]: ...
+@overload
+def until(release: str, item: T) -> Windowed[T]: ...
+def until(release: str, item: T | Windowed[T]) -> Windowed[T]:
+    """*item*, which *release* no longer has."""
+    if isinstance(item, Windowed):
+        return Windowed(item.item, item.since, version(release))
+    return Windowed(item, _FIRST, version(release))
+
+
+@overload
+def in_force(items: Iterable[Windowed[T]], release: Version) -> tuple[T, ...]: ...
+@overload
+def in_force(items: Iterable[T | Windowed[T]], release: Version) -> tuple[T, ...]: ...
+def in_force(items: Iterable[T | Windowed[T]], release: Version) -> tuple[T, ...]:
+    """Those of *items* that exist in *release*, in order and without their windows."""
+    found: list[T] = []
+    for item in items:
+        if not isinstance(item, Windowed):
+            found.append(item)
+        elif item.since <= release < item.until:
+            found.append(item.item)
+    return tuple(found)
+
+
+def holds(fact: Windowed[str], release: Version) -> bool:
+    """Whether a *fact* about KubeVirt, put into words, is true of *release*."""
+    return fact.since <= release < fact.until
+
+
+def variant(items: Iterable[T | Windowed[T]], release: Version) -> T:
+    """The first of *items*, forms of one thing, that exists in *release*."""
+    return in_force(items, release)[0]
+
+
+#: The releases that are rendered for, the oldest first, each by its newest patch. What they differ in is data of
+#: ``schemas/`` (fields, catalogues), and a window wherever code asks.
+RELEASES: tuple[Version, ...] = (
+    (1, 4, 1),
+    (1, 5, 3),
+    (1, 6, 6),
+    (1, 7, 4),
+    (1, 8, 4),
+    (1, 9, 0),
+)
+NEWEST: Version = RELEASES[-1]
+_BY_MINOR = {release[:2]: release for release in RELEASES}
+_DIGITS = 3
+
+#: API group -> its versions, the current one first; all others are converted to that of the newest release.
+_SERVED: dict[str, tuple[str | Windowed[str], ...]] = {
+    KUBEVIRT: ("v1", "v1alpha3"),
+    INSTANCETYPE: (
+        since("1.10", "v1"),
+        "v1beta1",
+        until("1.6", "v1alpha2"),
+        until("1.6", "v1alpha1"),
+    ),
+}
+
+
+@cache
+def served(group: str, release: Version) -> tuple[str, ...]:
+    """The versions of an API *group* that KubeVirt *release* serves, the current one first."""
+    return in_force(_SERVED.get(group, ()), release)
+
+
+@cache
+def release_named(text: str) -> Version | None:
+    """The release that *text* (``1.8``, ``v1.8``, ``1.8.2``, ``openshift-4.21``) asks for, None if none that we know.
+
+    Without a patch release, the newest of its minor release.
+    """
+    if text.startswith("openshift-"):
+        from render.model.cluster_release import openshift
+
+        return release_named(openshift(text) or "")
+    if not is_version(text):
+        return None
+    found = version(text)
+    known = _BY_MINOR.get(found[:2])
+    return found if known and text.count(".") > 1 else known
+
+
+def is_version(text: str) -> bool:
+    """Whether *text* is written as releases are: ``1.8``, ``v1.8``, ``v1.8.4``."""
+    parts = text.removeprefix("v").split(".")
+    return len(parts) in (2, 3) and all(
+        len(part) <= _DIGITS and part.isascii() and part.isdecimal() for part in parts
+    )
+
+
+def newest_patch(release: Version) -> Version:
+    """The newest known patch of the minor release of *release*."""
+    return _BY_MINOR[release[:2]]
+
+
+def minor(release: Version) -> str:
+    """``1.8``."""
+    return f"{release[0]}.{release[1]}"
+
+
+def tag(release: Version) -> str:
+    """``v1.8.4``."""
+    return f"v{release[0]}.{release[1]}.{release[2]}"

@@ -1,0 +1,292 @@
+"""Which field of which object brought a change of a VM."""
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from render.diff.compare import ORDER, Item, Route
+from render.diff.impact import ChangeSource
+from render.model import tree
+from render.model.cluster_config import DECIDED
+from render.model.fieldpath import FieldPath
+from render.model.kinds import KIND_CLASSES
+from render.model.provenance import Provenance
+from render.model.resource import ResourceRef, from_body, text_at
+from render.model.tree import Tree
+from render.pipeline.input import definitions
+from render.pipeline.machine import TEMPLATE, Machine, SettingsSource
+from render.pipeline.result import Rendered
+from render.pipeline.stages import merging, start
+
+_TEMPLATE: Route = ("spec", "template")
+_REVISION = "ControllerRevision"
+#: Of the end of a name that says what the content is.
+_HASH_LENGTH = len("-f79c7m9t64")
+_CONFIGURATION = ("spec", "configuration")
+SideName = Literal["before", "after"]
+Key = tuple[str, str, str]
+
+#: Fields of a VMI, and of which others KubeVirt computes them.
+_COMPUTED: tuple[tuple[Route, tuple[Route, ...]], ...] = (
+    (("spec", "domain", "cpu", "maxSockets"), (("spec", "domain", "cpu", "sockets"),)),
+    (
+        ("spec", "domain", "memory", "maxGuest"),
+        (
+            ("spec", "domain", "memory", "guest"),
+            ("spec", "domain", "memory", "hugepages"),
+            ("spec", "domain", "launchSecurity"),
+            ("spec", "domain", "cpu", "realtime"),
+            ("spec", "domain", "cpu", "numa"),
+            ("spec", "architecture"),
+        ),
+    ),
+    (("spec", "domain", "cpu"), (("spec", "domain", "resources"),)),
+    (("spec", "domain", "memory"), (("spec", "domain", "resources"),)),
+    (("spec", "domain", "devices", "disks"), (("spec", "volumes"),)),
+    (("spec", "domain", "devices", "interfaces"), (("spec", "networks"),)),
+    (("spec", "networks"), (("spec", "domain", "devices", "interfaces"),)),
+)
+#: So much of a VMI that what differs in it says nothing.
+_BROAD: frozenset[Route] = frozenset(
+    {("spec",), ("spec", "domain"), ("spec", "domain", "devices"), ("metadata",)}
+)
+
+
+class SideIndex(NamedTuple):
+    """Where the objects of one side were given, by identity.
+
+    *rendered* are the machines of the rendering that came before, if any;
+    *cluster* is where the settings of the cluster come from, if they are not the defaults; *copied*: of which object
+    of the input an object is a copy that the rendering made.
+    """
+
+    side: SideName
+    places: Mapping[Key, int]
+    rendered: Mapping[Key, Machine]
+    cluster: SettingsSource | None
+    copied: Mapping[Key, ResourceRef] = {}
+
+
+class Transition:
+    """A VM *before* and *after* a change, the *sides* that they belong to, and the identity of the VM."""
+
+    __slots__ = ("_provenance", "after", "before", "key", "sides")
+
+    def __init__(
+        self, before: Machine, after: Machine, sides: tuple[SideIndex, SideIndex], key: Key
+    ) -> None:
+        self.before = before
+        self.after = after
+        self.sides = sides
+        self.key = key
+        self._provenance: dict[int, list[Provenance]] = {}
+
+    def provenance(self, machine: Machine, side: SideIndex) -> list[Provenance]:
+        """What definitions and presets decide in the VMI of *machine*, which is that of *side*."""
+        found = self._provenance.get(id(machine))
+        if found is None:
+            rendered = side.rendered.get(self.key)
+            found = [*_traced(machine), *(_traced(rendered) if rendered else ())]
+            self._provenance[id(machine)] = found
+        return found
+
+
+def of_vm(route: Route, change: Transition) -> ChangeSource | None:
+    """Where a field of the stored VM was written that changed."""
+    return _written(_in_order(route), change) or _rewritten(route, change)
+
+
+def of_vmi(route: Route, change: Transition) -> ChangeSource | None:
+    """What brought the change at *route* of the VMI; None if nobody can say."""
+    route = _in_order(route)
+    old, new = change.sides
+    return (
+        _decided(route, change, change.after, new)
+        or _named(route, change.after, new)
+        or _written((*_TEMPLATE, *route), change)
+        or _decided(route, change, change.before, old)
+        or _named(route, change.before, old)
+        or _setting(route, change.sides)
+        or _computed(route, change)
+        or _around(route, change)
+        or _nearest(route, change)
+    )
+
+
+def _in_order(route: Route) -> Route:
+    """The list whose order changed, if *route* is an order."""
+    return route[:-1] if route[-1] is ORDER else route
+
+
+def _computed(route: Route, change: Transition) -> ChangeSource | None:
+    """The source of what KubeVirt computes from another field."""
+    for place, sources in _COMPUTED:
+        if route[: len(place)] == place:
+            for source in sources:
+                item = (route[len(place)],) if _is_item(route, place) else ()
+                found = _around((*source, *item), change) or _around(source, change)
+                if found:
+                    return found
+    return _written(route, change) if route[:1] == ("metadata",) else None
+
+
+def _is_item(route: Route, place: Route) -> bool:
+    return len(route) > len(place) and isinstance(route[len(place)], Item)
+
+
+def _around(route: Route, change: Transition) -> ChangeSource | None:
+    """The field at *route*, or the nearest one around it, that the two states have otherwise."""
+    old_side, new_side = change.sides
+    found = _decided(route, change, change.after, new_side) or _decided(
+        route, change, change.before, old_side
+    )
+    while found is None and route and route not in _BROAD:
+        old, new = (
+            tree.get(machine.given, *_path((*_TEMPLATE, *route), machine.given))
+            for machine in (change.before, change.after)
+        )
+        found = _written((*_TEMPLATE, *route), change) if old != new else None
+        route = route[:-1]
+    return found
+
+
+def _nearest(route: Route, change: Transition) -> ChangeSource | None:
+    """The nearest field around *route* that a manifest has: the controller did something with it by itself."""
+    while route and route not in _BROAD:
+        found = _written((*_TEMPLATE, *route), change)
+        if found:
+            return found
+        route = route[:-1]
+    return None
+
+
+def _setting(route: Route, sides: tuple[SideIndex, SideIndex]) -> ChangeSource | None:
+    """The setting of the cluster behind *route* that the two states have otherwise."""
+    for place, fields in DECIDED:
+        if route[: len(place)] == place:
+            for field in fields:
+                path = (*_CONFIGURATION, *field)
+                old, new = (tree.get(one.cluster and one.cluster.kubevirt, *path) for one in sides)
+                side = sides[1] if new is not None else sides[0]
+                if old != new and side.cluster is not None:
+                    return _source(side.cluster.resource.ref, side.cluster.origin(path) or (), side)
+    return None
+
+
+def _traced(machine: Machine) -> list[Provenance]:
+    """What instancetype, preference and presets decide in the VMI of *machine*."""
+    if machine.context.traced and machine.template:
+        return machine.provenance
+    made = machine.under(machine.context.settings)
+    made.context = made.context._replace(traced=True)
+    made.diagnostics, made.provenance = [], [*machine.provenance]
+    start.create_vmi(made)
+    if made.context.presets:
+        merging.merge_presets(made)
+    return made.provenance
+
+
+def _decided(
+    route: Route, change: Transition, machine: Machine, side: SideIndex
+) -> ChangeSource | None:
+    path = _path(route, machine.template)
+    for one in change.provenance(machine, side):
+        field = one.field[len(TEMPLATE) :]
+        short = min(len(field), len(path))
+        if one.source and not one.decider and field[:short] == path[:short]:
+            return _source(one.source, one.source_field, side)
+    return None
+
+
+def _path(route: Route, root: Tree) -> FieldPath:
+    """*route* in *root* with the positions of items instead of their names."""
+    found: list[str | int] = []
+    node: object = root
+    for step in route:
+        if isinstance(step, Item) and isinstance(node, list):
+            names = [tree.get(item, "name") for item in node]
+            if step not in names:
+                break
+            found.append(names.index(str(step)))
+        else:
+            found.append(str(step))
+        node = tree.get(node, found[-1])
+    return tuple(found)
+
+
+def _named(route: Route, machine: Machine, side: SideIndex) -> ChangeSource | None:
+    """The matcher that an annotation of the VMI names."""
+    for kind_class in KIND_CLASSES:
+        given = machine.spec.get(kind_class.word)
+        annotation = given and kind_class.annotation_for(given.get("kind", ""))
+        if annotation and ("metadata", "annotations", annotation)[: len(route)] == route:
+            path = ("spec", kind_class.word, "name")
+            ref = machine.resource.ref
+            return ChangeSource(ref, path, _place(ref, side), side.side)
+    return None
+
+
+def _written(route: Route, change: Transition) -> ChangeSource | None:
+    """The field of the manifest: of the one after the change, or of the one before if it is gone from there."""
+    for machine, side in ((change.after, change.sides[1]), (change.before, change.sides[0])):
+        path = _path(route, machine.given)
+        if len(path) == len(route) and tree.get(machine.given, *path) is not None:
+            place = _place(machine.resource.ref, side)
+            return ChangeSource(machine.resource.ref, path, place, side.side)
+    return None
+
+
+def _rewritten(route: Route, change: Transition) -> ChangeSource | None:
+    """The VM itself, for a field that neither manifest has: the cluster wrote it, and the apply takes it back."""
+    side = change.sides[1]
+    return ChangeSource(
+        change.after.resource.ref,
+        _path(route, change.after.vm),
+        _place(change.after.resource.ref, side),
+        side.side,
+    )
+
+
+def _source(ref: ResourceRef, field: FieldPath, side: SideIndex) -> ChangeSource:
+    """The *field* of the object *ref*: of the spec of a definition, of any other object as it is."""
+    original = side.copied.get((ref.kind, ref.namespace, ref.name), ref)
+    return ChangeSource(original, field_in(original, field), _place(original, side), side.side)
+
+
+def field_in(ref: ResourceRef, field: FieldPath) -> FieldPath:
+    """Where the object *ref* has what `Provenance.source_field` calls *field*."""
+    if ref.kind == _REVISION:
+        return ("data", "spec", *field)
+    kinds = definitions.INSTANCETYPES | definitions.PREFERENCES
+    return ("spec", *field) if ref.kind in kinds or ref.kind.endswith("Flavor") else field
+
+
+def setting_of(route: Route, cluster: Tree) -> FieldPath | None:
+    """The setting in the *cluster*'s KubeVirt resource that decides *route* of a VMI where nothing else does."""
+    for place, fields in DECIDED:
+        if route[: len(place)] == place:
+            for field in fields:
+                if tree.get(cluster, *_CONFIGURATION, *field) is not None:
+                    return (*_CONFIGURATION, *field)
+    return None
+
+
+def copies(rendered: Rendered, places: Mapping[Key, int]) -> dict[Key, ResourceRef]:
+    """The definitions that a rendering wrote under names of their own, and the objects of the input behind them."""
+    found: dict[Key, ResourceRef] = {}
+    for body, source in zip(rendered.resources, rendered.sources, strict=True):
+        made = from_body(body, 0).ref if source is None else None
+        if made is None:
+            continue
+        kind, name = made.kind, made.name[:-_HASH_LENGTH]
+        if kind == _REVISION:
+            data = body.get("data")
+            kind, name = text_at(data, "kind"), tree.get(data, "metadata", "name") or ""
+        for namespace in dict.fromkeys((made.namespace, "")):
+            if (kind, namespace, name) in places:
+                found[made.kind, made.namespace, made.name] = ResourceRef(kind, namespace, name)
+                break
+    return found
+
+
+def _place(ref: ResourceRef, side: SideIndex) -> int | None:
+    return side.places.get((ref.kind, ref.namespace, ref.name))

@@ -1,0 +1,71 @@
+"""What pins keep from reaching VMs, to be told once an object and not once a VM."""
+
+from render.diagnostics.codes import OBJECT_CHANGED, OBJECT_GONE
+from render.diagnostics.diagnostic import Diagnostic, Location, at
+from render.model.catalogue import Key
+from render.model.kinds import class_of
+from render.model.resource import ResourceRef
+from render.pipeline.machine import Context, Machine
+from render.pipeline.stages import pins
+from render.revisions.hashes import content_hash
+
+_SHOWN = 3
+
+
+class PinDrift:
+    """Collects what the pins of VMs hold that their objects no longer do."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._hashes: dict[Key, str] = {}
+        self._vms: dict[tuple[Key, str], list[str]] = {}
+
+    def note(self, machine: Machine) -> None:
+        """Remember what the pins of *machine* hold."""
+        for word, definition in machine.pinned.items():
+            pin = pins.pin_of(machine)
+            ref = pin.entries[word].ref if pin else None
+            if ref is not None:
+                scope = "" if "Cluster" in definition.kind else machine.namespace
+                key = Key(ref.kind, scope, definition.name)
+                current = self._current(key)
+                if current != ref.hash:
+                    self._vms.setdefault((key, current), []).append(pins.name_of(machine.resource))
+
+    def _current(self, key: Key) -> str:
+        """The hash of the object as it is now, ``""`` where it is gone."""
+        if key not in self._hashes:
+            definition = self._context.catalogue.definitions.get(key)
+            if definition is None:
+                definition = self._context.catalogue.elsewhere.get(key)
+            spec = definition.content if definition else None
+            if spec is None:
+                spec = self._context.catalogue.bundled.get((key.kind, key.name))
+            self._hashes[key] = "" if spec is None else content_hash(class_of(key.kind), spec)
+        return self._hashes[key]
+
+    def diagnostics(self) -> list[Diagnostic]:
+        """One finding an object."""
+        found = []
+        for (key, current), vms in self._vms.items():
+            shown = ", ".join(sorted(vms)[:_SHOWN])
+            if len(vms) > _SHOWN:
+                shown += f" and {len(vms) - _SHOWN} more"
+            definition = self._context.catalogue.definitions.get(key)
+            place = Location(resource=ResourceRef(*key))
+            if definition and definition.resource:
+                place = at(definition.resource, ("spec",))
+            if current:
+                keeps = "it keeps" if len(vms) == 1 else "they keep"
+                message = f"{ResourceRef(*key)} differs from what {shown} {_are(vms)} pinned to;"
+                message += f" {keeps} the old content"
+                cure = "to let a VM have it, run virt-render pin --upgrade VM, or --upgrade-all"
+                found.append(OBJECT_CHANGED.at(place, message, help=cure))
+            else:
+                message = f"{ResourceRef(*key)} is not in the input: {shown} {_are(vms)} rendered from the lock"
+                found.append(OBJECT_GONE.at(place, message))
+        return found
+
+
+def _are(vms: list[str]) -> str:
+    return "is" if len(vms) == 1 else "are"

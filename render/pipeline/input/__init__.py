@@ -1,0 +1,1 @@
+"""From what was handed over to what the stages work on: decoded, checked, indexed."""

@@ -1,0 +1,162 @@
+"""The settings of the cluster: those of a HyperConverged or of a KubeVirt custom resource, else KubeVirt's defaults."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+
+from render import schemas
+from render.diagnostics.codes import (
+    CLUSTER_CONFIG_REFUSED,
+    CLUSTER_SETTINGS,
+    INVALID_CLUSTER_CONFIG,
+    UNKNOWN_FIELD,
+)
+from render.diagnostics.diagnostic import Diagnostic, Related, at
+from render.model import cluster_config, fieldpath
+from render.model.cluster_config import ClusterConfig, builtin, from_kubevirt
+from render.model.fieldpath import FieldPath
+from render.model.release import Version
+from render.model.resource import Resource, from_body
+from render.model.tree import Tree
+from render.pipeline.input import releases
+from render.pipeline.input.definitions import Definitions
+from render.pipeline.machine import SettingsSource
+from render.settings import Settings
+
+
+def load(
+    loaded: Definitions, elsewhere: Sequence[Resource], settings: Settings, start: int
+) -> tuple[ClusterConfig, SettingsSource | None]:
+    """The settings, and where they come from; None where KubeVirt's defaults hold.
+
+    Resources of the input come first, then the one of *settings*, which gets the position *start*, then those
+    *elsewhere*.
+    """
+    given: list[Resource] = [*loaded.clusters]
+    if not given and settings.cluster_config is not None:
+        given = [from_body(settings.cluster_config, start)]
+    held = sorted(given or elsewhere, key=releases.precedence)
+    if not held:
+        return builtin(loaded.release), None
+    first, *others = held
+    loaded.diagnostics += _unused(first, others)
+    is_asked = first not in loaded.clusters and first in given
+    if first.kind == "KubeVirt":
+        config, source = _of_kubevirt(first, loaded, is_reported=not is_asked)
+    else:
+        for other in others:
+            if other.kind == "KubeVirt":  # applied all the same
+                loaded.report(other, schemas.decode_resource(other, loaded.release)[1])
+        config, source = _of_hyperconverged(first, loaded)
+    if source is not None:
+        text = (
+            f"cluster settings come from {first.ref}{' of the configuration' if is_asked else ''}"
+        )
+        loaded.diagnostics.append(CLUSTER_SETTINGS.at(at(first), text))
+    return config, source
+
+
+def _unused(first: Resource, others: Sequence[Resource]) -> Iterator[Diagnostic]:
+    in_use = Related("the one in use", at(first))
+    for other in others:
+        if other.kind == first.kind:
+            text = f"a cluster has one {first.kind} resource, and {first.ref} comes first"
+            yield INVALID_CLUSTER_CONFIG.at(at(other), f"{other.ref} is not used: {text}", in_use)
+        else:
+            text = f"the operator of {first.ref} writes the KubeVirt resource of its cluster"
+            yield CLUSTER_SETTINGS.at(at(other), f"{other.ref} is not used: {text}", in_use)
+
+
+def _of_kubevirt(
+    resource: Resource, loaded: Definitions, *, is_reported: bool
+) -> tuple[ClusterConfig, SettingsSource | None]:
+    decoded, diagnostics = schemas.decode_resource(resource, loaded.release)
+    if is_reported:
+        loaded.report(resource, diagnostics)
+    fault = cluster_config.invalid(decoded)
+    if fault is not None:
+        loaded.diagnostics.append(
+            _ignored(resource, ("spec", "configuration", *fault[0]), fault[1])
+        )
+    source = SettingsSource(resource, decoded, lambda path: path, partial(_kubevirt_in, resource))
+    return source.in_release(loaded.release), source
+
+
+def _kubevirt_in(resource: Resource, release: Version) -> ClusterConfig:
+    return _config(schemas.decode_resource(resource, release)[0], resource.body, release)
+
+
+def _config(decoded: Tree, body: Tree, release: Version) -> ClusterConfig:
+    """The settings that KubeVirt takes from *decoded*: its own defaults where something in there is invalid."""
+    used = {} if cluster_config.invalid(decoded) else decoded
+    # What the operator reports is not part of the typed tree.
+    return from_kubevirt({**used, "status": body.get("status")}, release)
+
+
+def _ignored(resource: Resource, path: FieldPath, text: str) -> Diagnostic:
+    consequence = "KubeVirt keeps its own defaults instead of this configuration"
+    return INVALID_CLUSTER_CONFIG.at(at(resource, path), f"{text}: {consequence}")
+
+
+def _of_hyperconverged(
+    resource: Resource, loaded: Definitions
+) -> tuple[ClusterConfig, SettingsSource | None]:
+    from render.convert import hyperconverged
+
+    found = hyperconverged.kubevirt_of(resource.body, loaded.release)
+    loaded.diagnostics += (
+        UNKNOWN_FIELD.at(
+            at(resource, one.path),
+            f"unknown field {fieldpath.text(one.path)}: {resource.version} of {resource.kind} has none of that name",
+            help=one.help,
+        )
+        for one in found.pruned
+    )
+    loaded.diagnostics += (
+        INVALID_CLUSTER_CONFIG.at(at(resource, _field_of(text)), text) for text in found.warnings
+    )
+    if found.refusal is not None:
+        loaded.diagnostics += (
+            CLUSTER_CONFIG_REFUSED.at(
+                at(resource, cause.path),
+                f"{cause.message}: refused by the {found.refusal.stage}; KubeVirt's defaults are used instead",
+                help=cause.help,
+            )
+            for cause in found.refusal.causes
+        )
+    if found.kubevirt is None:
+        return builtin(loaded.release), None
+    if found.assumptions:
+        values = "; ".join(
+            f"{fieldpath.text(one.path[2:])} {one.text}" for one in found.assumptions
+        )
+        loaded.diagnostics.append(
+            CLUSTER_SETTINGS.at(
+                at(resource), f"assumed, where {resource.ref} says nothing: {values}"
+            )
+        )
+    decoded, _ = schemas.decode(found.kubevirt, "kubevirt.KubeVirt", loaded.release)
+    fault = cluster_config.invalid(decoded)
+    if fault is not None:
+        path = ("spec", "configuration", *fault[0])
+        loaded.diagnostics.append(_ignored(resource, found.origin(path) or (), fault[1]))
+    source = SettingsSource(resource, decoded, found.origin, _in_release(resource))
+    return _config(decoded, found.kubevirt, loaded.release), source
+
+
+def _in_release(resource: Resource) -> Callable[[Version], ClusterConfig]:
+    from render.convert import hyperconverged
+
+    @cache
+    def config(release: Version) -> ClusterConfig:
+        body = hyperconverged.kubevirt_of(resource.body, release).kubevirt
+        if body is None:
+            return builtin(release)
+        return _config(schemas.decode(body, "kubevirt.KubeVirt", release)[0], body, release)
+
+    return config
+
+
+def _field_of(warning: str) -> FieldPath:
+    """The field that a warning of the operator begins with, else the gates, which the others are about."""
+    field = warning.partition(" ")[0].rstrip(":")
+    return fieldpath.parse(field) if field.startswith("spec.") else ("spec", "featureGates")

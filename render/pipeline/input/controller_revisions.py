@@ -1,0 +1,157 @@
+"""What ControllerRevisions hold.
+
+Upstream: pkg/instancetype/compatibility/compatibility.go, at v1.9 and, for the older payloads, at v1.6. v0.55 to v0.57
+stored the spec alone, wrapped; since v0.58 whole objects are stored.
+"""
+
+from collections.abc import Iterable
+
+from render import schemas
+from render.convert import flavors, instancetypes
+from render.diagnostics.codes import DEPRECATED_VERSION, MISSING_FIELD, UNKNOWN_FIELD
+from render.diagnostics.diagnostic import Diagnostic, at
+from render.model import tree
+from render.model.catalogue import Definition, Unfit
+from render.model.release import NEWEST, Version, holds, served, until
+from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, Resource, from_body, text_at
+from render.model.tree import Tree
+from render.pipeline.input.definitions import INSTANCETYPES, PREFERENCES
+from render.settings import Settings
+
+_INSTANCETYPE = "instancetype.VirtualMachineInstancetypeSpec"
+_PREFERENCE = "instancetype.VirtualMachinePreferenceSpec"
+#: What a decoder of Go passes over.
+_IGNORED = (MISSING_FIELD.number, UNKNOWN_FIELD.number)
+_DECODES_OLDER = until("1.7", "revisions with objects older than v1beta1 are decoded")
+
+
+def is_revision(resource: Resource) -> bool:
+    """Whether *resource* is a ControllerRevision."""
+    return resource.group == "apps" and resource.kind == "ControllerRevision"
+
+
+def read(
+    resource: Resource, settings: Settings, release: Version
+) -> tuple[Definition | Unfit, list[Diagnostic]]:
+    """What the ControllerRevision *resource* holds, and what there is to say about its age.
+
+    What *release* does not decode any more is read as v1.6 read it, except where its own answer is asked for.
+    """
+    strict = settings.emit == "expand" and not holds(_DECODES_OLDER, release)
+    older = None if strict else _older(resource, release)
+    if older is None:
+        return _current(resource, release), []
+    if isinstance(older, Unfit):
+        return older, []
+    outdated = DEPRECATED_VERSION.at(
+        at(resource, ("data",)),
+        f"the revision holds a {older.kind} of an API version that KubeVirt >= 1.7 neither serves nor decodes",
+        help=f"store it again as {INSTANCETYPE}/v1beta1, or drop revisionName",
+    )
+    return older, [outdated]
+
+
+def _current(resource: Resource, release: Version) -> Definition | Unfit:
+    data = resource.body.get("data")
+    if not isinstance(data, dict) or not data:
+        return Unfit("unexpected type in ControllerRevision: <nil>")
+    kind, version = text_at(data, "kind"), text_at(data, "apiVersion")
+    if not kind:
+        return Unfit(
+            "failed to decode object in ControllerRevision: Object 'Kind' is missing in the data"
+        )
+    group, _, version_name = version.rpartition("/")
+    current = group == INSTANCETYPE and version_name in served(INSTANCETYPE, release)
+    if current and version_name not in instancetypes.OLDER and kind in INSTANCETYPES | PREFERENCES:
+        return _whole(resource, data, release)
+    if version in (f"{KUBEVIRT}/v1", f"{KUBEVIRT}/v1alpha3"):
+        return Unfit(f"unexpected type in ControllerRevision: *v1.{kind}")
+    return Unfit(
+        f'failed to decode object in ControllerRevision: no kind "{kind}" is registered for '
+        f'version "{version}"'
+    )
+
+
+def _whole(resource: Resource, data: Tree, release: Version) -> Definition | Unfit:
+    kind = data["kind"]
+    word = "Instancetype" if kind in INSTANCETYPES else "Preference"
+    # The decoder ignores what it does not know and reads what is missing as zero; it refuses other types.
+    given: Tree = {key: data[key] for key in ("metadata", "spec") if key in data}
+    type_name = f"instancetype.VirtualMachine{word}"
+    decoded, problems = schemas.decode(given, type_name, release)
+    for problem in problems:
+        if problem.code not in (MISSING_FIELD, UNKNOWN_FIELD):
+            return Unfit(f"failed to decode object in ControllerRevision: {problem.message}")
+    name = tree.get(decoded, "metadata", "name") or resource.name
+    spec = decoded.get("spec") or {}
+    if release == NEWEST:
+        return Definition(kind, name, spec, resource)
+    whole, _ = schemas.decode(given, type_name)
+    return Definition(kind, name, spec, resource, whole.get("spec") or {})
+
+
+def _older(resource: Resource, release: Version) -> Definition | Unfit | None:
+    """The content of a revision from before v1beta1, None if it is none."""
+    data = resource.body.get("data")
+    if not isinstance(data, dict):
+        return None
+    wrapped = instancetypes.unwrap(data)
+    if isinstance(wrapped, dict):
+        return _wrapped(resource, wrapped, release)
+    group, _, version = text_at(data, "apiVersion").rpartition("/")
+    if group == FLAVOR:
+        return _of_flavors(resource, data, release)
+    if group != INSTANCETYPE or version not in instancetypes.OLDER:
+        return None
+    if text_at(data, "kind") not in INSTANCETYPES | PREFERENCES:
+        return None
+    found = _whole(resource, data, release)
+    if isinstance(found, Unfit):
+        return found
+    # Go knows the fields of the older type, and ignores others.
+    newer = instancetypes.newer_fields(found.kind, version, found.spec)
+    return _converted(found._replace(spec=instancetypes.without(found.spec, newer), whole=None))
+
+
+def _of_flavors(resource: Resource, data: Tree, release: Version) -> Definition | Unfit:
+    """A whole object of flavor.kubevirt.io, as v0.53 to v0.55 stored them."""
+    from render.pipeline.input import legacy
+
+    held = from_body(data, resource.index)
+    if held.kind not in flavors.KINDS | PREFERENCES:
+        return Unfit(f"unexpected type in ControllerRevision: *v1alpha1.{held.kind}")
+    decoded, diagnostics = legacy.decode(held, release)
+    faults = [one for one in diagnostics if one.is_error and one.code not in _IGNORED]
+    if faults:
+        return Unfit(f"failed to decode object in ControllerRevision: {faults[0].message}")
+    return Definition(held.kind, held.name or resource.name, decoded.get("spec") or {}, resource)
+
+
+def _wrapped(resource: Resource, given: Tree, release: Version) -> Definition | None:
+    """A wrapped spec of v1alpha1: a preference if it can be one, so that an empty one is."""
+    for kind, name in instancetypes.ANONYMOUS.items():
+        type_name = _PREFERENCE if kind in PREFERENCES else _INSTANCETYPE
+        spec, problems = schemas.decode(given, type_name, release)
+        flawed = any(problem.code is not MISSING_FIELD for problem in problems)
+        if not flawed and not instancetypes.newer_fields(kind, "v1alpha1", spec):
+            return _converted(Definition(kind, name, spec, resource))
+    return None
+
+
+def _converted(definition: Definition) -> Definition:
+    if definition.kind in PREFERENCES:
+        return definition
+    return definition._replace(spec=instancetypes.by_converter(definition.spec))
+
+
+def revisions(
+    resources: Iterable[Resource], settings: Settings, release: Version
+) -> tuple[dict[tuple[str, str], Definition | Unfit], list[Diagnostic]]:
+    """Every ControllerRevision of the input by namespace and name, and the findings about them."""
+    found: dict[tuple[str, str], Definition | Unfit] = {}
+    diagnostics: list[Diagnostic] = []
+    for resource in filter(is_revision, resources):
+        key = (resource.namespace or settings.namespace, resource.name)
+        found[key], said = read(resource, settings, release)
+        diagnostics += said
+    return found, diagnostics

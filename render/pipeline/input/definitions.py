@@ -1,0 +1,310 @@
+"""From input objects to what the stages work on: decoded, validated, indexed."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from render import schemas
+from render.admission import definitions as webhook
+from render.convert import flavors, instancetypes, v1alpha1
+from render.diagnostics.cause import Cause
+from render.diagnostics.codes import (
+    CODES,
+    DEPRECATED_FIELD,
+    DEPRECATED_VERSION,
+    DUPLICATE_OBJECT,
+    INVALID_INSTANCETYPE,
+    INVALID_PREFERENCE,
+    INVALID_PRESET,
+    MISSING_FIELD,
+    NOT_AN_OBJECT,
+    PRESET_PART_IGNORED,
+    Code,
+)
+from render.diagnostics.diagnostic import Diagnostic, Related, at
+from render.model import topology, tree
+from render.model.catalogue import Definition, Key
+from render.model.release import NEWEST, Version, in_force, since
+from render.model.release import served as versions
+from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, OWN, Resource
+from render.model.tree import Tree
+from render.pipeline.input import placeholders, releases, served
+from render.pipeline.input.releases import Target
+from render.revisions.hashes import content
+from render.settings import Settings
+
+if TYPE_CHECKING:
+    from render.presets import Preset
+
+#: Kinds that a front end consumes and never emits, by group.
+CONSUMED = frozenset({OWN, "kustomize.config.k8s.io"})
+INSTANCETYPES = frozenset({"VirtualMachineInstancetype", "VirtualMachineClusterInstancetype"})
+PREFERENCES = frozenset({"VirtualMachinePreference", "VirtualMachineClusterPreference"})
+PRESET = "VirtualMachineInstancePreset"
+VM = "VirtualMachine"
+VMI = "VirtualMachineInstance"
+_VM_VERSIONS = ("v1", "v1alpha3")
+
+
+class Definitions:
+    """What the machines of an input may refer to, decoded, by what it is for."""
+
+    __slots__ = (
+        "clusters", "definitions", "diagnostics", "presets", "refused", "release", "release_is_assumed",
+    )  # fmt: skip
+
+    def __init__(self, target: Target) -> None:
+        self.release = target.release
+        self.release_is_assumed = target.is_assumed
+        self.definitions: dict[Key, Definition] = {}
+        self.presets: dict[str, list[Preset]] = {}
+        self.clusters: list[Resource] = []
+        self.diagnostics: list[Diagnostic] = [*target.diagnostics]
+        self.refused: set[int] = set()
+
+    def report(self, resource: Resource, diagnostics: Iterable[Diagnostic]) -> None:
+        """Keep findings about one object; some keep the object out of the result."""
+        for diagnostic in diagnostics:
+            self.diagnostics.append(diagnostic)
+            if _withholds(diagnostic):
+                self.refused.add(resource.index)
+
+
+def _withholds(diagnostic: Diagnostic) -> bool:
+    # KubeVirt's own code reads a missing field of a list entry as its zero value: the VM is still worth showing.
+    in_list = any(isinstance(step, int) for step in diagnostic.location.path)
+    lenient = diagnostic.code == MISSING_FIELD.number and in_list
+    return diagnostic.is_error and CODES[diagnostic.code].withholds and not lenient
+
+
+#: What a machine of kubevirt.io/v1alpha1 is rendered to, whose name it takes.
+_BECOMES = {"store": VM, "runtime": VMI}
+
+
+def load(resources: Sequence[Resource], settings: Settings) -> Definitions:
+    """Decode every object of ours but the machines, and check what its own webhook checks."""
+    loaded = Definitions(releases.target(resources, settings))
+    _check_identity(resources, loaded, settings)
+    flavours = {
+        (vm.namespace or settings.namespace, v1alpha1.flavour(vm))
+        for vm in resources
+        if v1alpha1.era(vm) == "store"
+    }
+    for resource in resources:
+        if resource.index in loaded.refused:
+            continue
+        unknown = served.check(resource, loaded.release)
+        if unknown is not None:
+            loaded.report(resource, [unknown])
+        elif is_preset(resource):
+            key = (resource.namespace or settings.namespace, resource.name)
+            decoded = decode(resource, loaded)
+            _load_preset(resource, decoded, loaded, settings, is_flavour=key in flavours)
+        elif releases.holds_settings(resource):
+            loaded.clusters.append(resource)
+        elif is_definition(resource):
+            _load_definition(resource, decode(resource, loaded), loaded, settings)
+    return loaded
+
+
+def is_machine(resource: Resource) -> bool:
+    """Whether *resource* is a VM or a VMI, of any time."""
+    current = resource.group == KUBEVIRT and resource.version in _VM_VERSIONS
+    return (current and resource.kind in (VM, VMI)) or v1alpha1.era(resource) != ""
+
+
+def is_preset(resource: Resource) -> bool:
+    """Whether *resource* is a preset, of any time."""
+    if resource.group != KUBEVIRT:
+        return False
+    historic = resource.kind == v1alpha1.PRESET and resource.version == v1alpha1.VERSION
+    return historic or resource.kind == PRESET
+
+
+def is_definition(resource: Resource) -> bool:
+    """Whether *resource* is an instancetype, a flavor or a preference."""
+    if resource.group == FLAVOR:
+        return resource.kind in flavors.KINDS | PREFERENCES
+    return resource.group == INSTANCETYPE and resource.kind in INSTANCETYPES | PREFERENCES
+
+
+def _check_identity(resources: Sequence[Resource], loaded: Definitions, settings: Settings) -> None:
+    seen: dict[tuple[str, str, str, str], Resource] = {}
+    for resource in resources:
+        if resource.kind and resource.group in CONSUMED:
+            continue  # what such an object is called means nothing
+        if not resource.kind or not (resource.name or _generates_name(resource)):
+            lacks = "kind" if not resource.kind else "metadata.name"
+            loaded.report(
+                resource,
+                [NOT_AN_OBJECT.at(at(resource), f"the object has no {lacks}", help=f"add {lacks}")],
+            )
+            continue
+        if not resource.name:
+            continue
+        ours = resource.group in (KUBEVIRT, INSTANCETYPE, FLAVOR)
+        namespace = resource.namespace or (settings.namespace if ours else "")
+        kind = _BECOMES.get(v1alpha1.era(resource), resource.kind)
+        keys = {(resource.group, one, namespace, resource.name) for one in (resource.kind, kind)}
+        first = next((seen[key] for key in sorted(keys & seen.keys())), resource)
+        seen.update((key, first) for key in keys)
+        if first is not resource:
+            loaded.report(
+                resource,
+                [
+                    DUPLICATE_OBJECT.at(
+                        at(resource, ("metadata", "name")),
+                        f"{resource.ref} is there twice"
+                        if first.ref == resource.ref
+                        else f"{resource.ref} and {first.ref} are one object once they are rendered",
+                        Related("the other one", at(first, ("metadata", "name"))),
+                        help="remove or rename one of the two",
+                    )
+                ],
+            )
+
+
+def _generates_name(resource: Resource) -> bool:
+    return bool(tree.get(resource.body, "metadata", "generateName"))
+
+
+def _is_current(resource: Resource, release: Version) -> bool:
+    """Whether *resource* is of a version with today's fields, so that there is nothing to convert."""
+    version = resource.version
+    return version in versions(resource.group, release) and version not in instancetypes.OLDER
+
+
+def decode(resource: Resource, loaded: Definitions) -> Tree:
+    """*resource* in today's types; findings about it go to *loaded*.
+
+    A machine is decoded when its turn comes: many trees at once cost more memory, and so time, than one after the
+    other.
+    """
+    if _is_current(resource, loaded.release) and "flavor" not in resource.spec:
+        decoded, diagnostics = schemas.decode_resource(resource, loaded.release)
+    else:
+        from render.pipeline.input import legacy
+
+        decoded, diagnostics = legacy.decode(resource, loaded.release)
+    unfilled = tuple(placeholders.find(resource))
+    if unfilled:
+        # What a placeholder is instead of says nothing about the value that it stands for.
+        paths = {diagnostic.location.path for diagnostic in unfilled}
+        diagnostics = [found for found in diagnostics if found.location.path not in paths]
+    loaded.report(resource, (*unfilled, *diagnostics))
+    if resource.group == KUBEVIRT and resource.version in _VM_VERSIONS[1:]:
+        loaded.report(
+            resource,
+            [
+                DEPRECATED_VERSION.at(
+                    at(resource, ("apiVersion",)),
+                    f"{resource.group}/{resource.version} is now deprecated and will be removed in "
+                    "a future release.",
+                    help=f"write apiVersion: {resource.group}/{_VM_VERSIONS[0]}",
+                )
+            ],
+        )
+    return decoded
+
+
+def _load_preset(
+    resource: Resource, decoded: Tree, loaded: Definitions, settings: Settings, *, is_flavour: bool
+) -> None:
+    """*is_flavour*: a VM of the old store takes the preset whole, so that no part of it is without effect."""
+    from render import presets
+    from render.admission import preset
+
+    spec = decoded.get("spec") or {}
+    if spec.get("domain") is None:
+        loaded.report(
+            resource,
+            [
+                INVALID_PRESET.at(
+                    at(resource, ("spec", "domain")), "missing domain.", help="add spec.domain"
+                )
+            ],
+        )
+        return
+    causes = preset.causes(spec["domain"], loaded.release)
+    loaded.report(resource, _invalid(resource, INVALID_PRESET, causes))
+    ignored = () if is_flavour else presets.never_merged(spec["domain"])
+    loaded.report(
+        resource,
+        [
+            PRESET_PART_IGNORED.at(
+                at(resource, ("spec", "domain", *path)),
+                f"KubeVirt takes no {'.'.join(map(str, path))} from a preset: it reaches no VM",
+                help="write it into the VMs, an instancetype or a preference",
+            )
+            for path in ignored
+        ],
+    )
+    # Quantities are compared as they are written.
+    given = tree.get(resource.body, "spec", "domain", "resources", "requests") or {}
+    known = tree.get(spec, "domain", "resources", "requests") or {}
+    written = {key: str(given[key]) for key in known}
+    namespace = resource.namespace or settings.namespace
+    loaded.presets.setdefault(namespace, []).append(presets.Preset(resource, spec, written))
+
+
+def _load_definition(
+    resource: Resource, decoded: Tree, loaded: Definitions, settings: Settings
+) -> None:
+    spec = decoded.get("spec") or {}
+    selector = resource.spec.get("nodeSelector")
+    if resource.kind in INSTANCETYPES and selector == {}:
+        # QUIRK(pkg/instancetype/apply/nodeselector.go): an empty selector, read from the live object, conflicts too.
+        spec = {**spec, "nodeSelector": {}}
+    namespaced = "Cluster" not in resource.kind
+    scope = (resource.namespace or settings.namespace) if namespaced else ""
+    key = Key(resource.kind, scope, resource.name)
+    definition = Definition(resource.kind, resource.name, spec, resource)
+    if loaded.release != NEWEST and resource.group != FLAVOR:
+        definition = definition._replace(whole=_whole(resource, spec))
+    if resource.group == FLAVOR:
+        # A preference of this group stands back behind one that has moved on.
+        loaded.definitions.setdefault(key, definition)
+        return
+    loaded.definitions[key] = definition
+    if resource.kind in INSTANCETYPES:
+        causes = webhook.validate_instancetype(spec)
+        loaded.report(resource, _invalid(resource, INVALID_INSTANCETYPE, causes))
+        for warn in in_force(_WARNINGS, loaded.release):
+            loaded.report(resource, warn(resource, spec))
+    else:
+        causes = webhook.validate_preference(spec)
+        loaded.report(resource, _invalid(resource, INVALID_PREFERENCE, causes))
+        loaded.report(resource, _deprecated_topology(resource, spec))
+
+
+def _whole(resource: Resource, spec: Tree) -> Tree | None:
+    """The *spec* of a definition as the newest release decodes it, None where that is the same."""
+    decoded, _ = schemas.decode_resource(resource)
+    whole = decoded.get("spec") or {}
+    return None if whole == content(spec) else whole
+
+
+def _invalid(resource: Resource, code: Code, causes: Iterable[Cause]) -> Iterable[Diagnostic]:
+    return [code.at(at(resource, cause.path), cause.message, help=cause.help) for cause in causes]
+
+
+def _deprecated_launch_security(resource: Resource, spec: Tree) -> Iterable[Diagnostic]:
+    if spec.get("launchSecurity") is not None:
+        yield DEPRECATED_FIELD.at(
+            at(resource, ("spec", "launchSecurity")),
+            "launchSecurity is deprecated and will be removed in a future release. Use preference "
+            "instead.",
+            help="use spec.preferredLaunchSecurity of a preference",
+        )
+
+
+_WARNINGS = (since("1.9", _deprecated_launch_security),)
+
+
+def _deprecated_topology(resource: Resource, spec: Tree) -> Iterable[Diagnostic]:
+    preferred = tree.get(spec, "cpu", "preferredCPUTopology")
+    if preferred in topology.SUCCESSORS:
+        yield DEPRECATED_FIELD.at(
+            at(resource, ("spec", "cpu", "preferredCPUTopology")),
+            f"PreferredCPUTopology {preferred} is deprecated for removal in a future release, "
+            f"please use {topology.SUCCESSORS[preferred]} instead",
+        )

@@ -1,0 +1,74 @@
+"""What the cluster has beside the input: objects that are looked up, and neither rendered nor judged."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.model.catalogue import Elsewhere
+from render.model.resource import Resource, from_body
+from render.pipeline.input import controller_revisions, definitions, releases
+from render.resolve import bundled
+from render.settings import Settings
+
+
+class Surroundings(NamedTuple):
+    """The objects, decoded; what holds the settings of the cluster among them, and the errors of definitions.
+
+    *size*: how many objects there are, decoded or not.
+    """
+
+    objects: Elsewhere
+    clusters: tuple[Resource, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    size: int = 0
+
+
+def load(settings: Settings, start: int) -> Surroundings:
+    """What the catalogue of *settings* holds, if that is a list of objects; they count from *start* on."""
+    if isinstance(settings.catalog, str):
+        return Surroundings(Elsewhere(), (), ())
+    bodies = [one for one in settings.catalog if isinstance(one, dict)]
+    resources = [from_body(body, start + index) for index, body in enumerate(bodies)]
+    wanted = [one for one in resources if definitions.is_definition(one)]
+    loaded = definitions.load(wanted, settings)
+    return Surroundings(
+        Elsewhere(
+            tuple(_others(resources)),
+            {
+                key: one._replace(resource=None, elsewhere=one.resource)
+                for key, one in loaded.definitions.items()
+            },
+        ),
+        tuple(one for one in resources if releases.holds_settings(one)),
+        tuple(found for found in loaded.diagnostics if found.is_error),
+        len(resources),
+    )
+
+
+def _others(resources: Sequence[Resource]) -> list[Resource]:
+    """What leads from a volume to a definition."""
+    return [
+        one
+        for one in resources
+        if not (
+            definitions.is_definition(one)
+            or definitions.is_machine(one)
+            or controller_revisions.is_revision(one)
+        )
+    ]
+
+
+def has_bundled(settings: Settings) -> bool:
+    """Whether what KubeVirt deploys by itself is there."""
+    return (
+        "none" not in settings.catalog
+        if isinstance(settings.catalog, list | tuple)
+        else settings.catalog != "none"
+    )
+
+
+def bundled_names(resources: Sequence[Resource], settings: Settings) -> Collection[tuple[str, str]]:
+    """Kind and name of what KubeVirt deploys by itself in the release that *resources* are for, if that is there."""
+    if not has_bundled(settings):
+        return ()
+    return bundled.definitions(releases.target(resources, settings).release).keys()

@@ -1,0 +1,146 @@
+"""What a Python program hands over: taken apart and looked at, since no reader of YAML has done that before."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from render.diagnostics.codes import LIMIT_EXCEEDED, NOT_AN_OBJECT, WRONG_TYPE, Code
+from render.diagnostics.diagnostic import Diagnostic, Location, at, ordered
+from render.model.fieldpath import FieldPath
+from render.model.resource import Resource, from_body
+from render.pipeline.result import Rendered
+from render.settings import LONGEST, Settings
+from render.yaml import lists
+from render.yaml.reader import Limits
+
+_DEPTH = Limits().depth
+_SCALARS = frozenset({str, int, bool, type(None)})
+
+
+class Intake:
+    """The objects, Lists taken apart, and for each the position at which it was given; what is wrong with the rest."""
+
+    __slots__ = ("diagnostics", "positions", "resources")
+
+    def __init__(self) -> None:
+        self.resources: list[Resource] = []
+        self.positions: list[int] = []
+        self.diagnostics: list[Diagnostic] = []
+
+
+def take(values: Iterable[Any]) -> Intake:
+    """Look at each of *values*. TypeError where they are one object instead of several."""
+    if isinstance(values, dict | str | bytes):
+        raise TypeError(f"render takes a list of objects, not one {type(values).__name__}")
+    taken = Intake()
+    for position, value in enumerate(values):
+        if isinstance(value, dict) and lists.is_list(value):
+            for route, item in lists.items(value):
+                _add(taken, position, item, "".join(f".items[{index}]" for index in route))
+        else:
+            _add(taken, position, value, "")
+    return taken
+
+
+def take_catalog(settings: Settings) -> tuple[Settings, tuple[Diagnostic, ...]]:
+    """*settings* with the objects of its catalogue as `take` leaves them, and what is wrong with the others."""
+    if not isinstance(settings.catalog, list | tuple):
+        return settings, ()
+    words = [one for one in settings.catalog if isinstance(one, str)]
+    taken = take(one for one in settings.catalog if not isinstance(one, str))
+    faults = (
+        found._replace(location=found.location._replace(index=None)) for found in taken.diagnostics
+    )
+    bodies = [resource.body for resource in taken.resources]
+    return settings._replace(catalog=[*words, *bodies]), tuple(faults)
+
+
+def _add(taken: Intake, position: int, value: Any, route: str) -> None:
+    if not isinstance(value, dict):
+        kind = "None" if value is None else f"a value of type {type(value).__name__}"
+        message = f"resources[{position}]{route} is {kind}, not a Kubernetes object"
+        taken.diagnostics.append(NOT_AN_OBJECT.at(Location(index=position), message))
+        return
+    misfit = _misfit(value, _DEPTH)
+    if misfit is None:
+        taken.resources.append(from_body(value, len(taken.resources)))
+        taken.positions.append(position)
+    else:
+        path, code, message = misfit
+        taken.diagnostics.append(code.at(at(from_body(value, position), path), message))
+
+
+def _misfit(value: Any, room: int) -> tuple[FieldPath, Code, str] | None:
+    """What in *value* no JSON tree can hold, and where; None if nothing."""
+    children: Iterable[tuple[Any, Any]]
+    if isinstance(value, dict):
+        children = value.items()
+    elif isinstance(value, list):
+        children = enumerate(value)
+    else:
+        return None if _is_scalar(value) else ((), WRONG_TYPE, _alien(value))
+    if not room:
+        return (), LIMIT_EXCEEDED, f"nested deeper than {_DEPTH} levels"
+    for step, child in children:
+        odd = child.__class__ not in _SCALARS or (
+            child.__class__ is int and child.bit_length() > LONGEST
+        )
+        if odd and (found := _misfit(child, room - 1)):
+            path, code, message = found
+            return (step, *path), code, message
+        if not isinstance(step, str) and isinstance(value, dict):
+            return (), WRONG_TYPE, f"the key {step!r} is of type {type(step).__name__}, not a text"
+    return None
+
+
+def _is_scalar(value: Any) -> bool:
+    if isinstance(value, int):
+        return value.bit_length() <= LONGEST
+    return isinstance(value, str) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _alien(value: Any) -> str:
+    if isinstance(value, int):
+        return f"a whole number of {value.bit_length():,} bits, which no reader takes"
+    kind = "infinity and NaN" if isinstance(value, float) else f"the type {type(value).__name__}"
+    return f"a manifest can hold text, numbers, booleans, lists and mappings, but not {kind}"
+
+
+def answered(rendered: Rendered, taken: Intake, *, elsewhere: bool = False) -> Rendered:
+    """*rendered*, in which objects are counted as they were taken, with the positions at which they were given.
+
+    *elsewhere*: there are objects beside the input, which have none.
+    """
+    places = taken.positions
+    if not taken.diagnostics and not elsewhere and places == list(range(len(places))):
+        return rendered
+    return Rendered(
+        rendered.resources,
+        ordered((*taken.diagnostics, *(_moved(found, places) for found in rendered.diagnostics))),
+        tuple(
+            one if one.position is None else one._replace(position=_position(one.position, places))
+            for one in rendered.provenance
+        ),
+        tuple(None if index is None else places[index] for index in rendered.sources),
+    )
+
+
+def _moved(found: Diagnostic, places: list[int]) -> Diagnostic:
+    return found._replace(
+        location=_at_position(found.location, places),
+        related=tuple(
+            one._replace(location=_at_position(one.location, places)) for one in found.related
+        ),
+        position=found.position and _at_position(found.position, places),
+    )
+
+
+def _position(index: int, places: list[int]) -> int | None:
+    return places[index] if index < len(places) else None
+
+
+def _at_position(location: Location, places: list[int]) -> Location:
+    index = location.index
+    if index is None:
+        return location
+    return location._replace(index=_position(index, places))

@@ -1,0 +1,120 @@
+"""The revision lock as input: which lock is in force, and what it holds, decoded."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from render import schemas
+from render.diagnostics.codes import LOCK_INVALID, LOCKS_DISAGREE, UNKNOWN_FIELD
+from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
+from render.model.kinds import FLAVOR
+from render.model.release import NEWEST, Version, minor
+from render.model.resource import OWN, Resource, from_body
+from render.model.tree import Tree
+from render.revisions import lock as locks
+from render.revisions.hashes import canonical
+from render.revisions.lock import Content, Lock
+from render.settings import Settings
+
+_TYPES = {
+    "instancetype": "instancetype.VirtualMachineInstancetypeSpec",
+    "preference": "instancetype.VirtualMachinePreferenceSpec",
+}
+
+
+class LockInForce(NamedTuple):
+    """The lock in force, the decoded contents of it by hash, and what is wrong with the documents."""
+
+    lock: Lock
+    contents: dict[str, Tree]
+    diagnostics: list[Diagnostic]
+
+    @property
+    def is_faulty(self) -> bool:
+        """Whether nothing is known about what is pinned."""
+        return any(diagnostic.is_error for diagnostic in self.diagnostics)
+
+
+def find(
+    resources: Sequence[Resource], settings: Settings, release: Version = NEWEST
+) -> LockInForce:
+    """The lock of *settings* and those among *resources*, which must agree about every VM that several of them pin.
+
+    Contents are read as the newest release knows them; what *release* lacks of one that a VM is pinned to is an error.
+    """
+    if settings.pins == "ignore":
+        return LockInForce(locks.EMPTY, {}, [])
+    documents = [
+        (one.body, at(one)) for one in resources if (one.group, one.kind) == (OWN, locks.KIND)
+    ]
+    if settings.lock is not None:
+        given = from_body(settings.lock, 0)
+        documents.insert(0, (given.body, Location(resource=given.ref)))
+    if len(documents) > 1:
+        # Which one counts where they disagree must not depend on the order of the input.
+        documents.sort(key=lambda document: canonical(document[0]))
+    diagnostics: list[Diagnostic] = []
+    whole = Lock({}, {})
+    places: dict[str, Location] = {}
+    for body, place in documents:
+        lock, faults = locks.read(body, place)
+        diagnostics += faults
+        for vm, pin in lock.pins.items():
+            if whole.pins.get(vm, pin) != pin:
+                diagnostics.append(_disagreement(vm, place, places[vm]))
+            places.setdefault(vm, place)
+        whole = Lock(
+            {**whole.revisions, **lock.revisions}, {**lock.pins, **whole.pins}, lock.kubevirt
+        )
+    contents = {}
+    for hash_, held in whole.revisions.items():
+        contents[hash_], problems = _decoded(held)
+        # That something is missing does not matter to KubeVirt in what it has stored.
+        if contents[hash_] != held.spec:
+            words = problems[0].message if problems else "it is not in canonical notation"
+            message = f"KubeVirt {minor(NEWEST)} does not know the content under {hash_}: {words}"
+            place = Location(documents[0][1].resource, ("revisions", hash_))
+            diagnostics.append(LOCK_INVALID.at(place, message))
+    if documents and release != NEWEST:
+        diagnostics += _unknown(whole, release, documents[0][1])
+    return LockInForce(whole, contents, diagnostics)
+
+
+def _decoded(held: Content) -> tuple[Tree, Sequence[schemas.Problem]]:
+    if held.kind_class != FLAVOR.word:
+        return schemas.decode(held.spec, _TYPES[held.kind_class])
+    from render.pipeline.input import legacy
+
+    return legacy.flavor_content(held.spec), ()
+
+
+def _unknown(lock: Lock, release: Version, place: Location) -> Iterator[Diagnostic]:
+    """What *release* does not know of the contents in force."""
+    vms: dict[str, list[str]] = {}
+    for vm, pin in lock.pins.items():
+        for entry in pin.entries.values():
+            if entry.ref is not None:
+                vms.setdefault(entry.ref.hash, []).append(vm)
+    for hash_, pinned in vms.items():
+        held = lock.revisions[hash_]
+        if held.kind_class == FLAVOR.word:  # what no release serves is read as it was in its time
+            continue
+        _, problems = schemas.decode(held.spec, _TYPES[held.kind_class], release)
+        for problem in problems:
+            if problem.code is UNKNOWN_FIELD:
+                path = ("revisions", hash_, held.kind_class, *problem.path)
+                yield UNKNOWN_FIELD.at(
+                    Location(place.resource, path, place.index, place.file),
+                    f"KubeVirt {minor(release)} does not know {'.'.join(map(str, problem.path))}, which "
+                    f"{', '.join(sorted(pinned))} is pinned to",
+                    help=f"virt-render pin --upgrade {min(pinned)}; {problem.help}",
+                )
+
+
+def _disagreement(vm: str, place: Location, other: Location) -> Diagnostic:
+    path = ("pins", vm)
+    return LOCKS_DISAGREE.at(
+        Location(place.resource, path, place.index),
+        f"two locks pin {vm} differently",
+        Related("the other pin", Location(other.resource, path, other.index)),
+        help="remove one of the locks, or bring both to the same state with virt-render pin",
+    )

@@ -1,0 +1,89 @@
+"""Which KubeVirt release is rendered for: the one that is asked for, the one that the input runs, or the newest."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from render.diagnostics.codes import RELEASE
+from render.diagnostics.diagnostic import Diagnostic, Location, at
+from render.model.release import NEWEST, RELEASES, Version, minor, newest_patch, release_named, tag
+from render.model.resource import SETTINGS_HOLDERS, Resource, from_body
+from render.model.tree import Tree
+from render.settings import Settings
+
+
+class Target(NamedTuple):
+    """The *release*, and what is to be said about the choice, if anything; *is_assumed*: nobody names it.
+
+    *reason* says why it is this one, unless it was asked for.
+    """
+
+    release: Version
+    diagnostics: tuple[Diagnostic, ...] = ()
+    is_assumed: bool = True
+    reason: str = ""
+
+
+def holds_settings(resource: Resource) -> bool:
+    """Whether *resource* holds the settings of a cluster."""
+    return (resource.group, resource.kind) in SETTINGS_HOLDERS
+
+
+def precedence(resource: Resource) -> tuple[bool, str, str]:
+    """The order in which such resources count, if there are several."""
+    return resource.kind == "KubeVirt", resource.namespace, resource.name
+
+
+def target(resources: Sequence[Resource], settings: Settings) -> Target:
+    """The release that *settings* ask for, else the one that the cluster's own resources tell, else the newest."""
+    release = release_named(settings.kubevirt)
+    if release is not None:
+        return Target(release, tuple(_between(release, Location())), is_assumed=False)
+    around = settings.catalog if isinstance(settings.catalog, list | tuple) else ()
+    bodies = [body for body in around if isinstance(body, dict)]
+    elsewhere = (from_body(body, len(resources) + n) for n, body in enumerate(bodies))
+    told_by_input = [one for one in resources if holds_settings(one)]
+    found = sorted(told_by_input or filter(holds_settings, elsewhere), key=precedence)
+    for resource in found:
+        told = _told_by(resource.body, str(resource.ref), resource)
+        if told is not None:
+            return told
+    if settings.cluster_config is not None:
+        told = _told_by(settings.cluster_config, "the configuration", None)
+        if told is not None:
+            return told
+    return Target(NEWEST, reason="nothing says which release runs")
+
+
+def _told_by(body: Tree, name: str, resource: Resource | None) -> Target | None:
+    from render.model.cluster_release import release_of
+
+    evidence = release_of(body)
+    if evidence is None:
+        return None
+    place = at(resource, evidence.path) if resource else Location()
+    release = release_named(evidence.release)
+    if evidence.at_least:
+        reason = f"{name} says that it is {evidence.release} or later"
+        release = NEWEST
+    else:
+        reason = f"{name} says that it is {evidence.release}"
+    if release is None:
+        known = f"{minor(RELEASES[0])} to {minor(NEWEST)}"
+        reason += f", which is none of {known}"
+        cure = "name the release with --kubevirt, where another one is nearer"
+        said = RELEASE.at(place, f"rendered for KubeVirt {minor(NEWEST)}: {reason}", help=cure)
+        return Target(NEWEST, (said,), reason=reason)
+    said = RELEASE.at(place, f"rendered for KubeVirt {minor(release)}: {reason}")
+    is_assumed = evidence.at_least
+    return Target(release, (said, *_between(release, place)), is_assumed, reason)
+
+
+def _between(release: Version, place: Location) -> list[Diagnostic]:
+    """That *release* is not the patch whose every rule is known."""
+    newest = newest_patch(release)
+    if release == newest:
+        return []
+    message = (
+        f"KubeVirt {tag(release)} is rendered as {tag(newest)}, but for what is known to differ"
+    )
+    return [RELEASE.at(place, message)]

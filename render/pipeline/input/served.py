@@ -1,0 +1,94 @@
+"""The kinds of KubeVirt's own API groups: what it serves, and what older releases served.
+
+Upstream: staging/src/kubevirt.io/api/core/v1/register.go, staging/src/kubevirt.io/api/instancetype/register.go.
+"""
+
+from functools import cache
+
+from render.diagnostics.codes import UNKNOWN_KIND
+from render.diagnostics.diagnostic import Diagnostic, at
+from render.model.nearest import nearest
+from render.model.release import Version, served, tag
+from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, Resource, text_at
+from render.model.tree import Tree
+
+_CORE = (
+    "KubeVirt",
+    "VirtualMachine",
+    "VirtualMachineInstance",
+    "VirtualMachineInstanceMigration",
+    "VirtualMachineInstancePreset",
+    "VirtualMachineInstanceReplicaSet",
+)
+_DEFINITIONS = (
+    "VirtualMachineClusterInstancetype",
+    "VirtualMachineClusterPreference",
+    "VirtualMachineInstancetype",
+    "VirtualMachinePreference",
+)
+_FLAVORS = (
+    "VirtualMachineClusterFlavor",
+    "VirtualMachineClusterPreference",
+    "VirtualMachineFlavor",
+    "VirtualMachinePreference",
+)
+#: group -> version -> kinds; the older versions are converted.
+_KINDS: dict[str, dict[str, tuple[str, ...]]] = {
+    KUBEVIRT: {
+        "v1": _CORE,
+        "v1alpha3": _CORE,
+        "v1alpha1": ("VM", "VirtualMachine", "VirtualMachinePreset"),
+    },
+    INSTANCETYPE: {
+        "v1beta1": _DEFINITIONS,
+        "v1alpha2": _DEFINITIONS,
+        "v1alpha1": _DEFINITIONS,
+    },
+    FLAVOR: {"v1alpha1": _FLAVORS},
+}
+
+
+@cache
+def _kinds(group: str, release: Version) -> dict[str, tuple[str, ...]] | None:
+    known = _KINDS.get(group)
+    if known is None or group != INSTANCETYPE:
+        return known
+    return {**dict.fromkeys(served(group, release), _DEFINITIONS), **known}
+
+
+def check(resource: Resource, release: Version) -> Diagnostic | None:
+    """A finding where no release up to KubeVirt *release* serves the kind of an object in one of its groups."""
+    versions = _kinds(resource.group, release)
+    if versions is not None and resource.kind in versions.get(resource.version, ()):
+        return None
+    api_version = text_at(resource.body, "apiVersion")
+    if versions is None:
+        if resource.version not in _KINDS or resource.group:
+            return None
+        group, versions = resource.version, _KINDS[resource.version]
+        help_text = f"write apiVersion: {group}/{next(iter(versions))}"
+        place = at(resource, ("apiVersion",))
+    elif resource.version not in versions:
+        help_text = f"write apiVersion: {resource.group}/{next(iter(versions))}"
+        place = at(resource, ("apiVersion",))
+    else:
+        known = versions[resource.version]
+        near = nearest(resource.kind, known)
+        help_text = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
+        place = at(resource, ("kind",))
+    return UNKNOWN_KIND.at(
+        place,
+        f"KubeVirt {tag(release)} serves no kind {resource.kind} in {api_version}",
+        help=help_text,
+    )
+
+
+def current(resource: Resource, release: Version) -> Tree:
+    """The object to print for *resource*: definitions of versions that *release* does not serve as those of today.
+
+    Their JSON is the same, and the API server of older releases rewrote the version too.
+    """
+    versions = served(INSTANCETYPE, release)
+    if resource.group != INSTANCETYPE or resource.version in versions:
+        return resource.body
+    return {**resource.body, "apiVersion": f"{INSTANCETYPE}/{versions[0]}"}

@@ -1,0 +1,183 @@
+"""The changes that a migration may make: each whole, with everything that refers to the object."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from render.convert import flavors, successors, v1alpha1
+from render.diagnostics.codes import NOT_CONVERTIBLE
+from render.diagnostics.diagnostic import Diagnostic, Severity, at
+from render.model import tree
+from render.model.edits import Operation, Put
+from render.model.kinds import FLAVOR as FLAVOR_CLASS
+from render.model.kinds import PREFERENCE
+from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, Resource
+from render.model.selectors import SelectorError, selects
+from render.model.tree import Tree
+from render.pipeline.input import controller_revisions, definitions, legacy, releases
+from render.presets import HISTORIC, MODERN
+from render.settings import Settings
+
+
+class Unit(NamedTuple):
+    """A change that is made whole or not at all: *words* about *resource*, and the edits of each object by index.
+
+    *gone* and *safe*: see `successors.Step`.
+    """
+
+    resource: Resource
+    words: str
+    edits: dict[int, tuple[Operation, ...]]
+    gone: tuple[str, ...]
+    safe: bool = False
+
+
+def stays(resource: Resource, why: str) -> Diagnostic:
+    """The warning that *resource* is not migrated."""
+    return NOT_CONVERTIBLE.at(
+        at(resource), f"{resource.ref} stays as it is: {why}", severity=Severity.WARNING
+    )
+
+
+def plan(
+    resources: Sequence[Resource], settings: Settings, left: list[Diagnostic]
+) -> Iterator[Unit]:
+    """Every change that may be made; reasons against one go to *left*."""
+    yield from _Plan(resources, settings, left).units()
+
+
+class _Plan:
+    """The objects of a migration, and the names that are *taken* by now; why something stays goes to *left*."""
+
+    def __init__(
+        self, resources: Sequence[Resource], settings: Settings, left: list[Diagnostic]
+    ) -> None:
+        self.resources = resources
+        self.settings = settings
+        self.release = releases.target(resources, settings).release
+        self.left = left
+        self.taken = {
+            (one.kind, _scope(one, settings), one.name)
+            for one in resources
+            if one.group == INSTANCETYPE
+        }
+
+    def units(self) -> Iterator[Unit]:
+        """What may be changed about each object in turn."""
+        for resource in self.resources:
+            if resource.group == FLAVOR and resource.kind in flavors.KINDS:
+                yield from self._flavor(resource)
+                continue
+            if resource.group == FLAVOR and self._is_taken(resource, resource.kind):
+                continue
+            if v1alpha1.era(resource) or resource.kind == HISTORIC.kind:
+                self._leave(resource, f"{KUBEVIRT}/{v1alpha1.VERSION} is rendered, not rewritten")
+                continue
+            if (
+                controller_revisions.is_revision(resource)
+                and controller_revisions.read(resource, self.settings, self.release)[1]
+            ):
+                why = "it is what KubeVirt stored, of an older version; store it again, or drop revisionName"
+                self._leave(resource, why)
+            for step in successors.steps(resource, self.release):
+                edits = {resource.index: step.edits}
+                yield Unit(resource, step.words, edits, step.gone, safe=step.safe)
+            if (resource.group, resource.kind) == (KUBEVIRT, MODERN.kind):
+                yield from self._preset(resource)
+
+    @cached_property
+    def _labels(self) -> dict[str, list[tuple[Resource, dict[str, str]]]]:
+        """By namespace, what presets may select, and the labels by which they do."""
+        found: dict[str, list[tuple[Resource, dict[str, str]]]] = {}
+        for resource in self.resources:
+            labels = _labels_of(resource)
+            if labels is not None:
+                found.setdefault(_scope(resource, self.settings), []).append((resource, labels))
+        return found
+
+    def _leave(self, resource: Resource, why: str) -> None:
+        self.left.append(stays(resource, why))
+
+    def _is_taken(self, resource: Resource, kind: str) -> bool:
+        key = (kind, _scope(resource, self.settings), resource.name)
+        if key in self.taken:
+            self._leave(resource, f"there is a {kind} of this name")
+            return True
+        self.taken.add(key)
+        return False
+
+    def _flavor(self, resource: Resource) -> Iterator[Unit]:
+        changes = successors.flavor(resource)
+        if isinstance(changes, str):
+            self._leave(resource, changes)
+            return
+        kind = flavors.SUCCESSORS[resource.kind]
+        if self._is_taken(resource, kind):
+            return
+        found: dict[int, tuple[Operation, ...]] = {resource.index: changes}
+        scope = _scope(resource, self.settings)
+        for vm in self.resources:
+            given = vm.spec.get("flavor")
+            if vm.kind != definitions.VM or vm.group != KUBEVIRT or not isinstance(given, dict):
+                continue
+            same = FLAVOR_CLASS.kind_of(str(given.get("kind") or "")) == resource.kind
+            near = "Cluster" in kind or _scope(vm, self.settings) == scope
+            if same and near and given.get("name") == resource.name:
+                found[vm.index] = successors.flavor_matcher(given)
+        yield Unit(resource, f"{kind} of {successors.BETA}", found, ("flavor", resource.kind))
+
+    def _preset(self, resource: Resource) -> Iterator[Unit]:
+        changes = successors.preset(resource)
+        if isinstance(changes, str):
+            self._leave(resource, changes)
+            return
+        decoded, findings = legacy.decode(resource, self.release)
+        faults = [one for one in findings if one.location.path[:2] == ("spec", "selector")]
+        if faults:
+            self._leave(resource, faults[0].message)
+            return
+        selector = tree.get(decoded, "spec", "selector") or {}
+        near = self._labels.get(_scope(resource, self.settings), ())
+        selected = [vm for vm, labels in near if _is_selected(labels, selector)]
+        if not selected:
+            self._leave(resource, "it selects no VM here, so that nothing tells what it is for")
+            return
+        for vm in selected:
+            if vm.kind != definitions.VM:
+                self._leave(resource, f"{vm.ref} is no VM, and can have no preference")
+                return
+            if PREFERENCE.word in vm.spec:
+                self._leave(resource, f"{vm.ref} has another preference")
+                return
+        if self._is_taken(resource, PREFERENCE.namespaced):
+            return
+        matcher = {"name": resource.name, "kind": PREFERENCE.namespaced}
+        added = {vm.index: (Put(("spec", PREFERENCE.word), matcher),) for vm in selected}
+        yield Unit(
+            resource,
+            f"{PREFERENCE.namespaced} of {successors.BETA}",
+            {resource.index: changes, **added},
+            (resource.kind,),
+        )
+
+
+def _scope(resource: Resource, settings: Settings) -> str:
+    return "" if "Cluster" in resource.kind else resource.namespace or settings.namespace
+
+
+def _labels_of(vm: Resource) -> dict[str, str] | None:
+    """The labels of the VMI of *vm*; None for what no preset may select."""
+    if not definitions.is_machine(vm) or v1alpha1.era(vm):
+        return None
+    body = legacy.decode(vm).tree
+    metadata = body if vm.kind == definitions.VMI else tree.get(body, "spec", "template")
+    if tree.get(metadata, "metadata", "annotations", MODERN.exclude) == "true":
+        return None
+    return tree.get(metadata, "metadata", "labels") or {}
+
+
+def _is_selected(labels: dict[str, str], selector: Tree) -> bool:
+    try:
+        return selects(selector, labels)
+    except SelectorError:
+        return False

@@ -1,0 +1,58 @@
+"""Definitions in API versions that no cluster serves any more: none is printed, since a sync would fail with it."""
+
+from collections.abc import Iterator
+
+from render.diagnostics.codes import LEFT_OUT, NOT_CONVERTIBLE
+from render.diagnostics.diagnostic import Diagnostic, at
+from render.model.resource import Resource
+from render.pipeline import outcomes
+from render.pipeline.machine import Context, Machine
+from render.pipeline.outcomes import DEFINITIONS, DefinitionKind, Verdict
+
+
+class Obsolete:
+    """Collects such definitions, and what the machines use."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._collected: list[tuple[DefinitionKind, Resource]] = []
+        self._used: set[tuple[str, str, str]] = set()
+        emit = context.settings.emit
+        self._asks = any(row.outcomes[emit].unused for row in DEFINITIONS.values())
+        self._complete = True
+
+    def takes(self, resource: Resource) -> bool:
+        """Whether *resource* is one of them, and so is not to be printed."""
+        kind = outcomes.unserved(resource)
+        if kind is not None:
+            self._collected.append((kind, resource))
+        return kind is not None
+
+    def note(self, machine: Machine) -> None:
+        """Remember what *machine* uses; where one failed, nobody knows."""
+        self._complete = self._complete and not machine.failed
+        if self._asks:
+            for definition in (machine.instancetype, machine.preference):
+                if definition is not None:
+                    scope = "" if "Cluster" in definition.kind else machine.namespace
+                    self._used.add((definition.kind, scope, definition.name))
+
+    def diagnostics(self) -> Iterator[Diagnostic]:
+        """What became of each."""
+        settings = self._context.settings
+        for kind, resource in self._collected:
+            outcome = DEFINITIONS[kind].outcomes[settings.emit]
+            scope = "" if "Cluster" in resource.kind else resource.namespace or settings.namespace
+            used = (resource.kind, scope, resource.name) in self._used
+            if outcome.unused is not None and not used:
+                if not self._complete:
+                    continue
+                outcome = outcome.unused
+            place = at(resource, ("apiVersion",))
+            if outcome.verdict is Verdict.OMITTED:
+                message = f"left out: {outcomes.gone(kind)}, and {outcome.words}"
+                yield LEFT_OUT.at(place, message)
+            else:
+                message = f"{outcomes.gone(kind)}, and {outcome.words}"
+                cure = "let `virt-render migrate` write its successor, or render with --emit vm"
+                yield NOT_CONVERTIBLE.at(place, message, help=cure)

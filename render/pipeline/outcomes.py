@@ -1,0 +1,173 @@
+"""What each emit mode makes of each kind of machine and of each kind of definition: the one table that says it.
+
+No combination is left unsaid; ``docs/emit.md`` is made from it.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Literal, NamedTuple
+
+from render.convert import v1alpha1
+from render.model.resource import FLAVOR, KUBEVIRT, Resource
+
+
+class Verdict(StrEnum):
+    """What becomes of an object."""
+
+    RENDERED = "rendered"
+    LEFT = "left as it is"
+    OMITTED = "left out"
+    REFUSED = "refused"
+
+
+class Outcome(NamedTuple):
+    """The *verdict*, and in words what becomes of the object, or why it stays or cannot be printed.
+
+    *unused*: what becomes of a definition that no machine of the input uses, where that is another thing.
+    """
+
+    verdict: Verdict
+    words: str
+    unused: "Outcome | None" = None
+
+
+class Row(NamedTuple):
+    """A kind of object as the documentation names it, and its outcome by emit mode."""
+
+    title: str
+    outcomes: Mapping[str, Outcome]
+
+
+MachineKind = Literal["vm", "flavored", "store", "runtime", "vmi"]
+
+
+def _rendered(words: str) -> Outcome:
+    return Outcome(Verdict.RENDERED, words)
+
+
+def _left(words: str) -> Outcome:
+    return Outcome(Verdict.LEFT, words)
+
+
+def _refused(words: str) -> Outcome:
+    return Outcome(Verdict.REFUSED, words)
+
+
+_STARTED = _rendered("the VMI that KubeVirt would start")
+_STORE = "no KubeVirt since v0.7 serves a VM of the store, and this mode writes none of today"
+_RUNTIME = (
+    "no KubeVirt since v0.7 serves a VM of kubevirt.io/v1alpha1, and this mode writes none of today"
+)
+_FLAVORED = "spec.flavor cannot stay in the VM: no KubeVirt since v0.56 knows it"
+_NO_MATCHERS = _left("a VMI has no matchers, and KubeVirt itself merges presets into it")
+
+MACHINES: Mapping[MachineKind, Row] = {
+    "vm": Row(
+        "VirtualMachine of `kubevirt.io/v1`, `v1alpha3`",
+        {
+            "vm": _rendered("the VM written out, without matchers"),
+            "vmi": _STARTED,
+            "expand": _rendered("what `expand-vm-spec` answers"),
+            "hashed": _rendered("the VM with matchers that name contents"),
+            "revisions": _rendered("the VM with `revisionName`s"),
+            "source": _left("it is only checked"),
+        },
+    ),
+    "flavored": Row(
+        "... with `spec.flavor`",
+        {
+            "vm": _rendered("the VM written out, without matchers and flavor"),
+            "vmi": _STARTED,
+            "expand": _refused("KubeVirt does not know the field (VR105)"),
+            "hashed": _refused(_FLAVORED),
+            "revisions": _refused(_FLAVORED),
+            "source": _refused(_FLAVORED),
+        },
+    ),
+    "store": Row(
+        "VM of the store (`kind: VM`, and VirtualMachines of `kubevirt.io/v1alpha1` with its fields)",
+        {
+            "vm": _rendered("a VirtualMachine of `kubevirt.io/v1`, its flavour filled in"),
+            "vmi": _STARTED,
+            "expand": _refused(_STORE),
+            "hashed": _refused(_STORE),
+            "revisions": _refused(_STORE),
+            "source": _refused(_STORE),
+        },
+    ),
+    "runtime": Row(
+        "VirtualMachine of `kubevirt.io/v1alpha1`",
+        {
+            "vm": _rendered("a VirtualMachineInstance of `kubevirt.io/v1`, with the defaults of its time"),
+            "vmi": _STARTED,
+            "expand": _refused(_RUNTIME),
+            "hashed": _refused(_RUNTIME),
+            "revisions": _refused(_RUNTIME),
+            "source": _refused(_RUNTIME),
+        },
+    ),
+    "vmi": Row(
+        "VirtualMachineInstance",
+        {
+            "vm": _rendered("the VMI with its presets"),
+            "vmi": _STARTED,
+            "expand": _left("the subresource takes VirtualMachines"),
+            "hashed": _NO_MATCHERS,
+            "revisions": _NO_MATCHERS,
+            "source": _left("it is only checked"),
+        },
+    ),
+}  # fmt: skip
+
+
+def machine_kind(resource: Resource) -> MachineKind:
+    """Which kind of machine *resource* is."""
+    era = v1alpha1.era(resource)
+    if era:
+        return era
+    if resource.kind == "VirtualMachineInstance":
+        return "vmi"
+    return "flavored" if "flavor" in resource.spec else "vm"
+
+
+DefinitionKind = Literal["flavor", "older", "preset"]
+
+_WRITTEN_OUT = Outcome(Verdict.OMITTED, "what machines use of it is written out")
+_STAYS = _refused("this mode leaves its content to the cluster")
+_BY_NAME = Outcome(
+    Verdict.OMITTED,
+    "its content is emitted under another name",
+    _refused("no VM of the input uses it, so that its content would be lost"),
+)
+_OMITTED = dict.fromkeys(("vm", "vmi", "expand"), _WRITTEN_OUT)
+_MODES = ("vm", "vmi", "expand", "hashed", "revisions", "source")
+
+DEFINITIONS: Mapping[DefinitionKind, Row] = {
+    "flavor": Row(
+        "flavors and preferences of `flavor.kubevirt.io`",
+        {**_OMITTED, "hashed": _BY_NAME, "revisions": _BY_NAME, "source": _STAYS},
+    ),
+    "older": Row(
+        "instancetypes and preferences in versions that the release does not serve",
+        dict.fromkeys(_MODES, _rendered("the same as `v1beta1`")),
+    ),
+    "preset": Row(
+        "VirtualMachinePreset of `kubevirt.io/v1alpha1`",
+        {**_OMITTED, "hashed": _STAYS, "revisions": _STAYS, "source": _STAYS},
+    ),
+}
+#: The release that did not serve the definitions of a kind any more.
+_GONE: Mapping[DefinitionKind, str] = {"flavor": "v0.56", "preset": "v0.7"}
+
+
+def unserved(resource: Resource) -> DefinitionKind | None:
+    """Which kind of definition that no release serves in any version *resource* is, None if it is none."""
+    if resource.group == FLAVOR:
+        return "flavor"
+    historic = (resource.group, resource.version) == (KUBEVIRT, v1alpha1.VERSION)
+    return "preset" if historic and resource.kind == v1alpha1.PRESET else None
+
+
+def gone(kind: DefinitionKind) -> str:
+    """Since when no KubeVirt serves definitions of *kind*, in words."""
+    return f"no KubeVirt since {_GONE[kind]} serves it"

@@ -1,0 +1,101 @@
+"""Which presets reach a machine: what there is to say of each, once for the whole input."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from render import presets
+from render.convert import presets as convert
+from render.diagnostics.codes import PRESET_DEPRECATED, PRESET_UNREACHED
+from render.diagnostics.diagnostic import Diagnostic, Related, at
+from render.model import tree
+from render.model.fieldpath import FieldPath
+from render.model.kinds import INSTANCETYPE, PREFERENCE
+from render.model.resource import Resource
+from render.pipeline.input import definitions
+from render.pipeline.machine import TEMPLATE, Context, Machine
+from render.presets import HISTORIC, MODERN, Era, Preset
+
+_SHOWN = 3
+
+
+class PresetReach:
+    """Collects which presets the machines have."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._reached: set[int] = set()
+        self._flavours: set[int] = set()
+        self._complete = context.settings.emit != "expand"
+
+    def note(self, machine: Machine) -> None:
+        """Remember the presets of *machine*; where one failed, nobody knows which it would have."""
+        self._complete = self._complete and not machine.failed
+        self._reached.update(preset.resource.index for preset in machine.merged)
+        if machine.flavor is not None and machine.flavor.resource is not None:
+            self._flavours.add(machine.flavor.resource.index)
+
+    def diagnostics(self, resources: Sequence[Resource]) -> Iterator[Diagnostic]:
+        """That presets are deprecated, and which reach none of *resources*."""
+        for namespace, found in self._context.presets.items():
+            for preset in found:
+                era = HISTORIC if preset.resource.kind == HISTORIC.kind else MODERN
+                index = preset.resource.index
+                yield _deprecated(preset, era, is_flavour=index in self._flavours)
+                if self._complete and index not in self._reached | self._flavours:
+                    yield from self._unreached(preset, era, namespace, resources)
+
+    def _unreached(
+        self, preset: Preset, era: Era, namespace: str, resources: Iterable[Resource]
+    ) -> Iterator[Diagnostic]:
+        selection = presets.index([preset])
+        if selection.invalid is not None or any(map(_has_machines, resources)):
+            return  # the one is an error of its own; what has machines inside may have any labels
+        near = []
+        for resource in filter(definitions.is_machine, resources):
+            if (resource.namespace or self._context.settings.namespace) != namespace:
+                continue
+            for path, text in _elsewhere(resource, era):
+                given = tree.get(resource.body, *path)
+                pairs = given.items() if isinstance(given, dict) else ()
+                if selection.select({key: value for key, value in pairs if isinstance(value, str)}):
+                    near.append(Related(f"{resource.ref} {text}", at(resource, path)))
+        yield PRESET_UNREACHED.at(
+            at(preset.resource, ("spec", "selector")),
+            f"it reaches no machine of namespace {namespace}",
+            *near[:_SHOWN],
+            help="remove it, or give the machines that are meant the labels where presets look for them",
+        )
+
+
+def _has_machines(resource: Resource) -> bool:
+    return resource.kind in ("VirtualMachinePool", "VirtualMachineInstanceReplicaSet")
+
+
+def _elsewhere(resource: Resource, era: Era) -> Iterator[tuple[FieldPath, str]]:
+    """Labels of *resource* that presets of *era* do not look at, and why."""
+    own: FieldPath = ("metadata", "labels")
+    if era is MODERN and resource.kind == definitions.VM:
+        yield own, "has the labels itself, and presets look at those of its template"
+    elif era is HISTORIC and resource.version != "v1alpha1":
+        path = (*TEMPLATE, *own) if resource.kind == definitions.VM else own
+        yield path, f"has the labels, and {era.kind}s reach VMs of {era.version} only"
+
+
+def _deprecated(preset: Preset, era: Era, *, is_flavour: bool) -> Diagnostic:
+    name = preset.resource.name
+    instancetype, preference, left = convert.replacement(preset.domain)
+    parts = [
+        f"{kind} {name} {convert.compact(spec)}"
+        for kind, spec in (
+            (INSTANCETYPE.namespaced, instancetype),
+            (PREFERENCE.namespaced, preference),
+        )
+        if spec
+    ]
+    cures = [f"use {' and '.join(parts)} instead"] if parts else []
+    if left:
+        cures.append(f"no instancetype and no preference can say {', '.join(left)}")
+    if is_flavour:
+        cures = ["name an instancetype as the flavour in its place"]
+    cure = "; ".join(cures) or "nothing of it needs a replacement"
+    message = f"{era.version} {era.kind}s {era.fate}"
+    return PRESET_DEPRECATED.at(at(preset.resource), message, help=cure)

@@ -1,0 +1,1 @@
+"""The stages of one VM, in the order of `render.pipeline.order`."""

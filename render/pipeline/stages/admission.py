@@ -1,0 +1,318 @@
+"""Stages of resolution and admission: definitions in force, requirements, spread, conflicts.
+
+Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vms-admitter.go,
+pkg/instancetype/webhooks/vm/admitter.go, pkg/instancetype/controller/vm/controller.go.
+"""
+
+from render.admission import requirements
+from render.apply import order as application
+from render.defaults import devices, network
+from render.diagnostics.cause import Cause
+from render.diagnostics.codes import (
+    BUNDLED_USED,
+    DEFINED_ELSEWHERE,
+    INSTANCETYPE_CONFLICT,
+    NO_CPU_FOR_FEATURES,
+    RENAMED_AWAY,
+    REQUIREMENT_UNMET,
+    SPREAD_INDIVISIBLE,
+    SPREAD_RATIO_ZERO,
+)
+from render.diagnostics.diagnostic import Related, at
+from render.model import tree, types
+from render.model.catalogue import Definition
+from render.model.draft import Draft
+from render.model.fieldpath import FieldPath
+from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
+from render.model.release import holds, newest_patch, tag, until, variant
+from render.pipeline.machine import TEMPLATE, Checked, Machine, place_in, ref_of, setting
+from render.resolve.find import Missing, find
+from render.rules import Conflict
+
+VM_TYPE = "kubevirt.VirtualMachine"
+VMI_TYPE = "kubevirt.VirtualMachineInstance"
+
+
+def definition_of(machine: Machine, kind_class: KindClass) -> Definition | Missing | None:
+    """What a matcher of the VM means; None where it has none."""
+    given = machine.spec.get(kind_class.word)
+    if given is None:
+        return None
+    if kind_class.word in machine.pinned:
+        return machine.pinned[kind_class.word]
+    status = machine.resource.body.get("status")
+    return find(
+        kind_class,
+        given,
+        status if isinstance(status, dict) else {},
+        machine.namespace,
+        machine.context.catalogue,
+        machine.context.release,
+    )
+
+
+def resolve(machine: Machine) -> None:
+    """Find the definitions in force. KubeVirt >= 1.6 admits a VM without them and fails later: we fail."""
+    found = {kind_class.word: definition_of(machine, kind_class) for kind_class in KIND_CLASSES}
+    definitions = {
+        word: definition for word, definition in found.items() if isinstance(definition, Definition)
+    }
+    machine.instancetype = definitions.get(INSTANCETYPE.word)
+    machine.preference = definitions.get(PREFERENCE.word)
+    for kind_class in KIND_CLASSES:
+        definition = found[kind_class.word]
+        if isinstance(definition, Missing):
+            path: FieldPath = ("spec", kind_class.word)
+            lead = _lead(machine, kind_class)
+            if not lead and machine.spec[kind_class.word].get(definition.key) is not None:
+                path = (*path, definition.key)
+            machine.report(
+                definition.code,
+                path,
+                lead + definition.message,
+                help=definition.suggest(),
+            )
+            if not lead:
+                check_conflicts(machine)
+        elif (
+            definition is not None
+            and definition.resource is None
+            and kind_class.word not in machine.pinned
+        ):
+            path = ("spec", kind_class.word, "name")
+            if definition.elsewhere is not None:
+                machine.report(
+                    DEFINED_ELSEWHERE,
+                    path,
+                    f"{ref_of(definition)} is not in the input, and taken from elsewhere",
+                    Related("it stands here", place_in(definition, ())),
+                )
+                continue
+            release = tag(newest_patch(machine.context.release))
+            machine.report(
+                BUNDLED_USED,
+                path,
+                f"{definition.kind} {definition.name} is taken from the bundled catalogue of KubeVirt {release}",
+            )
+            _say_renamed(machine, definition, path)
+
+
+def _say_renamed(machine: Machine, definition: Definition, path: FieldPath) -> None:
+    """That kustomize renamed an object of the input of the name by which a bundled *definition* is meant now."""
+    own = machine.context.catalogue.renamed(definition.kind, definition.name)
+    if own is not None:
+        machine.report(
+            RENAMED_AWAY,
+            path,
+            f"{definition.name} means the {definition.kind} that KubeVirt deploys, since kustomize renamed the one of"
+            f" the input to {own.name}",
+            Related("the renamed one", at(own, ("metadata", "name"))),
+            help=f"name {own.name}, or let kustomize do it: 'virt-render kustomize init'",
+        )
+
+
+def _lead(machine: Machine, kind_class: KindClass) -> str:
+    """How the refusal of a VM begins whose definition is missing; since 1.6 only the controller fails, later."""
+    if (
+        not holds(_REFUSES_MISSING, machine.context.release)
+        or machine.context.settings.emit == "expand"
+    ):
+        return ""
+    return f"Failure to find {kind_class.word}: "
+
+
+_REFUSES_MISSING = until("1.6", "the webhook refuses a VM whose definition is missing")
+
+
+def check_requirements(machine: Machine) -> None:
+    """What the preference requires of the VM, as the validating webhook checks it."""
+    preference = machine.preference
+    if preference is None or not preference.spec.get("requirements"):
+        return
+    checked = applied_template(machine)
+    if checked is None:
+        return
+    instancetype = machine.instancetype.spec if machine.instancetype else None
+    cause = requirements.check(checked.template, instancetype, preference.spec)
+    if cause is not None:
+        place = at(machine.resource, cause.place) if cause.place else None
+        found = REQUIREMENT_UNMET.at(
+            at(machine.resource, cause.path), cause.message, setting(preference, cause.source)
+        )
+        machine.diagnostics.append(found._replace(position=place))
+
+
+def _spread(machine: Machine) -> Cause | None:
+    """Why the vCPUs of the instancetype cannot be spread as the preference wants it."""
+    if machine.instancetype is None or machine.preference is None:
+        return None
+    if requirements.ratio_is_zero(machine.preference.spec):
+        return None
+    return requirements.check_spread(machine.instancetype.spec, machine.preference.spec)
+
+
+def check_spread(machine: Machine) -> None:
+    """Report vCPUs that cannot be spread: the webhook looks at that before it applies anything."""
+    cause = _spread(machine)
+    if cause is None or machine.instancetype is None or machine.preference is None:
+        return
+    vcpus = setting(machine.instancetype, ("cpu", "guest"))
+    found = SPREAD_INDIVISIBLE.at(
+        at(machine.resource, cause.path),
+        cause.message,
+        vcpus,
+        setting(machine.preference, cause.source),
+    )
+    machine.diagnostics.append(found._replace(position=vcpus.location))
+
+
+def applied_template(machine: Machine) -> Checked | None:
+    """The template of a VM as its validating webhook checks it: with its definitions and defaults.
+
+    None where it gets no further than these.
+    """
+    if machine.checked is None:
+        machine.checked = _applied_template(machine)
+    return machine.checked or None
+
+
+def _applied_template(machine: Machine) -> Checked | tuple[()]:
+    if crashes(machine) or _spread(machine) is not None:
+        return ()
+    from render.defaults import spec as spec_defaults
+
+    draft = _as_applied(machine) if machine.template else _apply(machine)
+    if draft is None or not fill_zeros(machine, draft, len(TEMPLATE)):
+        return ()
+    if spec_defaults.fill(draft, machine.context.config, machine.context.release):
+        return ()
+    return Checked(draft.tree, machine.decided)
+
+
+def _apply(machine: Machine) -> Draft | None:
+    """The template with what definitions there are, None where they conflict with it."""
+    instancetype, preference = machine.instancetype, machine.preference
+    draft = Draft(machine.spec.get("template") or {})
+    applied = application.apply(
+        draft,
+        instancetype.spec if instancetype else None,
+        preference.spec if preference else None,
+        machine.context.release,
+        application.rules_for(instancetype.kind if instancetype else ""),
+    )
+    return None if applied.conflicts else draft
+
+
+def _as_applied(machine: Machine) -> Draft:
+    """The template of the VMI that the controller creates, without what is only added there.
+
+    To a VM the webhook applies its definitions first: they say nothing of devices that are added afterwards.
+    """
+    draft = Draft(machine.template)
+    added = machine.additions
+    if added.disks:
+        disks = draft.get(*devices.DISKS)
+        draft.put(devices.DISKS, [*disks[: len(disks) - len(added.disks)], *added.disks])
+    if added.inputs:
+        draft.remove(devices.INPUTS)
+    if added.interfaces:
+        draft.put(network.INTERFACES, list(added.interfaces))
+    return draft
+
+
+def fill_zeros(machine: Machine, template: Draft, depth: int) -> bool:
+    """Give required fields that are missing what Go has there; False where the webhook's schema asks for one too.
+
+    It asks for whatever is no text, number or boolean. *depth*: where *template* begins in the object.
+    """
+    kind = VMI_TYPE if machine.is_bare else VM_TYPE
+    for path in machine.missing:
+        zero = types.zero_at(kind, path, machine.context.release)
+        if zero is None:
+            return False
+        if template.get(*path[depth:-1]) is not None:
+            template.put(path[depth:], zero)
+    return True
+
+
+def crashes(machine: Machine) -> bool:
+    """Whether applying the definitions would crash KubeVirt's own code."""
+    preference = machine.preference
+    if preference is None:
+        return False
+    if machine.instancetype is None:
+        features = tree.get(preference.spec, "cpu", "preferredCPUFeatures")
+        return (
+            bool(features)
+            and tree.get(machine.spec, *TEMPLATE[1:], "spec", "domain", "cpu") is None
+        )
+    if machine.context.settings.emit == "expand" and vcpus_of(machine.instancetype) == 1:
+        # One vCPU is laid out before anything is divided; only the webhook divides first.
+        return False
+    return requirements.ratio_is_zero(preference.spec)
+
+
+def vcpus_of(instancetype: Definition) -> int:
+    """The vCPUs of an instancetype."""
+    return tree.get(instancetype.spec, "cpu", "guest") or 0
+
+
+def check_crashes(machine: Machine) -> None:
+    """Refuse with a clear error what makes KubeVirt's own code crash."""
+    preference = machine.preference
+    if preference is None or not crashes(machine):
+        return
+    if machine.instancetype is None:
+        machine.report(
+            NO_CPU_FOR_FEATURES,
+            ("spec", "preference"),
+            f"{ref_of(preference)} prefers CPU features, but the VM has neither an instancetype nor "
+            "spec.template.spec.domain.cpu: KubeVirt crashes on this combination",
+            setting(preference, ("cpu", "preferredCPUFeatures")),
+            help="add spec.template.spec.domain.cpu (an empty `cpu: {}` is enough), or an instancetype",
+        )
+    else:
+        machine.report(
+            SPREAD_RATIO_ZERO,
+            ("spec", "preference"),
+            f"{ref_of(preference)} spreads vCPUs with a ratio of 0: KubeVirt divides by zero",
+            setting(preference, ("cpu", "spreadOptions", "ratio")),
+            help="set a ratio of at least 1",
+        )
+
+
+def check_conflicts(machine: Machine) -> None:
+    """Report the conflicts of a VM whose rendering ends before the instancetype is applied."""
+    if machine.instancetype is not None:
+        template = Draft(machine.spec.get("template") or {})
+        rules = application.rules_for(machine.instancetype.kind)
+        applied = application.apply(
+            template, machine.instancetype.spec, None, machine.context.release, rules
+        )
+        report_conflicts(machine, applied.conflicts)
+
+
+_FIELD = (until("1.5", "field"), "field(s)")
+
+
+def report_conflicts(machine: Machine, conflicts: tuple[Conflict, ...]) -> None:
+    """One error a conflict, with KubeVirt's text and the instancetype's line."""
+    definition = machine.instancetype
+    if definition is None:
+        return
+    for conflict in conflicts:
+        shown = ".".join(map(str, conflict.shown))
+        if conflict.shown[0] == "spec":
+            shown = f"spec.template.{shown}"
+        path = (*TEMPLATE, *conflict.path)
+        # KubeVirt spells some fields in its own way.
+        named = (*TEMPLATE, *conflict.shown) if conflict.shown[0] == "spec" else conflict.shown
+        found = INSTANCETYPE_CONFLICT.at(
+            at(machine.resource, named),
+            f"VM {variant(_FIELD, machine.context.release)} {shown} conflicts with selected instance type",
+            setting(definition, conflict.source),
+            help=f"remove {shown} from the VM, or choose an instance type that leaves it open",
+        )
+        position = None if named == path else at(machine.resource, path)
+        machine.diagnostics.append(found._replace(position=position))
+        machine.failed = True

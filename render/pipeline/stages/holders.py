@@ -1,0 +1,266 @@
+"""Pools and replica sets: what their own webhooks refuse, and the VM or VMI that they make.
+
+Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vmpool-admitter.go, vmirs-admitter.go;
+pkg/virt-controller/watch/pool/pool.go, pkg/virt-controller/watch/replicaset/replicaset.go.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from render import schemas
+from render.admission import order
+from render.admission.checks import Subject
+from render.diagnostics.codes import (
+    INVALID_VALUE,
+    MISSING_FIELD,
+    NOT_EXPANDED,
+    PIN_ENDED,
+    PIN_MISSING,
+    POOL_UNUSABLE,
+)
+from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
+from render.model import fieldpath, tree
+from render.model.draft import Draft
+from render.model.fieldpath import FieldPath
+from render.model.release import Version
+from render.model.resource import KUBEVIRT, Resource, from_body, text_at
+from render.model.tree import Tree
+from render.pipeline.machine import Context
+from render.pipeline.stages.validating import Elsewhere, finding
+
+POOL = "VirtualMachinePool"
+REPLICA_SET = "VirtualMachineInstanceReplicaSet"
+_GROUPS = {POOL: f"pool.{KUBEVIRT}", REPLICA_SET: KUBEVIRT}
+#: Of a pool only the CRD is asked, which knows no other enumerations.
+_ENUMERATIONS = frozenset({"rebootPolicy", "memLock", "contentType"})
+
+
+class Holder(NamedTuple):
+    """Where a kind keeps what it makes, and the kind of that."""
+
+    template: FieldPath
+    kind: str
+
+    @property
+    def vmi(self) -> FieldPath:
+        """The place of metadata and spec of the VMI."""
+        return (
+            (*self.template, "spec", "template") if self.kind == "VirtualMachine" else self.template
+        )
+
+
+#: An empty list counts, unless a mutating webhook has dropped it.
+_UTILITY = ("spec", "template", "spec", "utilityVolumes")
+_NAMES = ("name", "namespace", "generateName")
+_FIRST = "-0"
+_VOLUMES = ("template", "spec", "volumes")
+#: Of a volume what a pool gives the number of the VM: the field of nameGeneration that asks for it, or None where it
+#: is done to the names of the VM's own DataVolumeTemplates.
+_NUMBERED: tuple[tuple[FieldPath, str | None], ...] = (
+    (("persistentVolumeClaim", "claimName"), None),
+    (("dataVolume", "name"), None),
+    (("configMap", "name"), "appendIndexToConfigMapRefs"),
+    (("secret", "secretName"), "appendIndexToSecretRefs"),
+    (("cloudInitNoCloud", "secretRef", "name"), "appendIndexToSecretRefs"),
+    (("cloudInitNoCloud", "networkDataSecretRef", "name"), "appendIndexToSecretRefs"),
+    (("cloudInitConfigDrive", "secretRef", "name"), "appendIndexToSecretRefs"),
+    (("cloudInitConfigDrive", "networkDataSecretRef", "name"), "appendIndexToSecretRefs"),
+)
+#: What we demand, and KubeVirt does not.
+_OURS = frozenset({PIN_MISSING.number, PIN_ENDED.number})
+_HOLDERS = {
+    POOL: Holder(("spec", "virtualMachineTemplate"), "VirtualMachine"),
+    REPLICA_SET: Holder(("spec", "template"), "VirtualMachineInstance"),
+}
+
+
+def is_holder(resource: Resource) -> bool:
+    """Whether *resource* is a pool or a replica set."""
+    return resource.kind in _HOLDERS and resource.group == _GROUPS[resource.kind]
+
+
+def incomplete(resource: Resource) -> Diagnostic | None:
+    """That a pool or a replica set says of nothing what it should make."""
+    path: FieldPath = (*_HOLDERS[resource.kind].template, "spec")
+    if isinstance(tree.get(resource.body, *path), dict):
+        return None
+    return MISSING_FIELD.at(at(resource, path), f"{fieldpath.text(path)} in body is required")
+
+
+def unexpanded(resource: Resource) -> Diagnostic:
+    """That the mode ``expand`` leaves a pool or a replica set as it is."""
+    return NOT_EXPANDED.at(
+        at(resource),
+        f"{resource.ref} stays as it is: KubeVirt's expand-vm-spec takes VirtualMachines only",
+        help="--emit vm renders what it makes in place",
+    )
+
+
+def check(resource: Resource, context: Context) -> list[Diagnostic]:
+    """What the schema and the webhook of a pool or a replica set refuse."""
+    holder = _HOLDERS[resource.kind]
+    written = tree.get(resource.body, *holder.template)
+    vm, found = _decode(resource, holder, written, context.release)
+    if any(one.is_error for one in found):
+        return found
+    is_pool = resource.kind == POOL
+    vmi = tree.get(vm, "spec", "template") or {}
+    subject = Subject(
+        kind=resource.kind,
+        spec=vmi.get("spec") or {},
+        metadata=vmi.get("metadata") or {},
+        root=(*holder.vmi, "spec"),
+        config=context.config,
+        release=context.release,
+        holder=vm["spec"] if is_pool else {},
+        holder_root=(*holder.template, "spec") if is_pool else (),
+        namespace=resource.namespace or context.settings.namespace,
+        owner=resource.spec,
+    )
+    elsewhere = Elsewhere(subject, context)
+    return [*found, *(finding(resource, elsewhere, *one) for one in order.causes(subject))]
+
+
+def _decode(
+    resource: Resource, holder: Holder, written: Tree, release: Version
+) -> tuple[Tree, list[Diagnostic]]:
+    """The VM that a holder makes (around a VMI, if it makes those), as it was sent, and what its schema refuses.
+
+    Nothing has filled in anything yet, and nothing was left out.
+    """
+    is_pool = holder.kind == "VirtualMachine"
+    body = {"spec": written["spec"] if is_pool else {"template": written}}
+    vm, problems = schemas.decode(body, "kubevirt.VirtualMachine", release)
+    draft = Draft(vm)
+    above = holder.template if is_pool else ()
+    found = []
+    for problem in problems:
+        if problem.path[0] != "spec":
+            continue
+        if is_pool and problem.code is INVALID_VALUE and problem.path[-1] not in _ENUMERATIONS:
+            draft.put(problem.path, tree.get(body, *problem.path))
+        else:
+            place = at(resource, (*above, *problem.path))
+            found.append(problem.code.at(place, problem.message, help=problem.help))
+    if tree.get(body, *_UTILITY) == []:
+        draft.put(_UTILITY, [])
+    return draft.tree, found
+
+
+def made(resource: Resource, *, numbered: bool = False) -> Resource:
+    """The first VM or VMI that a pool or a replica set makes.
+
+    *numbered*: as it stands in the cluster, where the DataVolumes of a VM and what else the pool says have its number.
+    """
+    holder = _HOLDERS[resource.kind]
+    written: Tree = tree.get(resource.body, *holder.template)
+    metadata = {key: value for key, value in _metadata(written).items() if key not in _NAMES}
+    if holder.kind == "VirtualMachine" and resource.name:
+        metadata["name"] = f"{resource.name}{_FIRST}"
+    else:
+        beginning = text_at(_metadata(written), "generateName")
+        metadata["generateName"] = beginning or resource.ref.name
+    if resource.namespace:
+        metadata["namespace"] = resource.namespace
+    body = {
+        "apiVersion": f"{KUBEVIRT}/v1",
+        "kind": holder.kind,
+        "metadata": metadata,
+        "spec": _numbered(resource, written["spec"]) if numbered else written["spec"],
+    }
+    one = from_body(
+        body, resource.index, resource.origin, may_hold_placeholders=resource.may_hold_placeholders
+    )
+    return one._replace(holder=resource)
+
+
+def machine_of(resource: Resource) -> Resource:
+    """What *resource* makes, if it is a pool or a replica set that says so; any other object itself."""
+    return made(resource) if is_holder(resource) and not incomplete(resource) else resource
+
+
+def _metadata(template: Tree) -> Tree:
+    metadata = template.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def _numbered(resource: Resource, spec: Tree) -> Tree:
+    """The *spec* of the first VM of a pool (upstream: indexVMSpec)."""
+    templates = spec.get("dataVolumeTemplates")
+    volumes = tree.get(spec, *_VOLUMES)
+    if resource.kind != POOL or not isinstance(volumes, list):
+        return spec
+    own = set()
+    draft = Draft(spec)
+    for index, one in enumerate(templates if isinstance(templates, list) else ()):
+        name = tree.get(one, "metadata", "name")
+        if isinstance(name, str):
+            own.add(name)
+            draft.put(("dataVolumeTemplates", index, "metadata", "name"), name + _FIRST)
+    generation = resource.spec.get("nameGeneration")
+    for index, volume in enumerate(volumes):
+        for source, asked in _NUMBERED:
+            name = tree.get(volume, *source)
+            wanted = name in own if asked is None else tree.get(generation, asked) is True
+            if isinstance(name, str) and wanted:
+                draft.put((*_VOLUMES, index, *source), name + _FIRST)
+    return draft.tree
+
+
+def held(resource: Resource, one: Resource, body: Tree) -> Tree:
+    """The pool or replica set *resource* with *body*, to which *one* of what it makes was rendered, in its template."""
+    if body is one.body:
+        return resource.body
+    holder = _HOLDERS[resource.kind]
+    draft = Draft(resource.body)
+    written = tree.get(resource.body, *holder.template)
+    metadata = {key: value for key, value in body["metadata"].items() if key not in _NAMES}
+    names = {key: value for key, value in _metadata(written).items() if key in _NAMES}
+    template = {**written, "spec": body["spec"]}
+    if names or metadata:
+        template = {"metadata": {}, **template}
+        template["metadata"] = {**names, **metadata}
+    draft.put(holder.template, template)
+    return draft.tree
+
+
+def relocated(resource: Resource, found: Diagnostic) -> Diagnostic:
+    """*found*, which is about what *resource* makes, at its place in the template."""
+    template = _HOLDERS[resource.kind].template
+
+    def moved(place: Location) -> Location:
+        if place.index != resource.index:
+            return place
+        return place._replace(resource=resource.ref, path=(*template, *place.path))
+
+    return found._replace(
+        location=moved(found.location),
+        related=tuple(one._replace(location=moved(one.location)) for one in found.related),
+        position=found.position and moved(found.position),
+    )
+
+
+def template_of(resource: Resource) -> FieldPath:
+    """Where a pool or a replica set keeps what it makes."""
+    return _HOLDERS[resource.kind].template
+
+
+def unusable(resource: Resource, errors: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """One finding for all *errors* about what an admitted pool or replica set makes; of pins KubeVirt knows nothing."""
+    holder = _HOLDERS[resource.kind]
+    given = list(errors)
+    ours = [error for error in given if error.code in _OURS]
+    found = [error for error in given if error.code not in _OURS]
+    if not found:
+        return ours
+    related = tuple(Related(one.message, one.position or one.location) for one in found)
+    what = "VMs" if holder.kind == "VirtualMachine" else "VMIs"
+    return [
+        *ours,
+        POOL_UNUSABLE.at(
+            found[0].location,
+            f"KubeVirt takes the {resource.kind}, but its {what} are refused or never start: {found[0].message}",
+            *related,
+            help=found[0].help,
+        ),
+    ]

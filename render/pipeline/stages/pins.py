@@ -1,0 +1,204 @@
+"""The stage of the revision lock: what a VM is pinned to decides what it renders to.
+
+As in KubeVirt (pkg/instancetype/revision/store.go), an edit of an object does not reach the VMs that are pinned to it,
+and a pin ends when the matcher means another object.
+"""
+
+from render.convert.instancetypes import ANONYMOUS
+from render.convert.v1alpha1 import FLAVOUR
+from render.diagnostics.codes import (
+    PIN_ENDED,
+    PIN_MISSING,
+)
+from render.diagnostics.diagnostic import Severity, at
+from render.model import tree
+from render.model.catalogue import Definition, Key
+from render.model.draft import Draft
+from render.model.fieldpath import FieldPath
+from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES, KindClass, class_of
+from render.model.resource import INSTANCETYPE as GROUP
+from render.model.resource import Resource, former, text_at
+from render.model.tree import Tree
+from render.pipeline.machine import TEMPLATE, Machine
+from render.revisions.hashes import Ref, content, content_hash, hashed_name
+from render.revisions.lock import Entry, Pin
+
+_ALWAYS_SET = ("model", "dedicatedCPUPlacement", "isolateEmulatorThread")
+
+
+def name_of(resource: Resource) -> str:
+    """How a lock names the VM *resource*: as its manifest does, so that no setting changes it; one name a pool."""
+    name = resource.written.name
+    return f"{resource.namespace}/{name}" if resource.namespace else name
+
+
+def pin_of(machine: Machine) -> Pin | None:
+    """The pin of the VM: under its name, or under one that it had before kustomize renamed it."""
+    resource, known = machine.resource, machine.context.lock.pins
+    if not known:
+        return None
+    found = known.get(name_of(resource))
+    if found is None:
+        for _, namespace, name in former(resource.written):
+            found = found or known.get(f"{namespace}/{name}") or known.get(name)
+    return found
+
+
+def use(machine: Machine) -> None:
+    """Let the lock decide what the VM's matchers mean, where it pins them."""
+    pin = pin_of(machine)
+    for kind_class in KIND_CLASSES:
+        given = machine.spec.get(kind_class.word)
+        if given is not None:
+            _use(machine, kind_class, given, pin)
+
+
+def use_flavor(machine: Machine, given: Tree) -> None:
+    """Let the lock decide what ``spec.flavor`` means, which is *given*, where it pins it."""
+    _use(machine, FLAVOR, given, pin_of(machine))
+
+
+def _use(machine: Machine, kind_class: KindClass, given: Tree, pin: Pin | None) -> None:
+    # One that generates its name has none to be pinned under.
+    if not machine.resource.name or _names_revision(given):
+        return
+    path: FieldPath = ("spec", kind_class.word)
+    entry = pin.entries.get(kind_class.word) if pin else None
+    if entry is None:
+        _missing(machine, path, kind_class.word)
+    elif not _is_in_force(machine, entry, given, kind_class):
+        _ended(machine, path, entry)
+    elif machine.context.settings.emit != "source":  # what goes out as it came asks the cluster
+        _apply(machine, kind_class, entry, given)
+
+
+def use_flavour(machine: Machine, name: str, path: FieldPath) -> Definition | None:
+    """What the lock says of the flavour *name*, which the VM names at *path*; None where it says nothing of it.
+
+    A preset cannot be pinned, so that nothing need be there: see `demand_flavour`.
+    """
+    pin = pin_of(machine) if machine.resource.name else None
+    ref = pin.entries.get(FLAVOR.word, Entry()).ref if pin else None
+    if ref is None:
+        return None
+    if not _is_named(machine, ref, name):
+        _ended(machine, path, Entry(ref))
+        return None
+    definition = Definition(ref.kind, name, machine.context.contents[ref.hash], None)
+    machine.pinned[FLAVOR.word] = definition
+    return definition
+
+
+def demand_flavour(machine: Machine, path: FieldPath) -> None:
+    """Where pins are required, the flavour at *path* is one that a lock can hold, and it has to."""
+    pin = pin_of(machine)
+    if machine.resource.name and not (pin and FLAVOR.word in pin.entries):
+        _missing(machine, path, "flavour")
+
+
+def _names_revision(given: Tree) -> bool:
+    """Whether the VM is pinned by KubeVirt's own means.
+
+    They win: without that ControllerRevision the VM would not start, and the lock must not hide it.
+    """
+    return bool(given.get("revisionName")) and not given.get("inferFromVolume")
+
+
+def _is_in_force(machine: Machine, entry: Entry, given: Tree, kind_class: KindClass) -> bool:
+    if given.get("inferFromVolume"):
+        return bool(given["inferFromVolume"] == entry.volume)
+    if entry.ref is None:
+        return False
+    kind, name = given.get("kind", ""), given.get("name")
+    # An empty kind is not compared, nor the notation of one.
+    if kind and kind_class.kind_of(kind) != entry.ref.kind:
+        return False
+    return _is_named(machine, entry.ref, name or "")
+
+
+def _is_named(machine: Machine, ref: Ref, name: str) -> bool:
+    """Whether *name* is that of *ref*: plain, with its hash, or as kustomize renamed the object."""
+    if name in (ref.name, hashed_name(ref.name, ref.hash)):
+        return True
+    scope = "" if "Cluster" in ref.kind else machine.namespace
+    named = machine.context.catalogue.definitions.get(Key(ref.kind, scope, name))
+    before = former(named.resource) if named and named.resource else ()
+    return any(ref.name == other for _, _, other in before)
+
+
+def _missing(machine: Machine, path: FieldPath, word: str) -> None:
+    if machine.context.settings.pins == "require":
+        machine.report(
+            PIN_MISSING,
+            path,
+            f"the {word} of {name_of(machine.resource)} is not pinned, and pins are required",
+            help="run virt-render pin and commit the lock",
+        )
+
+
+def _ended(machine: Machine, path: FieldPath, entry: Entry) -> None:
+    required = machine.context.settings.pins == "require"
+    was = f"{entry.ref.kind} {entry.ref.name}" if entry.ref else f"volume {entry.volume}"
+    word = "flavour" if path[-1] == FLAVOUR else "matcher"
+    machine.diagnostics.append(
+        PIN_ENDED.at(
+            at(machine.resource, path),
+            f"the {word} no longer means the {was} that {name_of(machine.resource)} is pinned to: "
+            + ("the pin is stale" if required else "the current object is used"),
+            help="run virt-render pin to pin what it means now",
+            severity=Severity.ERROR if required else Severity.WARNING,
+        )
+    )
+
+
+def _apply(machine: Machine, kind_class: KindClass, entry: Entry, given: Tree) -> None:
+    path = ("spec", kind_class.word)
+    inferred = bool(given.get("inferFromVolume"))
+    ref = entry.ref
+    if inferred:
+        draft = Draft(machine.vm)
+        if ref is None:
+            draft.remove(path)
+        else:
+            ignore = given.get("inferFromVolumeFailurePolicy") == "Ignore"
+            if ignore and kind_class is INSTANCETYPE:
+                # As where it is inferred anew.
+                draft.remove((*TEMPLATE, "spec", "domain", "memory"))
+            draft.put(path, {"name": ref.name, "kind": ref.kind})
+        machine.vm = draft.tree
+    if ref is not None:
+        name = ref.name if inferred else given["name"]
+        spec = machine.context.contents[ref.hash]
+        machine.pinned[kind_class.word] = Definition(ref.kind, name, spec, None)
+
+
+def ref_to(machine: Machine, word: str, definition: Definition) -> Ref:
+    """*definition*, which the VM names under *word*, with the hash of its content, computed once a rendering.
+
+    What an old revision holds may lack the name of its object; the VM says it.
+    """
+    known = machine.context.hashes
+    key = id(definition.content)
+    if key not in known:
+        # The spec is kept with its hash: an id is unique only while its object lives.
+        held = content_hash(class_of(definition.kind), content_of(definition))
+        known[key] = (definition.content, held)
+    name = definition.name
+    if name in ANONYMOUS.values():
+        name = text_at(machine.spec.get(word), "name") or name
+    return Ref(definition.kind, name, known[key][1])
+
+
+def content_of(definition: Definition) -> Tree:
+    """What *definition* holds, without what only the decoding of an older revision adds.
+
+    There three fields of an instancetype are always set, empty ones too; applied, the empty ones change nothing.
+    """
+    held = content(definition.content)
+    resource = definition.resource
+    if resource is None or resource.kind != "ControllerRevision" or not held.get("cpu"):
+        return held
+    if tree.get(resource.body, "data", "apiVersion") == f"{GROUP}/v1beta1":
+        return held
+    cpu = {key: value for key, value in held["cpu"].items() if value or key not in _ALWAYS_SET}
+    return {**held, "cpu": cpu}

@@ -1,0 +1,135 @@
+"""The stamps of a rendered VM: annotations that say what it was rendered from, and let `verify` tell an edit.
+
+They sit on the VM itself and never in its template, where they would change the VMI.
+"""
+
+from render.convert import v1alpha1
+from render.defaults.vm import FIRMWARE
+from render.diagnostics.codes import REVISION_NUMBERS
+from render.model import tree
+from render.model.catalogue import Definition
+from render.model.draft import Draft
+from render.model.kinds import FLAVOR, INSTANCETYPE, PREFERENCE
+from render.model.release import newest_patch, tag
+from render.model.tree import Tree
+from render.pipeline.machine import TEMPLATE, Machine
+from render.pipeline.stages import emit, pins
+from render.revisions import stamps
+from render.revisions.hashes import Ref, content_hash, rendered_hash
+
+
+def vm(machine: Machine) -> Tree:
+    """The VM with everything written out, and its stamps unless they are not wanted."""
+    body = emit.vm(machine)
+    return _stamped(machine, body)
+
+
+def bare_vmi(machine: Machine) -> Tree:
+    """The VMI with its presets, and its stamps if any preset was merged or it was another object before."""
+    return _stamped(machine, emit.bare_vmi(machine))
+
+
+def _stamped(machine: Machine, body: Tree) -> Tree:
+    wanted = _stamps(machine, body) if machine.context.settings.annotations else {}
+    return stamps.put(body, wanted)
+
+
+def _stamps(machine: Machine, body: Tree) -> dict[str, str]:
+    """What to stamp *body* with.
+
+    A VM that was rendered before keeps what it was rendered from; if it was edited since, also the hash that tells.
+    """
+    source = machine.resource.body
+    found = _definitions(machine)
+    rendered_before = stamps.is_rendered(source)
+    if machine.merged:
+        found[stamps.PRESETS] = stamps.join(
+            f"{preset.resource.name}@{content_hash('preset', preset.spec)}"
+            for preset in machine.merged
+        )
+    if rendered_before:
+        found = {**stamps.read(source), **found}
+    number = _revision(machine, body)
+    if number:
+        found[stamps.REVISION] = number
+    converted = v1alpha1.era(machine.resource) != ""
+    stamped = bool(found) or bool(stamps.matchers(source)) or converted
+    if stamped and not (rendered_before and not stamps.is_genuine(source)):
+        found[stamps.RENDERED] = rendered_hash(body.get("spec") or {})
+    return found
+
+
+def _definitions(machine: Machine) -> dict[str, str]:
+    found = {}
+    for word, definition in in_force(machine):
+        key = f"{stamps.PREFIX}{word}"
+        if "Preset" in definition.kind:
+            found[key] = (
+                f"{definition.kind}/{definition.name}@{content_hash('preset', definition.spec)}"
+            )
+            continue
+        found[key] = str(pins.ref_to(machine, word, definition))
+        shipped = definition.resource is None and definition.elsewhere is None
+        if shipped and word not in machine.pinned:
+            found[key] += f" kubevirt-{tag(newest_patch(machine.context.release))}"
+    return found
+
+
+def in_force(machine: Machine) -> list[tuple[str, Definition]]:
+    """What decides about the VM, by the word under which it names that; a flavor counts under its own."""
+    found = [
+        (INSTANCETYPE.word, None if machine.flavor else machine.instancetype),
+        (PREFERENCE.word, machine.preference),
+        (FLAVOR.word, machine.flavor),
+    ]
+    return [(word, definition) for word, definition in found if definition is not None]
+
+
+def _revision(machine: Machine, body: Tree) -> str:
+    """The number of the edit revision that the VM renders to, ``""`` where the lock does not know it."""
+    pin = pins.pin_of(machine)
+    if pin is None or pin.rendered != manifest_hash(machine, body):
+        return ""
+    stored = v1alpha1.stored_revision(machine.resource)
+    if stored not in (0, pin.revision):
+        machine.report(
+            REVISION_NUMBERS,
+            ("metadata", "annotations", v1alpha1.REVISION),
+            f"the lock counts revision {pin.revision}, the store {stored}: that of the lock is the VM's",
+            help=f'write {v1alpha1.REVISION}: "{pin.revision}", or remove it',
+        )
+    return str(pin.revision)
+
+
+def manifest_hash(machine: Machine, body: Tree) -> str:
+    """The hash that the lock holds: of the VM without the additions that options ask for."""
+    settings = machine.context.settings
+    if machine.is_bare_today:
+        return rendered_hash(body.get("spec") or {})
+    if (settings.defaults, settings.firmware_uuid) != ("manifest", "none"):
+        plain = settings._replace(defaults="manifest", firmware_uuid="none")
+        body = emit.vm(machine.under(plain))
+    if settings.firmware_uuid != "none":
+        body = _unidentified(machine, body)
+    return rendered_hash(body["spec"])
+
+
+def _unidentified(machine: Machine, body: Tree) -> Tree:
+    """*body* without the firmware uuid and serial that were derived for it."""
+    draft = Draft(body)
+    path = (*TEMPLATE, *FIRMWARE)
+    for key in ("uuid", "serial"):
+        if not tree.get(machine.resource.body, *path, key):
+            draft.remove((*path, key))
+    if draft.get(*path) == {}:
+        draft.remove(path)
+    return draft.tree
+
+
+def refs(machine: Machine) -> dict[str, Ref]:
+    """The definitions in force that a lock can hold, by the word of the VM, with their hashes; no presets."""
+    return {
+        word: pins.ref_to(machine, word, definition)
+        for word, definition in in_force(machine)
+        if "Preset" not in definition.kind
+    }

@@ -1,0 +1,87 @@
+"""Stages of the start path: the VMI that the controller creates (upstream: pkg/virt-controller/watch/vm/vm.go)."""
+
+from render.apply import order as application
+from render.defaults import devices, network
+from render.defaults.vm import FIRMWARE, RANDOM
+from render.diagnostics.codes import DEFAULT_NETWORK
+from render.model.draft import Draft
+from render.model.kinds import INSTANCETYPE, PREFERENCE
+from render.pipeline.machine import TEMPLATE, Additions, Machine
+from render.pipeline.stages.admission import check_conflicts, report_conflicts
+
+
+def create_vmi(machine: Machine) -> None:
+    """The VMI as the controller creates it, in `machine.template`."""
+    context = machine.context
+    template = machine.spec.get("template") or {}
+    preference = machine.preference
+    draft = machine.draft(template)
+    if not draft.get(*FIRMWARE, "uuid"):
+        draft.put((*FIRMWARE, "uuid"), RANDOM)  # upstream derives it from the name
+    added = devices.add_disks(draft)
+    machine.record_defaults(draft)
+    if preference is not None:
+        edits = application.auto_attach(draft, preference.spec, context.release)
+        machine.record(preference, edits)
+        machine.forget(draft)
+    has_input = devices.add_input(draft)
+    net = network.add_default(draft, context.config)
+    if net.error:
+        refuse_network(machine, net.error)
+        check_conflicts(machine)
+        return
+    _name_definitions(machine, draft)
+    disks = draft.get(*devices.DISKS) or []
+    machine.additions = Additions(
+        disks=tuple(disks[len(disks) - added :]),
+        inputs=tuple(draft.get(*devices.INPUTS)) if has_input else (),
+        interfaces=tuple(draft.get(*network.INTERFACES)) if net.added else (),
+    )
+    machine.template = draft.tree
+    machine.record_defaults(draft)
+    apply_definitions(machine, draft)
+
+
+def refuse_network(machine: Machine, error: str) -> None:
+    """The cluster's default network cannot be attached."""
+    machine.report(
+        DEFAULT_NETWORK,
+        () if machine.is_bare else TEMPLATE,
+        error,
+        help="name networks and interfaces in the VM, or set autoattachPodInterface: false",
+    )
+
+
+def apply_definitions(machine: Machine, template: Draft) -> None:
+    """Apply instancetype and preference to the draft of a *template*."""
+    instancetype, preference = machine.instancetype, machine.preference
+    applied = application.apply(
+        template,
+        instancetype.spec if instancetype else None,
+        preference.spec if preference else None,
+        machine.context.release,
+        application.rules_for(instancetype.kind if instancetype else ""),
+    )
+    machine.forget(template)
+    if applied.conflicts:
+        report_conflicts(machine, applied.conflicts)
+        return
+    if instancetype is not None:
+        machine.record(instancetype, applied.from_instancetype)
+    if preference is not None:
+        machine.record(preference, applied.from_preference)
+
+
+def _name_definitions(machine: Machine, draft: Draft) -> None:
+    """Annotate the VMI with the names of its instancetype and preference, as the controller does."""
+    names = {}
+    for kind_class, definition in (
+        (INSTANCETYPE, machine.instancetype),
+        (PREFERENCE, machine.preference),
+    ):
+        given = machine.spec.get(kind_class.word)
+        if given is not None and definition is not None:
+            names[kind_class.annotation_for(given.get("kind", ""))] = given.get("name", "")
+    if names:
+        place = ("metadata", "annotations")
+        draft.put(place, {**(draft.get(*place) or {}), **names})

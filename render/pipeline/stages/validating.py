@@ -1,0 +1,305 @@
+"""Stages that ask what the validating webhooks would say of a VM, and of the VMI that it starts.
+
+Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vms-admitter.go, vmi-create-admitter.go.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from render.admission import order
+from render.admission.checks import Check, Subject
+from render.defaults import vmi as vmi_defaults
+from render.diagnostics.cause import Cause
+from render.diagnostics.codes import of_check
+from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
+from render.model import tree
+from render.model.cluster_config import builtin
+from render.model.draft import Draft
+from render.model.fieldpath import FieldPath
+from render.model.release import RELEASES, Version, minor
+from render.model.resource import Resource
+from render.model.tree import Tree
+from render.pipeline.machine import (
+    CONFIGURATION,
+    TEMPLATE,
+    Context,
+    Decided,
+    Machine,
+    SettingsSource,
+    setting,
+)
+from render.pipeline.stages.admission import applied_template, fill_zeros
+from render.pipeline.stages.start import refuse_network
+
+VM = "VirtualMachine"
+VMI = "VirtualMachineInstance"
+#: Checks of a VM that say nothing new about an item that one of the others has refused before: KubeVirt stops there.
+_CONSEQUENCES = {
+    "network/passt": frozenset({"network/passt-gate"}),
+    "network/macvtap": frozenset({"network/macvtap-gate"}),
+    "network/binding": frozenset({"network/slirp", "network/passt", "network/macvtap"}),
+}
+_NEVER_STARTS = "the VM is admitted, but KubeVirt refuses its VMI at every start"
+
+
+def _subject(machine: Machine, kind: str, template: Tree, root: FieldPath) -> Subject:
+    context = machine.context
+    return Subject(
+        kind=kind,
+        spec=template.get("spec") or {},
+        metadata=template.get("metadata") or {},
+        root=root,
+        config=context.config,
+        release=context.release,
+        holder=machine.spec if kind == VM else {},
+        holder_root=("spec",) if kind == VM else (),
+        namespace=machine.namespace,
+    )
+
+
+def admit_vm(machine: Machine) -> None:
+    """What the VM's own webhook refuses; nothing where it gets no further than definitions and defaults."""
+    checked = applied_template(machine)
+    if checked is None:
+        return
+    subject = _subject(machine, VM, checked.template, (*TEMPLATE, "spec"))
+    found = list(order.causes(subject))
+    if found:
+        _report(machine, subject, checked.decided, found)
+
+
+def check_schema(machine: Machine) -> None:
+    """What the schema refuses beyond what decoding has refused already."""
+    if machine.is_bare:
+        subject = _subject(machine, VMI, machine.vm, ("spec",))
+    else:
+        subject = _subject(machine, VM, machine.spec.get("template") or {}, (*TEMPLATE, "spec"))
+    _report(machine, subject, (), order.causes(subject, order.SCHEMA))
+
+
+def admit_vmi(machine: Machine) -> None:
+    """What the webhook of the VMI refuses: of a bare one with its presets, or of the one that a VM would start."""
+    checked = None if machine.is_bare or machine.merged else machine.checked
+    concerns = order.CONCERNS if not checked else _started(machine)
+    if checked and concerns is order.STARTED and _is_plain(checked.template["spec"]):
+        subject = _subject(machine, VMI, checked.template, ("spec",))
+        concerns = order.UNCHANGED
+    else:
+        draft = Draft(machine.template)
+        if not fill_zeros(machine, draft, 0 if machine.is_bare else len(TEMPLATE)):
+            return
+        error = vmi_defaults.fill(draft, machine.context.config, machine.context.release)
+        if error:
+            refuse_network(machine, error)
+            return
+        subject = _subject(machine, VMI, draft.tree, ("spec",))
+    found = list(order.causes(subject, concerns))
+    if found:
+        _report(machine, subject, machine.decided, found)
+
+
+def _started(machine: Machine) -> tuple[str, ...]:
+    """The concerns to ask again of a VMI whose VM has been asked."""
+    added = machine.additions
+    if machine.preference is None or not any(added):
+        return order.STARTED
+    # What is added to a VMI before its preference is applied is added to a VM after that.
+    return order.CONCERNS
+
+
+#: What the defaults of a VMI, or its own rules, have a say in.
+_DEVICES = frozenset({"watchdog", "video", "sound"})
+_FEATURES = frozenset({"hyperv", "hypervPassthrough"})
+_DISK = frozenset({"cdrom", "lun", "blockSize", "dedicatedIOThread"})
+
+
+def _is_plain(spec: Tree) -> bool:
+    """Whether the VMI of a VM with this *spec* has nothing that its defaults could spoil."""
+    if spec.get("architecture") != "amd64":
+        return False
+    domain = spec["domain"]
+    devices = domain["devices"]
+    if not _DEVICES.isdisjoint(devices) or not _FEATURES.isdisjoint(domain.get("features") or ()):
+        return False
+    for disk in devices.get("disks") or ():
+        if not _DISK.isdisjoint(disk) or (disk.get("disk") or {}).get("readonly"):
+            return False
+    return all("containerPath" not in volume for volume in spec.get("volumes") or ())
+
+
+def _report(
+    machine: Machine,
+    subject: Subject,
+    decided: tuple[Decided, ...],
+    found: Iterable[tuple[Check, Cause]],
+) -> None:
+    """One finding a cause, where it stands in the object that was written."""
+    is_started = subject.kind == VMI and not machine.is_bare
+    above, lead = (TEMPLATE, _NEVER_STARTS) if is_started else ((), "")
+    known = {(one.check, one.location.path) for one in machine.diagnostics}
+    said = Elsewhere(subject, machine.context)
+    for check, cause in found:
+        path = (*above, *cause.path) if cause.path else ()
+        place = (*above, *cause.place) if cause.place else path
+        # A VMI has the faults of its VM too, in other words.
+        if (cause.check, path) not in known and not _follows(machine, cause.check, place):
+            one = finding(
+                machine.resource,
+                said,
+                check,
+                cause._replace(path=path, place=place),
+                tuple(_writers(machine, subject, decided, place)),
+            )
+            cure = "; ".join(filter(None, (lead, one.help)))
+            machine.diagnostics.append(one._replace(help=cure))
+
+
+def _follows(machine: Machine, check: str, place: FieldPath) -> bool:
+    """Whether what *check* says of *place* only follows from an earlier finding."""
+    earlier = _CONSEQUENCES.get(check)
+    if earlier is None or machine.is_bare:
+        return False
+    return any(
+        one.check in earlier and _touches((one.position or one.location).path, place)
+        for one in machine.diagnostics
+    )
+
+
+class Elsewhere:
+    """What other releases and settings would make of a *subject*, as far as it is unknown which are in force."""
+
+    def __init__(self, subject: Subject, context: Context) -> None:
+        self.subject = subject
+        is_full = context.settings.admission == "full"
+        self.settings_are_assumed = is_full and context.config.is_assumed
+        self.release_is_assumed = is_full and context.release_is_assumed
+        source = context.config_source
+        self._in_release = source.in_release if source else builtin
+        self._source = source
+
+    @cached_property
+    def _by_release(self) -> dict[Version, frozenset[str]]:
+        """The checks that each release has something to say by."""
+        subject = self.subject
+        return {
+            release: frozenset(
+                cause.check
+                for _, cause in order.causes(
+                    subject._replace(
+                        release=release,
+                        config=self._in_release(release),
+                    )
+                )
+            )
+            for release in RELEASES
+        }
+
+    def setting(self, needs: str) -> Related | None:
+        """What the cluster says of the setting that a check *needs*; None where nobody sets anything."""
+        source = self._source
+        if source is None or not needs:
+            return None
+        gate = needs.removeprefix("gate ")
+        if gate != needs:
+            return _gate(source, gate)
+        architecture = (
+            self.subject.spec.get("architecture") or self.subject.config.default_architecture
+        )
+        return source.says((needs,)) or source.says(
+            ("architectureConfiguration", architecture, needs)
+        )
+
+    def refusing(self, check: str) -> tuple[Version, ...]:
+        """The releases that refuse the subject by *check*, where it is unknown which one runs; else nothing."""
+        if not self.release_is_assumed:
+            return ()
+        found = tuple(release for release, said in self._by_release.items() if check in said)
+        return () if len(found) == len(RELEASES) else found
+
+
+_DEVELOPER = ("developerConfiguration",)
+
+
+def _gate(source: SettingsSource, gate: str) -> Related:
+    """Where the cluster says whether a feature gate is on."""
+    for key, verb in (("featureGates", "enables"), ("disabledFeatureGates", "disables")):
+        names = tree.get(source.kubevirt, *CONFIGURATION, *_DEVELOPER, key) or []
+        if gate in names:
+            place = source.place((*_DEVELOPER, key, names.index(gate)))
+            return Related(f"{source.resource.ref} {verb} the feature gate {gate}", place)
+    place = source.place((*_DEVELOPER, "featureGates"))
+    return Related(f"{source.resource.ref} does not enable the feature gate {gate}", place)
+
+
+def finding(
+    resource: Resource,
+    elsewhere: Elsewhere,
+    check: Check,
+    cause: Cause,
+    writers: tuple[Related, ...] = (),
+) -> Diagnostic:
+    """What is said of *cause*; its position is that of the first of *writers*, who wrote the value, if any."""
+    code = of_check(cause.check)
+    place = cause.place or cause.path
+    position = at(resource, place) if place != cause.path else None
+    if writers:
+        position = writers[0].location
+    message, severity = cause.message, code.severity
+    setting = elsewhere.setting(check.needs)
+    related = writers if setting is None or setting in writers else (*writers, setting)
+    releases = elsewhere.refusing(cause.check)
+    if check.needs and elsewhere.settings_are_assumed:
+        severity = Severity.WARNING
+        message = f"{message} ({check.needs} decides, and nothing in the input says what it is)"
+    elif releases:
+        severity = Severity.WARNING
+        shown = ", ".join(map(minor, releases))
+        message = f"{message} (by KubeVirt {shown} alone, and nothing says which release runs)"
+    return Diagnostic(
+        code.number,
+        severity,
+        message,
+        at(resource, cause.path),
+        related,
+        cause.help,
+        cause.check,
+        position,
+    )
+
+
+def _writers(
+    machine: Machine, subject: Subject, decided: tuple[Decided, ...], path: FieldPath
+) -> Iterator[Related]:
+    """Who wrote the value at *path* of the VM, if not its author."""
+    if not path or tree.get(machine.written, *path) is not None:
+        return
+    inner = path[len(machine.vmi_path) - 1 :]
+    for definition, edits in decided:
+        for edit in edits:
+            if _touches(edit.path, inner):
+                yield setting(definition, edit.source)
+                return
+    for one in machine.provenance:
+        if one.source and one.position is not None and _touches(one.field, path):
+            place = Location(resource=one.source, path=one.source_field, index=one.position)
+            yield Related(f"{one.source} sets {'.'.join(map(str, one.source_field))}", place)
+            return
+    source = machine.context.config_source
+    if source is not None and not _is_of_list(machine, path):
+        value, architecture = subject.get(*inner[1:]), subject.spec.get("architecture") or ""
+        decided_by = source.deciding(inner, value, architecture)
+        said = source.says(decided_by) if decided_by else None
+        if value is not None and said is not None:
+            yield said
+
+
+def _is_of_list(machine: Machine, path: FieldPath) -> bool:
+    """Whether *path* is in a list of the author's, so that only entries of it lack something."""
+    lists = (path[:end] for end, step in enumerate(path) if isinstance(step, int))
+    return any(tree.get(machine.written, *one) for one in lists)
+
+
+def _touches(written: FieldPath, path: FieldPath) -> bool:
+    """Whether one of two places holds the other."""
+    size = min(len(written), len(path))
+    return written[:size] == path[:size]

@@ -1,0 +1,175 @@
+"""Stages of the VM mutating webhook: matchers, inference, defaults on creation.
+
+Upstream: pkg/virt-api/webhooks/mutating-webhook/mutators/vm-mutator.go, pkg/instancetype/webhooks/vm.
+"""
+
+from typing import TYPE_CHECKING
+
+from render.admission import matchers
+from render.defaults import vm as vm_defaults
+from render.diagnostics.codes import (
+    DEPRECATED_FIELD,
+    INFERENCE_FAILED,
+    INFERENCE_IGNORED,
+    INVALID_MATCHER,
+    NO_STABLE_IDENTITY,
+)
+from render.diagnostics.diagnostic import Related, at
+from render.model import tree
+from render.model.catalogue import Definition
+from render.model.draft import Draft
+from render.model.fieldpath import FieldPath
+from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
+from render.model.resource import CDI
+from render.model.tree import Tree
+from render.pipeline.machine import TEMPLATE, Machine, place_in, ref_of
+from render.pipeline.stages.admission import definition_of
+
+if TYPE_CHECKING:
+    from render.resolve.infer import Failed
+
+
+def check_running(machine: Machine) -> None:
+    """Warn of ``running``, which ``runStrategy`` replaces."""
+    running = machine.spec.get("running")
+    if running is not None:
+        machine.report(
+            DEPRECATED_FIELD,
+            ("spec", "running"),
+            "spec.running is deprecated, please use spec.runStrategy instead.",
+            help=f"write runStrategy: {'Always' if running else 'Halted'}",
+        )
+
+
+def check_matchers(machine: Machine) -> None:
+    """Refuse malformed matchers; the webhook answers with all causes in one text."""
+    causes = matchers.validate(machine.spec, machine.context.release)
+    if causes:
+        machine.report(
+            INVALID_MATCHER,
+            causes[0].path,
+            ", ".join(cause.message for cause in causes),
+            *(Related(cause.message, at(machine.resource, cause.path)) for cause in causes[1:]),
+            help="a matcher has a name (and perhaps a kind), or inferFromVolume alone",
+        )
+
+
+def infer_matchers(machine: Machine) -> None:
+    """Replace ``inferFromVolume`` by what the labels of the volume's source name."""
+    for kind_class in KIND_CLASSES:
+        given = machine.spec.get(kind_class.word)
+        if given and given.get("inferFromVolume") and not machine.failed:
+            _infer(machine, kind_class, given)
+
+
+def _infer(machine: Machine, kind_class: KindClass, given: Tree) -> None:
+    volume = given["inferFromVolume"]
+    path = ("spec", kind_class.word, "inferFromVolume")
+    from render.resolve import infer
+
+    result = infer.infer(
+        kind_class,
+        volume,
+        machine.spec,
+        machine.namespace,
+        machine.context.catalogue,
+        machine.context.release,
+    )
+    draft = Draft(machine.vm)
+    ignore = given.get("inferFromVolumeFailurePolicy") == "Ignore"
+    if isinstance(result, infer.Inferred):
+        if ignore and kind_class is INSTANCETYPE:
+            # The whole block goes, hugepages included.
+            draft.remove((*TEMPLATE, "spec", "domain", "memory"))
+        found = {"name": result.name, "kind": result.kind}
+        draft.put(("spec", kind_class.word), {key: text for key, text in found.items() if text})
+    elif result.ignorable and ignore:
+        draft.remove(("spec", kind_class.word))
+        machine.report(
+            INFERENCE_IGNORED,
+            path,
+            f"{result.message}; the failure policy is Ignore, so the VM has no {kind_class.word}",
+        )
+    else:
+        machine.report(INFERENCE_FAILED, path, result.message, help=_inference_help(result))
+    machine.vm = draft.tree
+
+
+def _inference_help(failed: "Failed") -> str:
+    if failed.missing is None:
+        return "name the object instead, or label the volume's source"
+    _, kind, namespace, name = failed.missing
+    where = f"{namespace}/{name}" if namespace else name
+    return (
+        f"add the {kind} {where} to the input (its labels are enough), or name the object instead "
+        "of inferFromVolume"
+    )
+
+
+def set_defaults(machine: Machine) -> None:
+    """What the mutating webhook writes into a new VM; a preference that is not found counts as none."""
+    preference = definition_of(machine, PREFERENCE)
+    wanted = preference.spec if isinstance(preference, Definition) else None
+    draft = Draft(machine.vm)
+    templates = machine.spec.get("dataVolumeTemplates")
+    catalogue, release = machine.context.catalogue, machine.context.release
+
+    def data_source(namespace: str, name: str) -> Tree | None:
+        found = catalogue.find(CDI, "DataSource", namespace, name)
+        return found.body if found else None
+
+    architecture = ""
+    if templates:
+        filled = vm_defaults.fill_storage_class(templates, wanted)
+        if filled is not templates:
+            draft.put(("spec", "dataVolumeTemplates"), filled)
+        architecture = vm_defaults.architecture_of_sources(
+            templates, machine.namespace, data_source, release
+        )
+    template = machine.draft(machine.spec.get("template") or {})
+    if machine.context.settings.firmware_uuid == "stable":
+        _identify(machine, template)
+    vm_defaults.fill_template(template, wanted, machine.context.config, architecture, release)
+    machine.record_defaults(template)
+    if isinstance(preference, Definition) and machine.context.traced:
+        _record_preferred(machine, preference)
+    draft.put(TEMPLATE, template.tree)
+    machine.vm = draft.tree
+
+
+#: What the webhook takes from a preference: field of a template, and of the preference.
+_PREFERRED: tuple[tuple[FieldPath, FieldPath], ...] = (
+    (("spec", "architecture"), ("preferredArchitecture",)),
+    (("spec", "domain", "machine", "type"), ("machine", "preferredMachineType")),
+)
+
+
+def _record_preferred(machine: Machine, preference: Definition) -> None:
+    """Remember which defaults the *preference* gave instead of KubeVirt."""
+    for index, one in enumerate(machine.provenance):
+        for field, source in _PREFERRED:
+            if one.field == (*TEMPLATE, *field) and tree.get(preference.spec, *source):
+                place = place_in(preference, source)
+                machine.provenance[index] = one._replace(
+                    source=ref_of(preference), source_field=source, position=place.index, decider=""
+                )
+
+
+def _identify(machine: Machine, template: Draft) -> None:
+    if machine.resource.holder is not None and machine.context.settings.emit != "vmi":
+        machine.report(
+            NO_STABLE_IDENTITY,
+            ("spec", "template"),
+            "each VM of a pool has a name of its own, so no firmware uuid and serial stand in their template",
+            help="KubeVirt gives each VM its own; leave out --firmware-uuid stable where there are only pools",
+        )
+        return
+    if machine.resource.name:
+        vm_defaults.stable_identity(template, machine.namespace, machine.resource.name)
+        return
+    machine.report(
+        NO_STABLE_IDENTITY,
+        ("metadata", "generateName"),
+        "the cluster makes up the name, so no firmware uuid and serial follow from it",
+        help="name the VM, or leave out --firmware-uuid stable",
+    )

@@ -1,0 +1,259 @@
+"""Templates in a rendering: the VMs in them are checked as if their parameters were filled in, or really are.
+
+What a template makes has an index of its own after those of the input, by which its findings are brought back to the
+lines of the template.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from render.convert import templates
+from render.convert.templates import EXAMPLES, OURS, Fill, Item, Parameter, Use
+from render.diagnostics.codes import CODES, INVALID_SETTING, PARAMETER_MISSING, PLACEHOLDER
+from render.diagnostics.diagnostic import Diagnostic, Location, at
+from render.model import tree
+from render.model.fieldpath import FieldPath
+from render.model.provenance import Provenance
+from render.model.release import NEWEST, Version, tag
+from render.model.resource import Resource, from_body
+from render.pipeline.input import context as shared
+from render.pipeline.input import definitions
+from render.pipeline.input.releases import Target
+from render.pipeline.machine import Context, Machine
+from render.revisions.lock import EMPTY
+from render.settings import Settings
+
+
+class Part(NamedTuple):
+    """An object that a template makes: *path* is where it stands in *outer*, *open* what nobody has filled in."""
+
+    resource: Resource
+    outer: Resource
+    path: FieldPath
+    open: tuple[FieldPath, ...] = ()
+
+
+#: The parts by their indexes.
+Parts = dict[int, Part]
+
+
+def relocated(found: Diagnostic, parts: Mapping[int, Part]) -> Diagnostic:
+    """*found* with the places in templates that its places in *parts* are."""
+
+    def moved(place: Location) -> Location:
+        part = None if place.index is None else parts.get(place.index)
+        if part is None:
+            return place
+        path = (*part.path, *place.path)
+        return place._replace(resource=part.outer.ref, path=path, index=part.outer.index)
+
+    return found._replace(
+        location=moved(found.location),
+        related=tuple(one._replace(location=moved(one.location)) for one in found.related),
+        position=found.position and moved(found.position),
+    )
+
+
+def attributed(found: Provenance, parts: Mapping[int, Part]) -> Provenance:
+    """*found* with the position of the template, where a part of it decided."""
+    part = None if found.position is None else parts.get(found.position)
+    return found if part is None else found._replace(position=part.outer.index)
+
+
+def expand(
+    resources: Sequence[Resource], settings: Settings
+) -> tuple[list[Resource], Parts, list[Diagnostic]]:
+    """*resources*, those templates replaced by what they make that have one of the parameters of *settings*."""
+    values = dict(settings.parameters)
+    found: list[Resource] = []
+    parts: Parts = {}
+    faults: list[Diagnostic] = []
+    known: set[str] = set()
+    for resource in resources:
+        declared = templates.parameters(resource) if templates.is_template(resource) else {}
+        known |= declared.keys()
+        if values.keys().isdisjoint(declared):
+            found.append(resource)
+            continue
+        missing = list(_missing(resource, declared, values))
+        faults += missing
+        if missing:
+            continue
+        fill = _filling(declared, values)
+        for item in templates.filled(resource, fill, NEWEST):
+            part = _part(resource, item, len(resources) + len(parts))
+            parts[part.resource.index] = part
+            found.append(part.resource)
+    for name in sorted(values.keys() - known):
+        message = f"no template of the input has a parameter {name}"
+        faults.append(INVALID_SETTING.at(Location(), message, help=_known(known)))
+    return found, parts, faults
+
+
+def _known(names: Iterable[str]) -> str:
+    return f"there are {', '.join(sorted(names))}" if names else "--set is for templates"
+
+
+def _missing(
+    template: Resource, declared: Mapping[str, Parameter], values: Mapping[str, str]
+) -> Iterator[Diagnostic]:
+    for one in declared.values():
+        needed = one.is_required or one.is_generated
+        if one.value is None and one.name not in values and needed:
+            why = "is generated anew each time" if one.is_generated else "is required"
+            yield PARAMETER_MISSING.at(
+                at(template, one.path),
+                f"the parameter {one.name} of {template.ref} {why}",
+                help=f"say what it is with --set {one.name}=VALUE",
+            )
+
+
+def _filling(declared: Mapping[str, Parameter], values: Mapping[str, str]) -> Fill:
+    def fill(use: Use) -> str | None:
+        if use.name not in declared:
+            return None
+        return values.get(use.name, declared[use.name].value or "")
+
+    return fill
+
+
+def _part(template: Resource, item: Item, index: int) -> Part:
+    return Part(from_body(item.body, index, template.origin), template, item.path)
+
+
+def check(
+    template: Resource,
+    resources: Sequence[Resource],
+    context: Context,
+    render: Callable[[Machine], object],
+) -> list[Diagnostic]:
+    """What is wrong with the VMs that *template* makes, whatever its parameters are; *render* runs the stages.
+
+    Where a parameter has no default, two examples are tried: what is found with both and does not stand where a
+    parameter is used counts.
+    """
+    declared = templates.parameters(template)
+    found: list[list[Diagnostic]] = []
+    undefined: list[Diagnostic] = []
+    parts: Parts = {}
+    for number in range(EXAMPLES):
+        fill = _example(declared, number, context.release)
+        items = list(templates.filled(template, fill, context.release))
+        given = [
+            _attempt(template, item, len(resources) + position, declared)
+            for position, item in enumerate(items)
+        ]
+        parts = {part.resource.index: part for part in given}
+        undefined = list(_undefined(template, items, declared))
+        found.append(_findings(given, resources, context, render))
+        if not any(part.open for part in given):
+            break
+    counted = [one for one in found[0] if one in found[-1] and not _is_open(one, parts)]
+    return [*undefined, *(relocated(one, parts) for one in counted)]
+
+
+def _attempt(template: Resource, item: Item, index: int, declared: Mapping[str, Parameter]) -> Part:
+    """The part that *item* is, in the namespace of its template if it names none."""
+    part = _part(template, item, index)
+    open_ = tuple(
+        use.path for use in item.uses if use.name in declared and declared[use.name].value is None
+    )
+    namespace = part.resource.namespace or template.namespace
+    return part._replace(resource=part.resource._replace(namespace=namespace), open=open_)
+
+
+def _example(declared: Mapping[str, Parameter], number: int, release: Version) -> Fill:
+    def fill(use: Use) -> str | None:
+        if use.name not in declared:
+            return None
+        value = declared[use.name].value
+        return templates.example(use, number, release) if value is None else value
+
+    return fill
+
+
+def _undefined(
+    template: Resource, items: Iterable[Item], declared: Mapping[str, Parameter]
+) -> Iterator[Diagnostic]:
+    """References to what is no parameter: KubeVirt refuses them, OpenShift leaves them as they are."""
+    for item in items if template.kind == OURS else ():
+        for use in item.uses:
+            if use.name not in declared:
+                yield PLACEHOLDER.at(
+                    at(template, (*item.path, *use.path)),
+                    f"references undefined parameter {use.name}",
+                    help="declare it in spec.parameters",
+                )
+
+
+def _findings(
+    parts: Sequence[Part],
+    resources: Sequence[Resource],
+    context: Context,
+    render: Callable[[Machine], object],
+) -> list[Diagnostic]:
+    inner = [part.resource for part in parts]
+    settings = context.settings._replace(emit="source", pins="ignore", parameters=())
+    others = [one for one in inner if not definitions.is_machine(one)]
+    found: list[Diagnostic] = []
+    if others:
+        whole = [*filter(_is_definition, resources), *others]
+        settings = settings._replace(kubevirt=tag(context.release))
+        loaded = definitions.load(whole, settings)
+        context = shared.context(whole, loaded, settings, traced=False)
+        mine = {one.index for one in inner}
+        found += (
+            one
+            for one in loaded.diagnostics
+            if one.location.index in mine and not _is_outer(one, mine)
+        )
+    context = context._replace(settings=settings, lock=EMPTY, contents={}, traced=False)
+    for part in parts:
+        if definitions.is_machine(part.resource) and _is_known(part):
+            read = definitions.Definitions(Target(context.release))
+            machine = Machine(context, part.resource, definitions.decode(part.resource, read))
+            if not read.refused:
+                render(machine)
+            found += (
+                one
+                for one in (*read.diagnostics, *machine.diagnostics)
+                if not (CODES[one.code].follows and _is_elsewhere(part.resource, one))
+            )
+    return found
+
+
+def _is_definition(resource: Resource) -> bool:
+    """Whether a VM may refer to *resource*: that is to say, whether it is neither one nor makes any."""
+    return not definitions.is_machine(resource) and resource.kind not in templates.KINDS
+
+
+def _is_known(part: Part) -> bool:
+    """Whether no list and no mapping of the VM is what a parameter stands for."""
+    values = (tree.get(part.resource.body, *path) for path in part.open)
+    return not any(isinstance(value, str) and value.startswith("${{") for value in values)
+
+
+def _is_outer(found: Diagnostic, mine: Collection[int]) -> bool:
+    """Whether *found* is about something that the input has too, which may be another namespace's."""
+    return any(one.location.index not in mine for one in found.related)
+
+
+def _is_elsewhere(vm: Resource, missing: Diagnostic) -> bool:
+    """Whether what is missing may be in the namespace where the template is used."""
+    word = missing.location.path[1:2]
+    kind = tree.get(vm.spec, *word, "kind") if word else None
+    named = tree.get(vm.spec, *word, "inferFromVolume") or tree.get(vm.spec, *word, "revisionName")
+    return bool(named) or (isinstance(kind, str) and bool(kind) and "cluster" not in kind.lower())
+
+
+def _is_open(found: Diagnostic, parts: Mapping[int, Part]) -> bool:
+    """Whether *found* is about a field that nobody has filled in."""
+    places = (found.location, found.position, *(one.location for one in found.related))
+    for place in places:
+        part = parts.get(place.index) if place and place.index is not None else None
+        if part and place and place.path:
+            for path in part.open:
+                size = min(len(path), len(place.path))
+                if path[:size] == place.path[:size]:
+                    return True
+    return False

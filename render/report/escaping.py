@@ -1,0 +1,26 @@
+"""JSON that is the same to every reader and drives no terminal."""
+
+import json
+import re
+from typing import Any
+
+_PAIR = 0x10000
+_UNPRINTABLE = re.compile(r"[^\n -~]")
+
+
+def dumps(document: Any, indent: int | None = None) -> str:
+    """*document* as JSON; control characters, line separators, marks of direction and half pairs are escaped."""
+    text = json.dumps(document, indent=indent, ensure_ascii=False)
+    # GitHub's runner takes ##[ for a command wherever it stands.
+    return _UNPRINTABLE.sub(_escaped, text).replace("##[", "##\\u005b")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    character = found[0]
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if code < _PAIR:
+        return f"\\u{code:04x}"
+    code -= _PAIR
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"

@@ -1,0 +1,1 @@
+"""What a change of the repository does to each VM, a format a module."""

@@ -1,0 +1,98 @@
+"""The impact of a change as JSON (``schemas/impact.schema.json``): everything that is known of each VM."""
+
+import json
+from typing import Any
+
+from render.diff.impact import FieldChange
+from render.diff.sizes import Size
+from render.report.impact.formats import ImpactStyle
+from render.report.impact.review import (
+    Entry,
+    Locate,
+    Review,
+    State,
+    Totals,
+    by_instancetype,
+    by_namespace,
+    counts,
+    entries,
+    total,
+    worst,
+)
+
+FORMAT_VERSION = 1
+
+
+def report(review: Review, _: ImpactStyle) -> str:
+    """One JSON document; keys are stable within a `FORMAT_VERSION`, new ones may be added."""
+    return json.dumps(document(review), indent=2, ensure_ascii=False) + "\n"
+
+
+def document(review: Review) -> dict[str, Any]:
+    """*review* as a tree of plain values."""
+    machines = review.machines
+    return {
+        "formatVersion": FORMAT_VERSION,
+        "before": _state(review.before),
+        "after": _state(review.after),
+        "emit": review.emit,
+        "counts": counts(machines),
+        "totals": {
+            "all": _totals(total(machines)),
+            "namespaces": {k: _totals(v) for k, v in by_namespace(machines).items()},
+            "instancetypes": {k: _totals(v) for k, v in by_instancetype(machines).items()},
+        },
+        "machines": [_machine(one) for one in entries(review, every=True)],
+    }
+
+
+def _state(state: State) -> dict[str, Any]:
+    return {
+        "name": state.name,
+        "kubevirt": state.release or None,
+        "clusterConfig": state.cluster or None,
+    }
+
+
+def _totals(totals: Totals) -> dict[str, Any]:
+    before, after = totals
+    return {"before": before._asdict(), "after": after._asdict()}
+
+
+def _machine(entry: Entry) -> dict[str, Any]:
+    part, machine = entry
+    before, after = machine.sizes
+    return {
+        "resource": machine.resource._asdict(),
+        "kustomization": part.name or None,
+        "class": worst(machine),
+        "effects": list(machine.effects),
+        "messages": list(machine.messages),
+        "workload": machine.workload or None,
+        "staleDataVolumes": list(machine.stale),
+        "pins": list(machine.pins),
+        "before": _size(before),
+        "after": _size(after),
+        "changes": [_change(one, part.locate) for one in machine.changes],
+    }
+
+
+def _size(size: Size | None) -> dict[str, Any] | None:
+    return size and {**size._asdict(), "instancetype": size.instancetype or None}
+
+
+def _change(change: FieldChange, locate: Locate) -> dict[str, Any]:
+    found = {key: getattr(change, key) for key in ("field", "before", "after", "effect")}
+    cause = change.cause
+    if cause is None:
+        return {**found, "cause": None}
+    place = locate(cause)
+    where = {
+        "resource": cause.resource._asdict(),
+        "field": cause.field,
+        "side": cause.side,
+        "file": place.file or None,
+        "line": place.line or None,
+        "column": place.column or None,
+    }
+    return {**found, "cause": where}

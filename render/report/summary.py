@@ -1,0 +1,63 @@
+"""What a command has looked at and found, in figures: the last line, and the same in JSON."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from render.diagnostics.diagnostic import Severity
+from render.report.findings import Finding
+
+_WORDS = {Severity.ERROR: "error", Severity.WARNING: "warning"}
+
+
+class Tally(NamedTuple):
+    """The figures of a run.
+
+    *machines* were looked at in *kustomizations* and elsewhere, and objects of *unseen* were not, by what they are.
+    *releases* are those of KubeVirt that nobody asked for, each with the reason why it was rendered for.
+    *severities* are those of all findings, of which the baseline has *accepted* more, and *before* more were there
+    before the change that is looked at; *cut* are not shown.
+    """
+
+    machines: int = 0
+    kustomizations: int = 0
+    unseen: Mapping[str, int] = MappingProxyType({})
+    severities: Mapping[Severity, int] = MappingProxyType({})
+    accepted: int = 0
+    before: int = 0
+    cut: int = 0
+    releases: Mapping[str, str] = MappingProxyType({})
+
+    def counting(self, findings: Iterable[Finding]) -> "Tally":
+        """The same with the severities of *findings*."""
+        found = [finding.diagnostic.severity for finding in findings]
+        return self._replace(severities={one: found.count(one) for one in Severity})
+
+
+def line(tally: Tally) -> str:
+    """``12 VMs in 2 kustomizations: 1 error, 2 warnings; not looked at: 13 Templates (-v)``."""
+    seen = number(tally.machines, "VM") if tally.machines else "no VM"
+    if tally.kustomizations:
+        seen += f" in {number(tally.kustomizations, 'kustomization')}"
+    counts = ((tally.severities.get(severity, 0), word) for severity, word in _WORDS.items())
+    parts = [", ".join(number(count, word) for count, word in counts if count) or "no findings"]
+    if tally.accepted:
+        parts.append(f"{tally.accepted:,} accepted by the baseline")
+    if tally.before:
+        parts.append(f"{tally.before:,} there before")
+    if tally.cut:
+        parts.append(f"{tally.cut:,} not shown (--max-findings)")
+    parts += (
+        f"for KubeVirt {release}, since {reason}"
+        for release, reason in sorted(tally.releases.items())
+        if tally.machines
+    )
+    if tally.unseen:
+        names = ", ".join(number(count, word) for word, count in sorted(tally.unseen.items()))
+        parts.append(f"not looked at: {names} (-v)")
+    return f"{seen}: {'; '.join(parts)}"
+
+
+def number(count: int, word: str) -> str:
+    """*count* and *word*, in the plural where there are several."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -1,0 +1,172 @@
+"""The nodes of a document with their places: what is looked at again once there is something to report."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+from render.yaml import libyaml, scalars
+from render.yaml.libyaml import ALIAS, CLOSE, END, FINISHED, MAPPING, OTHER, SCALAR, SEQUENCE
+from render.yaml.stream import Chunk
+
+_MOST = 200_000
+"""Nodes of one document, each a few hundred bytes: what follows has the place of what stands around it."""
+
+
+class Node:
+    """A node of the document. *children*: of a mapping, keys and values in turn; of an alias, what it names.
+
+    *index* is where it begins in the text, *at* the same as line and column of the stream.
+    """
+
+    __slots__ = ("_fields", "at", "children", "index", "kind", "plain", "tag", "text")
+
+    def __init__(
+        self, kind: int, at: tuple[int, int], tag: str | None = None, index: int = 0
+    ) -> None:
+        self.kind = kind
+        self.at = at
+        self.index = index
+        self.tag = tag
+        self.text = ""
+        self.plain = False
+        self.children: Sequence[Node] = ()
+        self._fields: _Fields | None = None
+
+    def pairs(self) -> Iterator[tuple["Node", "Node"]]:
+        """The keys of a mapping with their values."""
+        return zip(self.children[::2], self.children[1::2], strict=False)
+
+    def fields(self) -> "_Fields":
+        """What stands in a complete mapping itself, by key; of a key that stands twice the first."""
+        if self._fields is None:
+            self._fields = {}
+            for key, value in self.pairs():
+                name = None if is_merge(key) else key_of(key)
+                if name is not None:
+                    self._fields.setdefault(name, (key.at, value))
+        return self._fields
+
+
+def parsed(chunk: Chunk) -> tuple[Node | None, int]:
+    """The node tree of *chunk*, as far as it can be read, and where the document ends (-1: in a mistake)."""
+    top = Node(SEQUENCE, (chunk.line, chunk.column))
+    end = -1
+
+    def parse(text: str) -> int:
+        top.children = []
+        return _fill(top, top.children, chunk, libyaml.marked_events(text))
+
+    with contextlib.suppress(
+        *libyaml.ERRORS
+    ):  # what stands before a mistake is all that is asked for
+        end, _ = libyaml.tolerantly(chunk.text, parse)
+    return (top.children[0] if top.children else None), end
+
+
+def _fill(top: Node, children: list[Node], chunk: Chunk, get: libyaml.Next) -> int:
+    """Put the nodes into *children*, those of *top*; where the document ends, -1 where it is too large for that."""
+    open_nodes, anchors = [top], dict[str, Node]()
+    open_children = [children]
+    room = _MOST
+    while (event := get()) is not FINISHED:
+        if event is END:
+            open_nodes.pop()
+            open_children.pop()
+            continue
+        kind, anchor, tag, mark, *scalar = event
+        if kind == CLOSE:
+            return int(mark.index)
+        if kind == OTHER:
+            continue
+        room -= 1
+        if room < 0:
+            return -1
+        node = Node(kind, chunk.position(mark.line, mark.column), tag, mark.index)
+        open_children[-1].append(node)
+        if kind == ALIAS:
+            named = anchors.get(anchor)
+            node.children = (named,) if named and named not in open_nodes else ()
+            continue
+        if anchor is not None:
+            anchors[anchor] = node
+        if kind == SCALAR:
+            node.text, node.plain = libyaml.restored(scalar[0]), scalar[1]
+        else:
+            open_nodes.append(node)
+            open_children.append([])
+            node.children = open_children[-1]
+    return len(chunk.text)
+
+
+def target_of(node: Node) -> Node | None:
+    """What *node* stands for: itself, unless it is an alias."""
+    while node.kind == ALIAS:
+        if not node.children:
+            return None
+        node = node.children[0]
+    return node
+
+
+def key_of(node: Node) -> str | None:
+    """The text of the key *node*, None where it can be none."""
+    named = target_of(node)
+    if named is None or named.kind != SCALAR:
+        return None
+    return scalars.key(value_of(named))
+
+
+def value_of(node: Node) -> scalars.Value:
+    """The value of the scalar *node*."""
+    if node.tag is not None:
+        try:
+            return scalars.tagged(node.tag, node.text)
+        except ValueError:
+            return node.text
+    return scalars.resolved(node.text) if node.plain else node.text
+
+
+_Found = tuple[tuple[int, int], Node]
+_Fields = dict[str, _Found]
+
+
+def child(node: Node, step: str | int) -> _Found | None:
+    """Where the child at *step* is written, and the child."""
+    named = target_of(node)
+    if named is None:
+        return None
+    if isinstance(step, int):
+        if named.kind != SEQUENCE or not 0 <= step < len(named.children):
+            return None
+        return named.children[step].at, named.children[step]
+    if named.kind != MAPPING:
+        return None
+    return named.fields().get(step) or _merged(named, step)
+
+
+def _merged(node: Node, step: str) -> _Found | None:
+    """The same of what a mapping merges into itself; each mapping is looked into once, by however many ways."""
+    seen = {id(node)}
+    pending = merged_into(node)
+    while pending:
+        source = target_of(pending.pop())
+        if source is None or source.kind != MAPPING or id(source) in seen:
+            continue
+        seen.add(id(source))
+        if found := source.fields().get(step):
+            return found
+        pending += merged_into(source)
+    return None
+
+
+def merged_into(node: Node) -> list[Node]:
+    """What the mapping *node* merges into itself, the first last."""
+    merged: list[Node] = []
+    for key, value in node.pairs():
+        if is_merge(key):
+            source = target_of(value)
+            merged.extend(source.children if source and source.kind == SEQUENCE else [value])
+    return merged[::-1]
+
+
+def is_merge(key: Node) -> bool:
+    """Whether what follows *key* is merged into its mapping."""
+    return key.kind == SCALAR and key.text == "<<" and key.plain

@@ -1,0 +1,235 @@
+"""The YAML that people write most, read line by line: much faster than libyaml, and it never guesses.
+
+It knows block mappings and sequences, scalars on one line, literal blocks, ``{}``, ``[]`` and comments on lines of
+their own. Of anything else, mistakes too, it makes nothing, and libyaml decides. Lines repeat a lot in manifests, so
+what a line says is remembered.
+"""
+
+from typing import Any, Final
+
+from render.model.tree import Tree
+from render.yaml import scalars
+
+_Line = tuple[int, int, str | None, Any]
+"""What a line says: the indent of its beginning, that of what follows a dash (0 without one), key, value.
+
+The key is None in a sequence's entry that is a scalar, and where nothing is said. The value may be one of these:
+"""
+_NESTED: Final = object()
+_CLIPPED: Final = object()
+_STRIPPED: Final = object()
+_NO_ENTRIES: Final = object()
+_NO_ITEMS: Final = object()
+
+_MARKS: Final = {
+    "": _NESTED,
+    "|": _CLIPPED,
+    "|-": _STRIPPED,
+    "{}": _NO_ENTRIES,
+    "[]": _NO_ITEMS,
+}
+_END: Final[_Line] = (-1, 0, None, None)
+_BLANK: Final[_Line] = (-2, 0, None, None)
+_FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_/.0123456789")
+_KEY = _FIRST | {"-"}
+_LONGEST_KEY = 128
+_PRINTABLE = bytes((ord("\n"), *range(ord(" "), ord("~") + 1)))
+
+_LINES: Final[dict[str, _Line]] = {}
+_KEYS: Final[set[str]] = set()
+_LAST = "\0"  # stands behind the lines of a text, in which there is none
+_ROOM = 20_000
+
+
+class _UnsureError(Exception):
+    """The text is not of the kind that is read here."""
+
+
+def read(text: str, depth: int) -> tuple[Tree, int] | None:
+    """The mapping in *text*, nested up to *depth*, and its first line (from 0); None where libyaml has to look.
+
+    *text* ends in a line break.
+    """
+    if not _is_printable(text):
+        return None
+    try:
+        return _Reader(text, depth).document()
+    except _UnsureError:
+        return None
+
+
+def _is_printable(text: str) -> bool:
+    if text.isascii():  # the quick way for nearly all
+        return not text.encode().translate(None, _PRINTABLE)
+    return text.replace("\n", "").isprintable()
+
+
+class _Reader:
+    """The lines of one text, and how far they are read."""
+
+    __slots__ = ("_at", "_depth", "_lines")
+
+    def __init__(self, text: str, depth: int) -> None:
+        self._lines = text.split("\n")
+        self._lines[-1] = _LAST
+        self._at = 0
+        self._depth = depth
+
+    def document(self) -> tuple[Tree, int]:
+        """The whole text."""
+        indent, inner, key, value = self._peek()
+        if indent or inner or key is None:
+            raise _UnsureError
+        line = self._at
+        self._at += 1
+        return self._mapping(0, key, value, 1), line
+
+    def _peek(self) -> _Line:
+        """What the next line says that says anything."""
+        lines, at = self._lines, self._at
+        while (line := _LINES.get(lines[at]) or _remembered(lines[at])) is _BLANK:
+            at += 1
+        self._at = at
+        return line
+
+    def _mapping(self, indent: int, key: str, value: Any, level: int) -> Tree:
+        """The mapping at *indent* of which the first entry is read already."""
+        if level > self._depth:
+            raise _UnsureError
+        body: Tree = {}
+        lines, known = self._lines, _LINES
+        while True:
+            body[key] = self._opened(value, indent, level) if value.__class__ is object else value
+            line = (
+                known.get(lines[self._at]) or self._peek()
+            )  # most lines are known, and say something
+            begins, inner, following, value = line if line is not _BLANK else self._peek()
+            if begins < indent:
+                return body
+            if begins > indent or inner or following is None or following in body:
+                raise _UnsureError
+            key = following
+            self._at += 1
+
+    def _sequence(self, indent: int, level: int) -> list[Any]:
+        """The sequence whose dashes stand at *indent*."""
+        if level > self._depth:
+            raise _UnsureError
+        items: list[Any] = []
+        while True:
+            begins, inner, key, value = self._peek()
+            if begins < indent or (begins == indent and not inner):
+                return items
+            if begins > indent:
+                raise _UnsureError
+            self._at += 1
+            if key is not None:
+                items.append(self._mapping(inner, key, value, level + 1))
+            elif value.__class__ is object:
+                items.append(self._opened(value, inner, level))
+            else:
+                items.append(value)
+
+    def _opened(self, mark: object, indent: int, level: int) -> Any:
+        """The value that begins with *mark* in a collection at *indent*."""
+        if mark is _CLIPPED:
+            return self._literal(indent) + "\n"
+        if mark is _STRIPPED:
+            return self._literal(indent)
+        if mark is not _NESTED:
+            if level == self._depth:
+                raise _UnsureError
+            return {} if mark is _NO_ENTRIES else []
+        begins, inner, key, value = self._peek()
+        if inner and begins >= indent:
+            return self._sequence(begins, level + 1)
+        if begins <= indent:
+            return None
+        if key is None:
+            raise _UnsureError
+        self._at += 1
+        return self._mapping(begins, key, value, level + 1)
+
+    def _literal(self, indent: int) -> str:
+        """The text of a literal block, without its last line break."""
+        lines, start = self._lines, self._at
+        first = lines[start]
+        width = len(first) - len(first.lstrip(" "))
+        if not indent < width < len(first):
+            raise _UnsureError
+        margin = first[:width]
+        end = start + 1
+        while lines[end].startswith(margin) or not lines[end].strip(" "):
+            end += 1
+        self._at = end
+        while not lines[end - 1].strip(" "):
+            end -= 1
+        found = [line[width:] for line in lines[start:end]]
+        if any(line.isspace() for line in lines[end : self._at]):
+            raise _UnsureError
+        return "\n".join(found)
+
+
+def _remembered(text: str) -> _Line:
+    if len(_LINES) >= _ROOM:
+        _LINES.clear()
+    line = _LINES[text] = _line(text)
+    return line
+
+
+def _line(text: str) -> _Line:
+    content = text.lstrip(" ")
+    if content == _LAST:
+        return _END
+    if not content or content[0] == "#":
+        return _BLANK
+    if content[-1] == " ":
+        raise _UnsureError
+    indent, inner = len(text) - len(content), 0
+    if content.startswith("- "):
+        content = content[2:].lstrip(" ")
+        inner = len(text) - len(content)
+    key, colon, rest = content.partition(":")
+    if colon and rest[:1] in ("", " ") and key[:1] in _FIRST:
+        if key not in _KEYS:
+            _check_key(key)
+        return indent, inner, key, _value(rest.lstrip(" "))
+    if not inner:
+        raise _UnsureError
+    return indent, inner, None, _value(content)
+
+
+def _check_key(key: str) -> None:
+    if len(key) > _LONGEST_KEY or not _KEY.issuperset(key) or _scalar(key) != key:
+        raise _UnsureError
+    if len(_KEYS) >= _ROOM:
+        _KEYS.clear()
+    _KEYS.add(key)
+
+
+def _value(text: str) -> Any:
+    return _MARKS[text] if text in _MARKS else _scalar(text)
+
+
+def _scalar(text: str) -> Any:
+    quote = text[0]
+    if quote in _FIRST:
+        if ": " in text or " #" in text or text[-1] == ":":
+            raise _UnsureError
+        try:
+            return scalars.SETTLED[text]
+        except KeyError:
+            value = scalars.settle(text)
+        if value is scalars.UNSETTLED:
+            raise _UnsureError
+        return value
+    inside = text[1:-1]
+    if (
+        quote not in "\"'"
+        or text[-1] != quote
+        or quote in inside
+        or "\\" in inside
+        or text == quote
+    ):
+        raise _UnsureError
+    return inside

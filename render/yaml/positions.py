@@ -1,0 +1,148 @@
+"""Where things stand in the text, looked up only once there is something to report."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+
+from render.model.fieldpath import FieldPath
+from render.model.resource import Origin
+from render.yaml import scalars, stream
+from render.yaml.libyaml import ALIAS, SCALAR, SEQUENCE
+from render.yaml.nodes import Node, child, is_merge, key_of, parsed, target_of, value_of
+from render.yaml.stream import Chunk
+
+_DIFFERENCES = 1000  # of one object: each is larger than its text
+_DOCUMENTS = 100_000
+_RECENT = 8
+"""Files whose documents are remembered: a finding is about a few, and the next often about the same."""
+
+
+def forget() -> None:
+    """Give back what is remembered of documents: all places are looked up."""
+    document.cache_clear()
+
+
+def locate(data: bytes, origin: Origin, path: FieldPath) -> tuple[int, int]:
+    """Line and column (from 1) of the key at *path* in the object of *origin*, of the item where the last step is one.
+
+    Where there is no such field: of the nearest thing above it that exists, at worst the document's first line.
+    """
+    node = document(data, origin.document)[0]
+    return _place(node, (*_prefix(origin), *path)) if node else (origin.line, 1)
+
+
+def place(chunk: Chunk, path: FieldPath = ()) -> tuple[int, int]:
+    """The same in *chunk*."""
+    node = parsed(chunk)[0]
+    return _place(node, path) if node else (chunk.line, chunk.column)
+
+
+def ambiguous(data: bytes, origin: Origin) -> list[tuple[FieldPath, str, str, str]]:
+    """The plain scalars in the object of *origin* that kubectl and kustomize read differently.
+
+    Each with its path, its text, and what the one and the other make of it, as JSON (``error``: kustomize refuses it).
+    """
+    node = document(data, origin.document)[0]
+    for step in _prefix(origin):
+        node = (child(node, step) or (None, None))[1] if node else None
+    return list(islice(_differences(node, (), set()), _DIFFERENCES)) if node else []
+
+
+def bad_keys(chunk: Chunk) -> list[tuple[str, tuple[int, int], tuple[int, int] | None]]:
+    """The keys of *chunk* that stand twice (with the second place and the first) or cannot be keys (no first place)."""
+    root_node = parsed(chunk)[0]
+    return list(_bad_keys(root_node)) if root_node else []
+
+
+@lru_cache(maxsize=_RECENT)
+def chunks(data: bytes) -> list[Chunk]:
+    """The documents of *data*, as `reader` takes them; of those beyond `_DOCUMENTS` nothing is looked up."""
+    found = islice(stream.split(data.decode(errors="replace"), _DOCUMENTS), _DOCUMENTS)
+    return [chunk._replace(value=stream.MISSING) for chunk in found]
+
+
+@lru_cache(maxsize=32)
+def document(data: bytes, index: int) -> tuple[Node | None, int]:
+    """The document of *data* with this number, as far as it can be read, and where it ends (-1: in a mistake)."""
+    found = chunks(data)
+    return parsed(found[index]) if index < len(found) else (None, -1)
+
+
+def _prefix(origin: Origin) -> FieldPath:
+    return tuple(step for index in origin.item for step in ("items", index))
+
+
+def _place(node: Node, path: FieldPath) -> tuple[int, int]:
+    at = node.at
+    for step in path:
+        found = child(node, step)
+        if found is None:
+            break
+        at, node = found
+    return at
+
+
+def _bad_keys(node: Node) -> Iterator[tuple[str, tuple[int, int], tuple[int, int] | None]]:
+    places: dict[str, tuple[int, int]] = {}
+    for index, item in enumerate(node.children if node.kind != ALIAS else ()):
+        if node.kind == SEQUENCE or index % 2:
+            yield from _bad_keys(item)
+            continue
+        text = key_of(item)
+        if text is None:
+            yield "", item.at, None
+        elif not is_merge(item):
+            if text in places:
+                yield text, item.at, places[text]
+            places.setdefault(text, item.at)
+
+
+def _differences(
+    node: Node, path: FieldPath, seen: set[int]
+) -> Iterator[tuple[FieldPath, str, str, str]]:
+    named = target_of(node)
+    if named is None or id(named) in seen:
+        return
+    seen.add(id(named))
+    if named.kind == SCALAR:
+        texts = _texts(named)
+        if texts:
+            yield path, *texts
+    elif named.kind == SEQUENCE:
+        for index, item in enumerate(named.children):
+            yield from _differences(item, (*path, index), seen)
+    else:
+        for key, value in named.pairs():
+            here = path if is_merge(key) else (*path, key_of(key) or "")
+            if key.kind == SCALAR and (texts := _key_texts(key)):
+                yield here, *texts
+            yield from _differences(value, here, seen)
+
+
+def _texts(node: Node) -> tuple[str, str, str] | None:
+    """The text of a scalar and what the two make of it, if that differs."""
+    if node.tag is not None:
+        refused = isinstance(value_of(node), bool) and not isinstance(
+            scalars.kustomize(node.text), bool
+        )
+        return (node.text, _json(value_of(node)), "error") if refused else None
+    if not node.plain:
+        return None
+    ours, theirs = scalars.kubectl(node.text), scalars.kustomize(node.text)
+    return None if ours == theirs else (node.text, _json(ours), _json(theirs))
+
+
+def _key_texts(node: Node) -> tuple[str, str, str] | None:
+    """The same for a key: kustomize refuses what it does not read as text."""
+    value = value_of(node)
+    theirs = scalars.kustomize(node.text) if node.plain and node.tag is None else value
+    if isinstance(value, str) and theirs == value:
+        return None
+    told = _json(theirs) if isinstance(theirs, str) else "error"
+    return node.text, _json(key_of(node)), told
+
+
+def _json(value: scalars.Value) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)

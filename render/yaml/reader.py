@@ -1,0 +1,335 @@
+"""YAML and JSON text into Kubernetes objects, exactly as kubectl and Argo CD read them.
+
+Stricter than they are in two ways: a key that stands twice is an error (they silently keep the last), and so is what
+only one of the two would take. Nothing is raised for bad input.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location, Related
+from render.model.resource import Origin
+from render.model.tree import Tree
+from render.yaml import lists, plain, stream
+from render.yaml.stream import Chunk
+
+if TYPE_CHECKING:
+    from render.yaml.budget import Budget
+    from render.yaml.builder import UnbuildableError
+    from render.yaml.libyaml import Problem
+
+
+DEEPEST = 400
+"""Levels of nesting; somewhat beyond, Python's own limit on recursion comes first."""
+
+
+class Limits(NamedTuple):
+    """What input may cost. *total_bytes* is for whoever reads several files; the rest holds for each call of `read`.
+
+    *depth* may be raised to `DEEPEST`.
+    """
+
+    file_bytes: int = 64 << 20
+    total_bytes: int = 512 << 20
+    documents: int = 500_000
+    depth: int = 200
+    alias_nodes: int = 200_000
+
+
+MISTAKES = 1_000
+"""Of one file; it is not read on beyond them: each costs more than the text in which it is made."""
+TOO_MANY = f"more than {MISTAKES:,} mistakes in one file: it is not read on"
+_USUAL = Limits()
+
+
+class Document(NamedTuple):
+    """One object.
+
+    *text* is what its author wrote, without separators, directives and byte order mark, if everyone reads the same in
+    it as *body* says; None for an item of a List, for JSON (anything in braces), and where it has to be written anew.
+    *ambiguous*: a plain scalar in the YAML document means something else to kustomize (`positions.ambiguous` lists
+    them).
+    """
+
+    body: Tree
+    origin: Origin
+    text: str | None
+    ambiguous: bool = False
+
+
+class Read(NamedTuple):
+    """What a file holds, and what is wrong with it."""
+
+    documents: list[Document]
+    diagnostics: list[Diagnostic]
+
+
+def read(data: bytes, file: str, limits: Limits = _USUAL, budget: "Budget | None" = None) -> Read:
+    """Every mapping in *data* as a document, Lists taken apart; empty documents are passed over.
+
+    *file* is how diagnostics name it. A document with a mistake is left out and does not hide the others. *budget* is
+    that of the run, if *data* is not all that is read in it.
+    """
+    found = Read([], [])
+    if budget is None:
+        from render.yaml.budget import Budget
+
+        budget = Budget(limits.alias_nodes)
+    budget.read(len(data))
+    if len(data) > limits.file_bytes:
+        found.diagnostics.append(
+            codes.LIMIT_EXCEEDED.at(
+                Location(file=file, line=1, column=1),
+                f"the file has {len(data):,} bytes, more than {limits.file_bytes:,}",
+                help="raise the limit on file size if this is meant to be read",
+            )
+        )
+        return found
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line, column = _end_of(data[: error.start].decode())
+        found.diagnostics.append(
+            codes.YAML_SYNTAX.at(
+                Location(file=file, line=line, column=column),
+                f"byte 0x{data[error.start]:02x} is not UTF-8",
+                help="save the file as UTF-8",
+            )
+        )
+        return found
+    nameless = seen = 0
+    for index, chunk in enumerate(stream.split(text, limits.documents)):
+        nameless += sum(map(_is_nameless, found.documents[seen:]))
+        seen = len(found.documents)
+        if nameless + len(found.diagnostics) > MISTAKES:
+            found.diagnostics.append(
+                _too_many(Location(file=file, line=chunk.line, column=chunk.column))
+            )
+            break
+        if index == limits.documents:
+            found.diagnostics.append(
+                codes.LIMIT_EXCEEDED.at(
+                    Location(file=file, line=chunk.line, column=chunk.column),
+                    f"more than {limits.documents:,} documents in one file",
+                )
+            )
+            break
+        if chunk.value is stream.MISSING:
+            _read_yaml(found, chunk, Origin(file, index, (), chunk.line), limits, budget)
+        else:
+            _read_json(found, chunk, Origin(file, index, (), chunk.line), limits)
+    return found
+
+
+def _read_yaml(found: Read, chunk: Chunk, origin: Origin, limits: Limits, budget: "Budget") -> None:
+    if chunk.separator:
+        found.diagnostics.append(
+            codes.YAML_SYNTAX.at(
+                Location(file=origin.file, line=chunk.line - 1, column=1),
+                "text on the --- line, which kubectl and Argo CD refuse",
+                help="begin the document on the next line",
+            )
+        )
+        return
+    known = plain.read(chunk.text, limits.depth)
+    if known is not None:
+        body, line = known
+        if line:
+            origin = origin._replace(line=chunk.line + line)
+        _take(found, chunk, origin, body, chunk.text)
+    else:
+        _parse(found, chunk, origin, limits, budget)
+
+
+def _parse(found: Read, chunk: Chunk, origin: Origin, limits: Limits, budget: "Budget") -> None:
+    """Read with libyaml, which is imported only where it is needed."""
+    from render.yaml import libyaml
+    from render.yaml.builder import UnbuildableError, build
+
+    try:
+        built = build(chunk.text, limits.depth, budget)
+    except UnbuildableError as refusal:
+        found.diagnostics.extend(_refused(refusal, chunk, origin.file))
+        return
+    except libyaml.ERRORS as error:
+        found.diagnostics.append(_syntax(libyaml.problem(error, chunk.text), chunk, origin.file))
+        return
+    if built.dropped is not None:
+        line, column = chunk.position(built.dropped.line, built.dropped.column)
+        found.diagnostics.append(
+            codes.CONTENT_DROPPED.at(
+                Location(file=origin.file, line=line, column=column),
+                "what follows ... up to the next --- is read by nobody",
+                help="begin the next document with ---",
+            )
+        )
+    if built.body.__class__ is dict:
+        if built.mark is not None:
+            origin = origin._replace(line=chunk.line + built.mark.line)
+        braces = built.mark is not None and chunk.text.startswith("{", built.mark.index)
+        rewritten = (
+            braces or built.ambiguous or built.altered
+        )  # braces: JSON, with a comment perhaps
+        text = None if rewritten else chunk.text[: built.end]
+        _take(found, chunk, origin, built.body, text, ambiguous=built.ambiguous)
+    elif built.body is not None:
+        from render.yaml import positions
+
+        line, column = positions.place(chunk)
+        location = Location(file=origin.file, line=line, column=column)
+        found.diagnostics.append(_no_object(built.body, location))
+
+
+def _take(  # noqa: PLR0913 - the parts of a document
+    found: Read,
+    chunk: Chunk,
+    origin: Origin,
+    body: Tree,
+    text: str | None,
+    *,
+    ambiguous: bool = False,
+) -> None:
+    if "items" in body and lists.is_list(body):
+        _unwrap(found, chunk, body, origin, ambiguous=ambiguous)
+        return
+    if text is not None and "\r" in text:
+        text = text.replace("\r\n", "\n")
+        if "\r" in text:  # before a line break it would now be a part of it
+            text = None
+    if text is not None and text.startswith(
+        "---"
+    ):  # it followed a byte order mark, and would now be a separator
+        text = None
+    found.documents.append(Document(body, origin, text, ambiguous))
+
+
+def _read_json(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> None:
+    if _deeper(chunk.value, limits.depth):
+        found.diagnostics.append(
+            codes.LIMIT_EXCEEDED.at(
+                Location(file=origin.file, line=chunk.line, column=chunk.column),
+                f"nested deeper than {limits.depth} levels",
+            )
+        )
+    elif lists.is_list(chunk.value):
+        _unwrap(found, chunk, chunk.value, origin, ambiguous=False)
+    else:
+        found.documents.append(Document(chunk.value, origin, None))
+
+
+def _is_nameless(document: Document) -> bool:
+    """Whether this can be no object."""
+    return not isinstance(document.body.get("kind"), str)
+
+
+def _too_many(place: Location) -> Diagnostic:
+    return codes.LIMIT_EXCEEDED.at(place, TOO_MANY)
+
+
+def _unwrap(found: Read, chunk: Chunk, body: Tree, origin: Origin, *, ambiguous: bool) -> None:
+    mistakes = 0
+    for route, item in lists.items(body):
+        mistakes += not isinstance(item, dict) or not isinstance(item.get("kind"), str)
+        if mistakes > MISTAKES:
+            found.diagnostics.append(
+                _too_many(Location(file=origin.file, line=chunk.line, column=1))
+            )
+            return
+        if isinstance(item, dict):
+            here = origin._replace(item=route)
+            found.documents.append(Document(item, here, None, ambiguous))
+            continue
+        from render.yaml import positions
+
+        path = tuple(step for index in route for step in ("items", index))
+        line, column = positions.place(chunk, path)
+        location = Location(file=origin.file, line=line, column=column)
+        found.diagnostics.append(_no_object(item, location, f"items[{route[-1]}]"))
+
+
+def _no_object(value: Any, location: Location, what: str = "the document") -> Diagnostic:
+    name = {list: "a list", str: "text", type(None): "null", bool: "a boolean"}.get(
+        type(value), "a number"
+    )
+    return codes.NOT_AN_OBJECT.at(
+        location,
+        f"{what} is {name}, not a Kubernetes object",
+        help="write a mapping with apiVersion, kind and metadata",
+    )
+
+
+def _refused(refusal: "UnbuildableError", chunk: Chunk, file: str) -> Iterator[Diagnostic]:
+    if refusal.mark is not None:
+        line, column = chunk.position(refusal.mark.line, refusal.mark.column)
+        place = Location(file=file, line=line, column=column)
+        yield refusal.code.at(
+            place, refusal.message, help=_advice(_lines(chunk)[refusal.mark.line])
+        )
+        return
+    from render.yaml import positions
+
+    # The place of a key costs time to keep, so it is looked up again.
+    unplaced = [("", (chunk.line, chunk.column), None)]
+    for key, (line, column), first in (positions.bad_keys(chunk) or unplaced)[:MISTAKES]:
+        place = Location(file=file, line=line, column=column)
+        if first is None:
+            message = refusal.message or "a mapping is no key, and a key of it stands twice"
+            yield codes.YAML_SYNTAX.at(place, message)
+        else:
+            yield codes.DUPLICATE_KEY.at(
+                place,
+                f"key {key[:60]!r} is already set on line {first[0]}",
+                Related("set here before", Location(file=file, line=first[0], column=first[1])),
+                help="remove one of them: kubectl would silently keep the last",
+            )
+
+
+def _syntax(problem: "Problem", chunk: Chunk, file: str) -> Diagnostic:
+    lines = _lines(chunk)
+    words, at, column = problem.words, problem.line, problem.column
+    if problem.since is not None and problem.since != at:
+        words += f" that begins on line {chunk.line + problem.since}"
+    written = [n for n, line in enumerate(lines) if line.strip()]
+    first = next((n for n in written if lines[n][0] != "#"), at)
+    if lines[first].startswith("%"):
+        words, at, column = "YAML directives are not accepted", first, 0
+    elif written and at > written[-1]:  # it ends too early: there is no such line
+        at, column = written[-1], len(lines[written[-1]])
+    line, column = chunk.position(at, column)
+    return codes.YAML_SYNTAX.at(
+        Location(file=file, line=line, column=column), words, help=_advice(lines[at])
+    )
+
+
+def _lines(chunk: Chunk) -> list[str]:
+    return [*chunk.text.splitlines(), ""]
+
+
+def _advice(written: str) -> str:
+    """What helps with a line that cannot be read."""
+    if written.startswith("%"):
+        return "remove the line: kubectl and Argo CD refuse it"
+    if "{{" in written:
+        return "this looks like a template: render it first"
+    if "\t" in written[: len(written) - len(written.lstrip())]:
+        return "indent with spaces: YAML allows no tabs there"
+    return ""
+
+
+def _deeper(value: Any, depth: int) -> bool:
+    level = [value]
+    for _ in range(depth + 1):
+        level = [
+            child
+            for node in level
+            if isinstance(node, dict | list)
+            for child in (node.values() if isinstance(node, dict) else node)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _end_of(text: str) -> tuple[int, int]:
+    return text.count("\n") + 1, len(text) - text.rfind("\n")

@@ -1,0 +1,222 @@
+"""Editing YAML text: what is not edited stays, and so do comments, order and quotes.
+
+The one place that uses ruamel's round trip. Only documents that change are written anew.
+"""
+
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from render.model.edits import Move, Operation, Put, Remove
+from render.model.fieldpath import FieldPath
+from render.yaml import spans, stream
+from render.yaml.stream import Chunk
+
+_WIDTH = 1 << 20
+_DASH = re.compile(
+    r"^( *)(?:[^\s#-][^#\n]*:|-[ \t][^#\n]*:)[ ]*(?:#.*)?\n(?:[ \t\r]*+(?:#.*)?\n)*+( *)- ",
+    re.MULTILINE,
+)
+
+
+class Unwritten(NamedTuple):
+    """Why a text cannot be rewritten."""
+
+    why: str
+
+
+def rewrite(
+    text: str, edits: Mapping[int, Iterable[tuple[FieldPath, Operation]]]
+) -> str | Unwritten:
+    """*text* with *edits* by document: pairs of the way to an object in it (of a List) and an edit of that object.
+
+    No comment is lost: where one would be, there is no new text. Neither is there where ruamel takes less for YAML than
+    kubectl does.
+    """
+    from ruamel.yaml.error import YAMLError
+
+    parts: list[str] = []
+    done = 0
+    for index, chunk in enumerate(stream.split(text)):
+        start = text.find(chunk.text.removesuffix("\n"), done)
+        if index not in edits:
+            continue
+        end = min(start + len(chunk.text), len(text))
+        try:
+            made = _document(chunk.text, list(edits[index]))
+        except (YAMLError, RecursionError) as error:
+            made = Unwritten(_unread(error, chunk))
+        if isinstance(made, Unwritten):
+            return made
+        parts += (text[done:start], made)
+        done = end
+    return "".join((*parts, text[done:]))
+
+
+def _unread(error: Exception, chunk: Chunk) -> str:
+    """Why there is no rewriting *chunk*, which made ruamel raise *error*."""
+    mark = getattr(error, "problem_mark", None)
+    where = f"line {chunk.position(mark.line, mark.column)[0]}" if mark else "it"
+    if isinstance(error, RecursionError):
+        problem = "it is nested too deep"
+    else:
+        problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
+    return f"ruamel.yaml, which keeps the comments, cannot read {where}: {problem}"
+
+
+def is_yaml(text: str) -> bool:
+    """Whether *text* can be rewritten: JSON is another notation."""
+    return all(chunk.value is stream.MISSING for chunk in stream.split(text))
+
+
+def _document(text: str, edits: Sequence[tuple[FieldPath, Operation]]) -> str | Unwritten:
+    from ruamel.yaml import YAML
+
+    small = spans.replace(text, edits)
+    if small is not None:
+        return small
+    yaml = YAML(typ="rt", pure=True)
+    yaml.preserve_quotes = True
+    yaml.width = _WIDTH
+    plain = text.replace("\r\n", "\n")
+    if _is_indented(plain):
+        yaml.indent(mapping=2, sequence=4, offset=2)
+    root = _load(yaml, plain)
+    before = _comments(root)
+    try:
+        for prefix, edit in edits:
+            _edit(_at(root, prefix), edit)
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return Unwritten("anchors, aliases or merge keys stand in the way: write them out")
+    lost = before - _comments(root)
+    written = io.StringIO()
+    yaml.dump(root, written)
+    # A comment whose place is gone stays with the document.
+    made = "".join(f"{line}\n" for line in lost.elements()) + written.getvalue().rstrip("\n") + "\n"
+    for comment in _lost_comments(plain, made):
+        return Unwritten(f"the comment {comment} would be lost: let it stand on a line above a key")
+    return made if plain == text else made.replace("\n", "\r\n")
+
+
+def _load(yaml: Any, text: str) -> Any:
+    """What *yaml* makes of *text*, or a YAMLError."""
+    from ruamel.yaml.error import YAMLError
+
+    yaml.composer.warn_double_anchors = False  # kubectl takes them too
+    try:
+        return yaml.load(text)
+    except (ValueError, LookupError) as error:  # the 13th month, say, which is text for kubectl
+        message = f"a value that looks like a number or a date is none ({error})"
+        raise YAMLError(message) from error
+
+
+def _is_indented(text: str) -> bool:
+    """Whether the items of the first list are further in than its key."""
+    match = _DASH.search(text)
+    return match is not None and len(match[2]) > len(match[1])
+
+
+def _at(node: Any, path: FieldPath) -> Any:
+    for step in path:
+        node = node[step]
+    return node
+
+
+def _edit(body: Any, edit: Operation) -> None:
+    match edit:
+        case Put(path, value):
+            _parent(body, path)[path[-1]] = value
+        case Remove(path):
+            _take(_at(body, path[:-1]), path[-1])
+        case Move(path, to) if path[-1] not in _at(body, path[:-1]) and to[-1] in _at(
+            body, to[:-1]
+        ):
+            pass  # what an alias stands for was edited where another one stands for it
+        case Move(path, to) if path[:-1] == to[:-1]:
+            mapping = _at(body, path[:-1])
+            place = list(mapping).index(path[-1])
+            value, comment = _take(mapping, path[-1])
+            mapping.insert(place, to[-1], value)
+            _comment(mapping, to[-1], comment)
+        case Move(path, to):
+            value, comment = _take(_at(body, path[:-1]), path[-1])
+            mapping = _parent(body, to)
+            mapping[to[-1]] = value
+            _comment(mapping, to[-1], comment)
+
+
+def _parent(body: Any, path: FieldPath) -> Any:
+    from ruamel.yaml.comments import CommentedMap
+
+    for step in path[:-1]:
+        if isinstance(step, str) and body.get(step) is None:
+            body[step] = CommentedMap()
+        body = body[step]
+    return body
+
+
+def _take(mapping: Any, key: Any) -> tuple[Any, Any]:
+    comment = mapping.ca.items.pop(key, None)
+    return mapping.pop(key), comment
+
+
+def _comment(mapping: Any, key: Any, comment: Any) -> None:
+    if comment is not None:
+        mapping.ca.items[key] = comment
+
+
+def _comments(root: Any) -> Counter[str]:
+    """How often each line of a comment stands in *root*."""
+    tokens = {id(token): token for token in _tokens(root)}
+    lines = (line.strip() for token in tokens.values() for line in token.value.splitlines())
+    return Counter(line for line in lines if line)
+
+
+def _tokens(node: Any) -> Iterator[Any]:
+    """The comments attached to *node* and to what is below it, some of them several times."""
+    attached = getattr(node, "ca", None)
+    if attached is not None:
+        yield from _flat([attached.comment, *attached.items.values(), attached.end])
+    children = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    for child in children:
+        yield from _tokens(child)
+
+
+def _flat(found: Any) -> Iterator[Any]:
+    if isinstance(found, list):
+        for item in found:
+            yield from _flat(item)
+    elif hasattr(found, "value"):  # the comment beside the head of a block scalar is a bare text
+        yield found
+
+
+def _lost_comments(before: str, after: str) -> Iterator[str]:
+    """The comments of the document *before* that the document *after* has not, or not as often."""
+    return (_comments_of(before) - _comments_of(after)).elements()
+
+
+def _comments_of(text: str) -> Counter[str]:
+    if "#" not in text:
+        return Counter()
+    found = (line.partition("#") for line in _between_tokens(text).splitlines())
+    return Counter(f"# {words.strip()}" for _, hash_, words in found if hash_)
+
+
+def _between_tokens(text: str) -> str:
+    """*text* without what is no comment; of a block scalar the line where it begins may end in one."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.tokens import ScalarToken
+
+    parts: list[str] = []
+    done = 0
+    for token in YAML(typ="safe", pure=True).scan(text):
+        start, end = token.start_mark.index, token.end_mark.index
+        if start >= end:
+            continue
+        parts.append(text[done:start])
+        if isinstance(token, ScalarToken) and token.style in ("|", ">"):
+            parts += (" ", text[start:end].partition("\n")[0][1:], "\n")
+        done = end
+    return "".join((*parts, text[done:]))

@@ -1,0 +1,130 @@
+"""A3: nothing outside of the repository is read, quoted or written, whatever link or dots lead there."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from render.frontends.kustomize import init
+from tests.support.manifests import instancetype, put, vm
+from tests.support.process import run
+
+CANARY = "outside-canary"
+OUTSIDE = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {CANARY}\ndata: [{CANARY}\n"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with a VM, beside files and a base that are not its own."""
+    put(tmp_path / "secret.yaml", OUTSIDE)
+    put(tmp_path / "elsewhere/kustomization.yaml", "resources: [c.yaml]\n")
+    put(tmp_path / "elsewhere/c.yaml", OUTSIDE.replace(f"data: [{CANARY}\n", ""))
+    put(tmp_path / "repo/app/vm.yaml", vm(memory="1Gi"))
+    (tmp_path / "repo/.git").mkdir()
+    return tmp_path / "repo"
+
+
+COMMANDS = ["build", "check", "argocd generate", "pin", "verify", "migrate --check"]
+
+
+def refused(repository: Path, kustomize: str, command: str, code: str = "VR110") -> None:
+    before = {path: path.read_bytes() for path in repository.parent.rglob("*") if path.is_file()}
+    done = run(*command.split(), cwd=repository / "app", VIRT_RENDER_KUSTOMIZE=kustomize)
+    said = done.stdout + done.stderr
+    assert CANARY not in said, said
+    if "migrate" not in command:  # it does not build what nothing of it changes
+        assert done.returncode in (1, 3), said
+        assert f"error {code} " in said
+    assert {
+        path: path.read_bytes() for path in repository.parent.rglob("*") if path.is_file()
+    } == before
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_kustomization_that_is_a_link(repository: Path, kustomize: str, command: str) -> None:
+    (repository / "app/kustomization.yaml").symlink_to("../../kubevirt.yaml")
+    put(repository.parent / "kubevirt.yaml", f"# {CANARY}\nresources: [kubevirt.io]\n")
+    refused(repository, kustomize, command)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_kustomization_of_a_base_that_is_a_link(
+    repository: Path, kustomize: str, command: str
+) -> None:
+    put(repository / "app/kustomization.yaml", "resources: [vm.yaml, ../base]\n")
+    (repository / "base").mkdir()
+    (repository / "base/kustomization.yaml").symlink_to("../../secret.yaml")
+    refused(repository, kustomize, command)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("entry", ["../../elsewhere", "link", "../../secret.yaml", "file.yaml"])
+def test_what_a_kustomization_names(
+    repository: Path, kustomize: str, command: str, entry: str
+) -> None:
+    put(repository / "app/kustomization.yaml", f"resources: [vm.yaml, {entry}]\n")
+    (repository / "app/link").symlink_to("../../elsewhere")
+    (repository / "app/file.yaml").symlink_to("../../secret.yaml")
+    refused(repository, kustomize, command)
+
+
+@pytest.mark.parametrize("command", COMMANDS[:4])
+def test_a_lock_that_is_a_link(repository: Path, kustomize: str, command: str) -> None:
+    put(repository / "app/kustomization.yaml", "resources: [vm.yaml]\n")
+    (repository / "app/virt-render.lock.yaml").symlink_to("../../secret.yaml")
+    refused(repository, kustomize, command)
+
+
+def test_pin_writes_through_no_link(repository: Path, kustomize: str) -> None:
+    put(repository / "app/kustomization.yaml", "resources: [vm.yaml, i.yaml]\n")
+    put(repository / "app/vm.yaml", vm(instancetype="small"))
+    put(repository / "app/i.yaml", instancetype("small"))
+    (repository / "app/virt-render.lock.yaml").symlink_to("../../new.yaml")
+    refused(repository, kustomize, "pin")
+    assert not (repository.parent / "new.yaml").exists()
+
+
+def test_init_writes_through_no_link(repository: Path) -> None:
+    for name in (init.SCHEMA_FILE, init.NAMES_FILE):
+        (repository / "app" / name).symlink_to(f"../../{name}")
+    done = run("kustomize", "init", "--force", cwd=repository / "app")
+    assert done.returncode == 3
+    assert not any((repository.parent / name).exists() for name in init.contents())
+
+
+def test_a_base_of_another_request_in_the_sidecar(tmp_path: Path, kustomize: str) -> None:
+    """Argo CD may send the files without .git, into a folder of the request beside those of others."""
+    server = tmp_path / "_cmp_server"
+    put(server / "theirs/app/kustomization.yaml", "resources: [c.yaml]\n")
+    put(server / "theirs/app/c.yaml", OUTSIDE.replace(f"data: [{CANARY}\n", ""))
+    put(server / "ours/base/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(server / "ours/base/vm.yaml", vm(memory="1Gi"))
+    put(server / "ours/app/kustomization.yaml", "resources: [../base]\n")
+    done = run("argocd", "generate", cwd=server / "ours/app", VIRT_RENDER_KUSTOMIZE=kustomize)
+    assert done.returncode == 0
+    put(server / "ours/app/kustomization.yaml", "resources: [../base, ../../theirs/app]\n")
+    done = run("argocd", "generate", cwd=server / "ours/app", VIRT_RENDER_KUSTOMIZE=kustomize)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "VR110" in done.stderr
+
+
+def test_a_submodule_is_part_of_the_repository_around_it(repository: Path, kustomize: str) -> None:
+    put(repository / "app/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(repository / "module/.git", "gitdir: ../.git/modules/module\n")
+    put(repository / "module/over/kustomization.yaml", "resources: [../../app]\n")
+    done = run("build", "module/over", cwd=repository, VIRT_RENDER_KUSTOMIZE=kustomize)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_a_function_config_names(repository: Path) -> None:
+    config = (
+        "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n"
+        "  apiVersion: virt-render.dev/v1alpha1\n  kind: RenderConfig\n  metadata: {name: a}\n"
+        "  spec: {allowEmpty: true, SPEC}\n"
+    )
+    for spec in ("resources: [../../elsewhere]", f"catalog: {repository.parent}/elsewhere"):
+        done = run("krm", cwd=repository / "app", stdin=config.replace("SPEC", spec))
+        assert CANARY not in done.stdout + done.stderr
+        assert done.returncode
+        assert "leads out of the repository" in done.stderr
+    assert os.listdir(repository.parent / "elsewhere")

@@ -1,0 +1,124 @@
+"""A9, A12: what is printed drives neither a terminal nor a runner that reads logs, and a library raises nothing."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import render as package
+from render import Settings, render
+from render.frontends.dispatch import invoke
+from tests.support.cases import ROOT
+from tests.support.manifests import put, vm
+from tests.support.process import run
+
+FORMATS = ("text", "json", "sarif", "github", "junit")
+EVIL = "x\\n::set-env name=A::b\\n##[set-output]\\u009b31m\\u0085\\u202e\\u2028"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_names_give_no_commands(tmp_path: Path, name: str) -> None:
+    for file in ("::warning file=a::b.yaml", "##[group].yaml"):
+        put(tmp_path / file, f'{vm("web")}  "{EVIL}": 1\n')
+    put(tmp_path / "named.yaml", vm("web").replace("name: web", f'name: "{EVIL}"') + "  y: 1\n")
+    put(tmp_path / "broken.yaml", "kind: VirtualMachine\nx: [\n::set-output a=b\n")
+    done = run("check", "--format", name, cwd=tmp_path)
+    assert done.returncode == 1
+    for line in done.stdout.replace("\r", "\n").split("\n"):
+        if name == "github":
+            assert not line or line.startswith(("::error file=", "::notice ", "::warning file="))
+            assert not line.startswith(("::warning file=a::", "::set"))
+        else:
+            assert not line.lstrip().startswith("::"), line
+        assert "##[" not in line
+    for character in "\u009b\u0085\u202e\u2028\x1b":
+        assert character not in done.stdout
+
+
+def test_json_says_the_same_escaped(tmp_path: Path) -> None:
+    put(tmp_path / "vm.yaml", f'{vm("web")}  "{EVIL}\\U0001F600\\U000E0001": 1\n')
+    done = run("check", "--format", "json", cwd=tmp_path)
+    found = json.loads(done.stdout)["diagnostics"]
+    assert any("\u202e" in one["field"] and "\U0001f600\U000e0001" in one["field"] for one in found)
+
+
+@pytest.mark.parametrize("command", ["pin", "verify", "migrate", "history web"])
+def test_tables_give_no_commands(tmp_path: Path, command: str) -> None:
+    text = vm("web").replace("name: web", 'name: "::warning::\\n::error::x"')
+    put(
+        tmp_path / "vm.yaml",
+        text.replace("/v1\n", "/v1alpha3\n") + "  instancetype: {name: u1.small}\n",
+    )
+    done = run(*command.split(), cwd=tmp_path)
+    assert not any(
+        line.lstrip().startswith("::") for line in (done.stdout + done.stderr).split("\n")
+    )
+
+
+def machine(**domain: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": {"name": "v"},
+        "spec": {"runStrategy": "Always", "template": {"spec": {"domain": {"devices": {}, **domain}}}},
+    }  # fmt: skip
+
+
+GIANT = 10**5000
+
+
+@pytest.mark.parametrize(
+    ("objects", "settings"),
+    [
+        ([machine(memory={"guest": GIANT})], Settings()),
+        ([machine(cpu={"cores": -GIANT})], Settings()),
+        ([{**machine(), "metadata": {"name": "v", "labels": {"a": GIANT}}}], Settings()),
+        ([machine(memory={"guest": "\ud800"})], Settings()),
+        ([machine(**{"\ud800": 1})], Settings()),
+        ([machine()], Settings(catalog="a\0b")),
+        ([machine()], Settings(catalog="\ud800")),
+        ([machine()], Settings(emit=GIANT)),  # type: ignore[arg-type]
+        ([machine()], Settings(cluster_config={"spec": {"configuration": {"x": [GIANT]}}})),
+        ([machine()], Settings(lock={"pins": GIANT})),
+    ],
+    ids=range(10),
+)
+def test_the_library_raises_nothing(objects: list[Any], settings: Settings) -> None:
+    found = render(objects, settings).diagnostics
+    assert any(one.is_error for one in found)
+    assert all(one.message for one in found)
+
+
+def test_a_host_keeps_its_ruamel(tmp_path: Path) -> None:
+    put(tmp_path / "catalogue.yaml", vm() + "? x\n: &a !!str y\n")
+    code = (
+        "from render import Settings, render\n"
+        f"render([], Settings(catalog={str(tmp_path / 'catalogue.yaml')!r}))\n"
+        "import _ruamel_yaml, ruamel.yaml\n"
+        "assert ruamel.yaml.YAML(typ='safe').load('a: [1]') == {'a': [1]}\n"
+        "from ruamel.yaml.cyaml import CSafeLoader\n"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("entry", [".", "", "bin", "./bin"])
+def test_no_program_of_the_repository_is_run(
+    tmp_path: Path, entry: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("kustomize", "git", "bin/kustomize", "bin/git"):
+        put(tmp_path / name, "#!/bin/sh\ntouch ran\n")
+        (tmp_path / name).chmod(0o755)
+    put(tmp_path / "kustomization.yaml", "resources: [vm.yaml]\n")
+    put(tmp_path / "vm.yaml", vm())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{entry}:/nowhere")
+    assert invoke(["build", "."]) == 2
+    assert invoke(["history", "web"])
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert (Path(package.__file__).parent / "py.typed").is_file()

@@ -1,0 +1,199 @@
+"""``virt-render diff`` as a process in a real repository: what is compared, what is said, and the status."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support import process
+from tests.support.repository import Repository
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    made = Repository(tmp_path / "repository")
+    made.instancetype("small")
+    made.vm("web")
+    made.vm("db")
+    made.commit("Two VMs")
+    return made
+
+
+def test_nothing_changed(repository: Repository) -> None:
+    said = repository.fine("diff", "--exit-code").splitlines()
+    assert said[1:] == ["2 VMs: 2 same"]
+
+
+def test_an_edited_instancetype_is_named_with_its_line(repository: Repository) -> None:
+    repository.git("checkout", "--quiet", "-b", "larger")
+    repository.instancetype("small", cpus=4)
+    said = repository.fine("diff", "--emit", "vm")
+    assert "synced with --emit vm" in said.splitlines()[0]
+    assert "2 VMs: 2 migrate" in said
+    line = next(one for one in said.splitlines() if "domain.cpu.sockets" in one)
+    assert "spec.domain.cpu.sockets: 2 -> 4 (migrate)  instancetypes/small.yaml:" in line
+    assert "2 recreate" in repository.fine("diff")
+
+
+def test_two_revisions_leave_the_work_tree_alone(repository: Repository) -> None:
+    repository.vm("web", instancetype="large")
+    repository.instancetype("large", cpus=1)
+    repository.commit("A smaller web")
+    repository.write("vms/broken.yaml", "{")
+    before = repository.git("status", "--porcelain")
+    said = repository.fine("diff", "HEAD~1..HEAD")
+    assert "2 VMs: 1 restart, 1 same" in said
+    assert "Reduction of CPU socket count requires a restart" in said
+    assert repository.git("status", "--porcelain") == before
+
+
+def test_two_folders(repository: Repository, tmp_path: Path) -> None:
+    other = Repository(tmp_path / "other")
+    other.instancetype("small", cpus=4)
+    other.vm("web")
+    said = repository.fine("diff", ".", str(other.folder), "--emit", "vm")
+    assert "2 VMs: 1 gone, 1 migrate" in said or "2 VMs: 1 migrate, 1 gone" in said
+
+
+def test_a_folder_that_was_not_there_held_nothing(repository: Repository) -> None:
+    repository.vm("late", folder="more")
+    repository.instancetype("small", folder="more")
+    assert "1 VM: 1 new" in repository.fine("diff", "HEAD", "more")
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ((), 0),
+        (("--exit-code",), 1),
+        (("--fail-on", "migrate"), 1),
+        (("--fail-on", "restart"), 0),
+    ],
+)
+def test_the_status_is_what_was_asked_for(
+    repository: Repository, words: tuple[str, ...], status: int
+) -> None:
+    repository.instancetype("small", cpus=4)
+    assert repository.run("diff", "HEAD", "--emit", "vm", *words).returncode == status
+
+
+def test_a_vm_that_does_not_render_is_part_of_the_answer(repository: Repository) -> None:
+    repository.vm("web", instancetype="nowhere")
+    done = repository.run("diff", "--emit", "vm")
+    assert done.returncode == 1
+    assert "unrenderable  VirtualMachine prod/web" in done.stdout
+    assert '"nowhere" not found' in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("nowhere",), "unknown revision"),
+        (("one", "two"), "cannot tell what to compare"),
+        (("--output=/dev/null/x", "HEAD"), "/dev/null/x"),
+    ],
+)
+def test_what_cannot_be_compared(repository: Repository, words: tuple[str, ...], text: str) -> None:
+    done = repository.run("diff", *words)
+    assert done.returncode
+    assert text in done.stderr
+
+
+def test_a_shallow_clone_says_what_to_fetch(repository: Repository, tmp_path: Path) -> None:
+    repository.git("checkout", "--quiet", "-b", "edit")
+    repository.vm("late")
+    repository.commit("Another")
+    repository.git("checkout", "--quiet", "main")
+    subprocess.run(
+        ["git", "clone", "--quiet", "--depth=1", "--no-single-branch", "--branch=edit", f"file://{repository.folder}",
+         str(tmp_path / "shallow")],
+        check=True,
+    )  # fmt: skip
+    shallow = Repository(tmp_path / "shallow")
+    done = shallow.run("diff")
+    assert done.returncode
+    assert "git fetch --unshallow" in done.stderr
+
+
+def test_a_bare_clone_compares_revisions(repository: Repository, tmp_path: Path) -> None:
+    repository.instancetype("small", cpus=4)
+    repository.commit("Larger")
+    bare = tmp_path / "bare.git"
+    subprocess.run(
+        ["git", "clone", "--quiet", "--bare", str(repository.folder), str(bare)], check=True
+    )
+    done = process.run("diff", "HEAD~1..HEAD", "--emit", "vm", cwd=bare)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2 VMs: 2 migrate" in done.stdout
+    assert "name two revisions" in process.run("diff", "HEAD", cwd=bare).stderr
+
+
+def test_a_revision_cannot_be_an_option(repository: Repository) -> None:
+    done = repository.run("diff", "--", "--output=x..HEAD")
+    assert done.returncode
+    assert not (repository.folder / "x").exists()
+
+
+def test_each_kustomization_is_compared_by_itself(tmp_path: Path, kustomize: str) -> None:
+    repository = Repository(tmp_path / "repository")
+    for name in ("blue", "green"):
+        repository.instancetype("small", folder=name)
+        repository.vm("web", folder=name)
+        resources = "resources: [small.yaml, web.yaml]\n"
+        repository.write(f"{name}/kustomization.yaml", resources)
+    repository.commit("Two environments")
+    repository.instancetype("small", cpus=4, folder="green")
+    said = repository.fine("diff", "HEAD", "--emit", "vm", "--kustomize", kustomize).splitlines()
+    assert said[1] == "2 VMs: 1 migrate, 1 same"
+    assert said[3] == "green: 1 VM: 1 migrate"
+    assert "green/small.yaml:" in next(one for one in said if "cpu.sockets" in one)
+
+
+def test_every_format_is_written_where_it_was_asked_for(repository: Repository) -> None:
+    repository.instancetype("small", cpus=4)
+    for name, begin in (("json", "{"), ("markdown", "### 2 VMs: "), ("html", "<!doctype html>")):
+        said = repository.fine("diff", "HEAD", "--emit", "vm", "--format", name)
+        assert said.startswith(begin)
+        repository.fine("diff", "HEAD", "--emit", "vm", "--format", name, "--output", f"x.{name}")
+        assert (repository.folder / f"x.{name}").read_text(encoding="utf-8") == said
+
+
+def test_only_the_release_changes(repository: Repository) -> None:
+    said = repository.fine("diff", "--kubevirt", "1.8..1.9").splitlines()
+    assert said[0] == ". with KubeVirt 1.8 -> . with KubeVirt 1.9, synced with --emit source"
+    assert "2 VMs: " in said[1]
+    assert "restart" not in said[1]
+
+
+def test_only_the_settings_of_the_cluster_change(repository: Repository, tmp_path: Path) -> None:
+    for name, model in (("a", "host-model"), ("b", "Haswell")):
+        text = f"""\
+apiVersion: kubevirt.io/v1
+kind: KubeVirt
+metadata: {{name: kubevirt, namespace: kubevirt}}
+spec: {{configuration: {{cpuModel: {model}}}}}
+"""
+        (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
+    said = repository.fine("diff", "--cluster-config", f"{tmp_path}/a.yaml..{tmp_path}/b.yaml")
+    assert "2 VMs: 2 next" in said
+    assert "spec.domain.cpu.model: host-model -> Haswell" in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--kubevirt", "1.2..1.9"), ("--cluster-config", "none..none"), ("--format", "pdf")],
+)
+def test_unfit_values_are_named(repository: Repository, words: tuple[str, str]) -> None:
+    done = repository.run("diff", *words)
+    assert done.returncode == 2 or "none" in words[1]
+    assert done.returncode
+    assert "error VR" in done.stderr
+
+
+def test_a_pinned_vm_stays_and_is_counted(repository: Repository) -> None:
+    repository.fine("pin")
+    repository.commit("Pinned")
+    repository.instancetype("small", cpus=4)
+    said = repository.fine("diff", "HEAD", "--emit", "vm").splitlines()
+    assert said[1] == "2 VMs: 2 same"
+    assert said[2] == "pinned by the lock, of those that stay as they are: 2"

@@ -1,0 +1,281 @@
+"""What the real helm makes of our charts, and what we let it do."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.manifests import helm as module
+from render.manifests.helm import Release
+from render.manifests.sources import Documents, Reading, load, load_all
+from render.yaml.reader import Limits
+from tests.support.manifests import put
+
+CHART = "apiVersion: v2\nname: shop\nversion: 1.0.0\n"
+VM = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: {{ .Release.Name }}-web
+  namespace: {{ .Release.Namespace }}
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        devices: {}
+        memory: {guest: {{ .Values.memory }}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a chart."""
+    monkeypatch.chdir(tmp_path)
+    put(".git/HEAD", "")
+    put("chart/Chart.yaml", CHART)
+    put("chart/values.yaml", "memory: 1Gi\n")
+    put("chart/templates/vm.yaml", VM)
+    return tmp_path
+
+
+def fill(helm: str, *values: str, limits: Limits = Limits(), **release: str) -> Documents:  # noqa: B008 - frozen
+    return load(["chart"], Reading(limits, helm=helm, chart=Release(values, **release)))  # type: ignore[arg-type]
+
+
+def texts(loaded: Documents) -> list[str]:
+    return [found.message for found in loaded.diagnostics]
+
+
+def guest(loaded: Documents) -> str:
+    (document,) = loaded.documents
+    memory: str = document.body["spec"]["template"]["spec"]["domain"]["memory"]["guest"]
+    return memory
+
+
+def test_a_chart_is_rendered_and_its_objects_point_at_its_templates(helm: str) -> None:
+    put("chart/templates/more/two.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: two}\n")
+    found = fill(helm, namespace="prod")
+    assert found.diagnostics == []
+    places = {one.body["metadata"]["name"]: one.origin.file for one in found.documents}
+    assert places == {
+        "release-name-web": "chart/templates/vm.yaml",
+        "two": "chart/templates/more/two.yaml",
+    }
+    assert found.documents[-1].body["metadata"]["namespace"] == "prod"
+
+
+def test_the_last_values_file_wins(helm: str) -> None:
+    put("one,two.yaml", "memory: 2Gi\n")
+    put('a "quoted" one.yaml', "memory: 3Gi\n")
+    assert guest(fill(helm)) == "1Gi"
+    assert guest(fill(helm, "one,two.yaml")) == "2Gi"
+    assert guest(fill(helm, "one,two.yaml", 'a "quoted" one.yaml')) == "3Gi"
+    found = fill(helm, "one,two.yaml")
+    assert found.values["chart/templates/vm.yaml"] == ("chart/values.yaml", "one,two.yaml")
+
+
+def test_a_chart_sees_the_cluster_of_the_release(helm: str) -> None:
+    text = (
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: seen}\ndata:\n"
+        "  version: {{ .Capabilities.KubeVersion.Version }}\n"
+        '  vm: "{{ .Capabilities.APIVersions.Has "kubevirt.io/v1/VirtualMachine" }}"\n'
+        '  pool: "{{ .Capabilities.APIVersions.Has "pool.kubevirt.io/v1beta1" }}"\n'
+        '  other: "{{ .Capabilities.APIVersions.Has "example.org/v1" }}"\n'
+    )
+    put("chart/templates/vm.yaml", text)
+    seen = fill(helm).documents[0].body["data"]
+    assert seen == {"version": "v1.36.0", "vm": "true", "pool": "true", "other": "false"}
+    earlier = Reading(Limits(), helm=helm, chart=Release(kubevirt=(1, 4, 1)))
+    seen = load(["chart"], earlier).documents[0].body["data"]
+    assert (seen["version"], seen["pool"]) == ("v1.31.0", "false")
+
+
+def test_helm_says_why_not(helm: str) -> None:
+    put("chart/templates/vm.yaml", '{{ required "a name is needed" .Values.name }}\n')
+    found = fill(helm)
+    (message,) = texts(found)
+    assert message.startswith("helm template chart: ")
+    assert "a name is needed" in message
+    assert found.unbuilt == found.diagnostics
+    assert "--values" in found.diagnostics[0].help
+
+
+def test_dependencies_are_vendored_or_missing(helm: str) -> None:
+    dependency = (
+        "dependencies: [{name: sub, version: 1.0.0, repository: 'https://example.invalid'}]\n"
+    )
+    put("chart/Chart.yaml", CHART + dependency)
+    (found,) = fill(helm).diagnostics
+    assert "missing in charts/" in found.message
+    assert "helm dependency build" in found.help
+    put("chart/charts/sub/Chart.yaml", "apiVersion: v2\nname: sub\nversion: 1.0.0\n")
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: sub}\n"
+    put("chart/charts/sub/templates/one.yaml", text)
+    assert {one.origin.file for one in fill(helm).documents} == {
+        "chart/templates/vm.yaml",
+        "chart/charts/sub/templates/one.yaml",
+    }
+
+
+@pytest.mark.parametrize(
+    "link", ["chart/templates/out.yaml", "chart/files/secret", "chart/values.yaml", "chart/crds"]
+)
+def test_no_file_from_outside_of_the_repository_is_read(
+    helm: str, tmp_path_factory: pytest.TempPathFactory, link: str
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "secret").write_text("password: hunter2\n")
+    Path(link).unlink(missing_ok=True)
+    Path(link).parent.mkdir(exist_ok=True)
+    Path(link).symlink_to(outside if link.endswith("crds") else outside / "secret")
+    found = fill(helm)
+    assert found.documents == []
+    (message,) = texts(found)
+    assert "is not in the repository of the chart chart" in message
+
+
+@pytest.mark.parametrize(
+    "named", ["../values.yaml", "/etc/hostname", "https://example.org/values.yaml", "none.yaml"]
+)
+def test_values_come_from_files_of_the_repository(helm: str, folder: Path, named: str) -> None:
+    (folder.parent / "values.yaml").write_text("memory: 2Gi\n")
+    found = fill(helm, named)
+    assert found.documents == []
+    assert [one.code for one in found.diagnostics] == ["VR127"]
+
+
+def packed(size: int) -> None:
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w:gz") as archive:
+        for name, content in (("Chart.yaml", CHART.replace("shop", "sub")), ("big", "0" * size)):
+            entry = tarfile.TarInfo(f"sub/{name}")
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content.encode()))
+    Path("chart/charts").mkdir(exist_ok=True)
+    Path("chart/charts/sub-1.0.0.tgz").write_bytes(data.getvalue())
+
+
+def test_a_packed_chart_counts_unpacked(helm: str) -> None:
+    limits = Limits(total_bytes=100_000)
+    packed(1_000)
+    assert fill(helm, limits=limits).diagnostics == []
+    packed(200_000)
+    (found,) = fill(helm, limits=limits).diagnostics
+    assert found.code == "VR111"
+    assert "chart/charts/sub-1.0.0.tgz" in found.message
+    put("chart/large", "0" * 2_000)
+    packed(10)
+    (found,) = fill(helm, limits=Limits(file_bytes=1_000)).diagnostics
+    assert found.code == "VR111"
+
+
+def test_output_is_limited(helm: str) -> None:
+    text = '{{ range until 100000 }}---\n# {{ repeat 100 "x" }}\n{{ end }}'
+    put("chart/templates/vm.yaml", text)
+    (found,) = fill(helm, limits=Limits(file_bytes=1_000_000)).diagnostics
+    assert found.code == "VR111"
+
+
+def test_helm_has_nothing_of_ours(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    program = folder / "spy"
+    program.write_text('#!/bin/sh\nexport -p >&2\necho "$@" >&2\nexit 1\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("KUBECONFIG", "/srv/kube")
+    monkeypatch.setenv("HELM_PLUGINS", "/srv/plugins")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
+    said = module.template("chart", str(program), Release(), Limits(), most=1000)
+    assert isinstance(said, Diagnostic)
+    assert "hunter2" not in said.message
+    assert "/srv/" not in said.message
+    assert (
+        f"KUBECONFIG='{os.devnull}'" in said.message or f'KUBECONFIG="{os.devnull}"' in said.message
+    )
+    assert "--enable-dns" not in said.message
+    assert "--post-renderer" not in said.message
+
+
+def test_no_dns(helm: str) -> None:
+    text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "a{{ getHostByName "localhost" }}"}\n'
+    put("chart/templates/vm.yaml", text)
+    assert fill(helm).documents[0].body["metadata"]["name"] == "a"
+
+
+def test_what_is_missing_is_named() -> None:
+    (found,) = fill("no-such-helm").diagnostics
+    assert found.code == "VR128"
+    assert fill("never").documents == []
+
+
+def test_check_takes_charts_that_hold_vms(helm: str) -> None:
+    put("other/Chart.yaml", CHART)
+    put("other/templates/one.yaml", "{{ fail `never run` }}")
+    put("needy/Chart.yaml", CHART)
+    put("needy/templates/one.yaml", "# kubevirt.io\n{{ required `a name` .Values.name }}")
+    inputs = load_all(["."], Reading(Limits(), helm=helm))
+    built = [one for one in inputs if one.documents]
+    assert [document.origin.file for one in built for document in one.documents] == [
+        "chart/templates/vm.yaml"
+    ]
+    said = [found for one in inputs for found in one.diagnostics]
+    assert not [found for found in said if found.is_error]
+    assert [found for found in said if "a name" in found.message]
+    assert not [found for found in said if "never run" in found.message]
+
+
+def virt_render(helm: str, *words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "render", *words, "--helm", helm],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_configuration_names_values_and_namespace(helm: str) -> None:
+    put(
+        "chart/.virt-render.yaml",
+        "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\n"
+        "spec: {values: [../prod.yaml], namespace: prod}\n",
+    )
+    put("prod.yaml", "memory: 5Gi\n")
+    done = virt_render(helm, "build", "chart")
+    assert done.returncode == 0, done.stderr
+    assert 'guest: "5Gi"' in done.stdout
+    assert "namespace: prod" in done.stdout
+
+
+def test_a_finding_names_template_and_values(helm: str) -> None:
+    put("prod.yaml", "memory: much\n")
+    done = virt_render(helm, "build", "chart", "--values", "prod.yaml")
+    assert done.returncode == 1
+    assert "chart/templates/vm.yaml: error VR108" in done.stderr
+    assert "its values come from chart/values.yaml, prod.yaml" in done.stderr
+
+
+def test_a_kustomization_with_charts_says_what_to_do(kustomize: str) -> None:
+    put(
+        "kustomization.yaml",
+        "helmCharts: [{name: chart, releaseName: web}]\nhelmGlobals: {chartHome: .}\n",
+    )
+    (found,) = load(["."], Reading(Limits(), kustomize=kustomize)).diagnostics
+    assert found.code == "VR116"
+    assert "virt-render build CHART --values FILE" in found.help
+
+
+def test_an_application_names_values_in_an_array(
+    helm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put("chart/prod.yaml", "memory: 6Gi\n")
+    monkeypatch.chdir("chart")
+    given = [{"name": "values", "array": ["prod.yaml"]}]
+    monkeypatch.setenv("ARGOCD_APP_PARAMETERS", json.dumps(given))
+    done = virt_render(helm, "argocd", "generate", ".")
+    assert done.returncode == 0, done.stderr
+    assert 'guest: "6Gi"' in done.stdout

@@ -1,0 +1,115 @@
+"""Where locks lie in a repository of several kustomizations and folders, and which of them count."""
+
+from pathlib import Path
+
+import pytest
+
+from render.diagnostics.exits import Exit
+from tests.support.manifests import NAMESPACED, vm
+from tests.support.manifests import instancetype as type_of
+from tests.support.repository import LOCK, Repository
+
+BASE = "resources: [vm.yaml, small.yaml]\n"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, kustomize: str, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A base with two overlays, and two teams."""
+    monkeypatch.setenv("VIRT_RENDER_KUSTOMIZE", kustomize)
+    found = Repository(tmp_path / "repository")
+    found.write("base/kustomization.yaml", BASE)
+    found.write("base/vm.yaml", vm("web", namespace="prod", instancetype="small", kind=NAMESPACED))
+    small = type_of("small", namespace="prod", kind=NAMESPACED, cpus=2)
+    found.write("base/small.yaml", small)
+    for overlay in ("prod", "test"):
+        found.write(f"overlays/{overlay}/kustomization.yaml", "resources: [../../base]\n")
+    for team in ("a", "b"):
+        text = vm("db", namespace="vms", instancetype="own", kind=NAMESPACED)
+        found.write(f"vms/team-{team}/db.yaml", text)
+        own = type_of("own", namespace="vms", kind=NAMESPACED)
+        found.write(f"vms/team-{team}/own.yaml", own)
+    found.write("apps/kustomization.yaml", "resources: [gone.yaml]\n")
+    return found
+
+
+def locks(repository: Repository) -> set[str]:
+    return {str(one.relative_to(repository.folder).parent) for one in repository.folder.rglob(LOCK)}
+
+
+def test_each_root_gets_its_own_lock_and_uses_it(repository: Repository) -> None:
+    told = repository.fine("pin")
+    assert locks(repository) == {"overlays/prod", "overlays/test", "vms/team-a", "vms/team-b"}
+    assert told.count("prod/web") == told.count("vms/db") == 2
+    assert f"overlays/prod/{LOCK}\n" in told
+    assert repository.fine("pin") == "nothing moved\n"
+    assert repository.fine("pin", "--check") == ""
+    assert repository.fine("check") == ""
+    repository.write("base/small.yaml", type_of("small", namespace="prod", kind=NAMESPACED, cpus=4))
+    for folder in ("overlays/prod", "overlays/test"):
+        built = repository.run("build", folder, "--pins", "require")
+        assert built.returncode == 0
+        assert "sockets: 2\n" in built.stdout
+        assert "VR608" in built.stderr
+    told = repository.fine("pin", "overlays/prod", "--upgrade", "web")
+    assert "1 -> 2" in told
+    assert "sockets: 4\n" in repository.fine("build", "overlays/prod")
+    assert "sockets: 2\n" in repository.fine("build", "overlays/test")
+    assert repository.fine("pin", "--check") == ""
+
+
+def test_check_names_every_lock_that_is_not_right(repository: Repository) -> None:
+    repository.fine("pin")
+    repository.write("vms/team-b/db.yaml", vm("other", namespace="vms", memory="1Gi"))
+    done = repository.run("pin", "--check")
+    assert done.returncode == Exit.FINDINGS
+    assert done.stderr.count("error VR610") == 2
+    assert "vms/team-b" in done.stderr
+
+
+def test_all_locks_are_written_or_none(repository: Repository) -> None:
+    repository.write("vms/team-b/db.yaml", vm("db", namespace="vms", instancetype="gone"))
+    done = repository.run("pin")
+    assert done.returncode == Exit.FINDINGS
+    assert locks(repository) == set()
+
+
+def test_a_lock_that_is_not_used_is_said(repository: Repository) -> None:
+    repository.fine("pin", "overlays/prod")
+    prod = repository.folder / "overlays/prod" / LOCK
+    for folder in (".", "base"):
+        other = repository.folder / folder / LOCK
+        prod.rename(other)
+        for words in (("build", "overlays/prod"), ("check", "overlays"), ("check",)):
+            done = repository.run(*words)
+            said = done.stdout + done.stderr
+            assert done.returncode == 0, said
+            shown = LOCK if folder == "." else f"base/{LOCK}"
+            assert f"{shown}: warning VR617 lock-unused: " in said
+            assert "virt-render pin overlays/" in said
+        other.rename(prod)
+    repository.fine("pin", "overlays/test")
+    assert "VR617" not in repository.run("check").stdout
+
+
+def test_what_an_upgrade_would_change(repository: Repository) -> None:
+    repository.fine("pin")
+    repository.write("base/small.yaml", type_of("small", namespace="prod", kind=NAMESPACED, cpus=4))
+    before = (repository.folder / "overlays/prod" / LOCK).read_bytes()
+    told = repository.fine("pin", "overlays/prod", "--upgrade", "web", "--dry-run")
+    assert "prod/web  1 -> 2" in told
+    assert "spec.domain.cpu.sockets: 2 -> 4" in told
+    assert (repository.folder / "overlays/prod" / LOCK).read_bytes() == before
+    assert repository.fine("pin", "--dry-run") == "nothing moved\n"
+
+
+def test_half_merged_locks_below_are_all_resolved(repository: Repository) -> None:
+    repository.fine("pin")
+    for folder in ("overlays/prod", "overlays/test"):
+        lock = repository.folder / folder / LOCK
+        head, pins, rest = lock.read_text(encoding="utf-8").partition("pins:\n")
+        lock.write_text(
+            f"{head}{pins}<<<<<<< a\n{rest}=======\n{rest}>>>>>>> b\n", encoding="utf-8"
+        )
+    assert repository.run("check").returncode == Exit.FINDINGS
+    repository.fine("pin", "--resolve")
+    assert repository.fine("pin", "--check") == ""

@@ -1,0 +1,157 @@
+"""``verify`` over everything that ``build`` prints: machines of every kind are verified, counted, or refused."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.process import run
+
+MACHINES = """\
+apiVersion: flavor.kubevirt.io/v1alpha1
+kind: VirtualMachineFlavor
+metadata: {name: small}
+spec: {cpu: {guest: 2}, memory: {guest: 2Gi}}
+---
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: flavored}
+spec:
+  runStrategy: Always
+  flavor: {name: small, kind: VirtualMachineFlavor}
+  template: {spec: {domain: {devices: {}}}}
+---
+apiVersion: kubevirt.io/v1alpha1
+kind: VM
+metadata: {name: stored, annotations: {kubevirt.io/flavour: small}}
+spec: {domain: {}}
+---
+apiVersion: kubevirt.io/v1alpha1
+kind: VirtualMachine
+metadata: {name: flavoured, annotations: {kubevirt.io/flavour: small}}
+spec: {domain: {}}
+---
+apiVersion: kubevirt.io/v1alpha1
+kind: VirtualMachine
+metadata: {name: runtime}
+spec: {domain: {cpu: {cores: 2}}}
+"""
+MODERN = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  runStrategy: Always
+  instancetype: {name: u1.medium}
+  template: {spec: {domain: {devices: {}}}}
+---
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: plain}
+spec:
+  runStrategy: Always
+  template: {spec: {domain: {devices: {}, memory: {guest: 1Gi}}}}
+"""
+POOL = """\
+---
+apiVersion: pool.kubevirt.io/v1beta1
+kind: VirtualMachinePool
+metadata: {name: pool}
+spec: {virtualMachineTemplate: {spec: {}}}
+"""
+
+
+def verify(text: str, *words: str) -> Any:
+    return run("verify", "-", *words, stdin=text)
+
+
+def built(text: str, *words: str) -> str:
+    done = run("build", "-", *words, stdin=text)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def rendered() -> str:
+    return built(MACHINES)
+
+
+@pytest.mark.parametrize("words", [(), ("--allow-matchers",)])
+def test_machines_that_were_not_rendered_are_refused(words: tuple[str, ...]) -> None:
+    done = verify(MACHINES, *words)
+    assert done.returncode == 1
+    assert done.stdout.count("error VR612") == 4
+    assert "the VM still has its flavor" in done.stdout
+    assert done.stdout.count("no KubeVirt since v0.7 serves the machine") == 3
+
+
+def test_rendered_machines_are_verified(rendered: str) -> None:
+    done = verify(rendered)
+    assert done.returncode == 0
+    assert done.stdout == "3 VirtualMachines, 1 VirtualMachineInstance verified\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "edited"), [('guest: "2Gi"', 'guest: "9Gi"', 3), ("cores: 2", "cores: 4", 1)]
+)
+def test_edits_of_rendered_machines_are_refused(
+    rendered: str, old: str, new: str, edited: int
+) -> None:
+    assert old in rendered
+    done = verify(rendered.replace(old, new))
+    assert done.returncode == 1
+    assert done.stdout.count("error VR613") == edited
+
+
+@pytest.mark.parametrize("emit", ["vm", "vmi", "expand", "hashed", "revisions", "source"])
+def test_each_machine_that_is_printed_is_verified_or_counted(emit: str) -> None:
+    output = built(MODERN, "--emit", emit)
+    done = verify(output + POOL, "--allow-matchers")
+    assert done.returncode == 0
+    pool = "1 VirtualMachinePool without a stamp\n"
+    assert done.stdout == {
+        "vm": f"1 VirtualMachine verified; not looked at: 1 VirtualMachine without a stamp, {pool}",
+        "vmi": f"0 VirtualMachines verified; not looked at: 2 VirtualMachineInstances without a stamp, {pool}",
+        "expand": f"0 VirtualMachines verified; not looked at: 2 VirtualMachines without a stamp, {pool}",
+    }.get(
+        emit,
+        "0 VirtualMachines verified; not looked at: 1 VirtualMachine with matchers, 1 VirtualMachine without a stamp, "
+        + pool,
+    )
+    strict = verify(output)
+    assert strict.returncode == (1 if emit in ("hashed", "revisions", "source") else 0)
+
+
+def test_preset_of_a_vmi_is_stamped(tmp_path: Path) -> None:
+    vmi = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstance
+metadata: {name: web, labels: {size: wide}}
+spec: {domain: {devices: {}, memory: {guest: 1Gi}}}
+---
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstancePreset
+metadata: {name: wide}
+spec: {selector: {matchLabels: {size: wide}}, domain: {cpu: {cores: 4}, devices: {}}}
+"""
+    output = built(vmi)
+    assert "virt-render.dev/presets: wide@sha256:" in output
+    assert verify(output).stdout == "1 VirtualMachineInstance verified\n"
+    assert verify(output.replace('guest: "1Gi"', 'guest: "2Gi"')).returncode == 1
+    (tmp_path / "vmi.yaml").write_text(output, encoding="utf-8")
+    assert run("build", "vmi.yaml", cwd=tmp_path).stdout == output
+
+
+def test_show_does_not_mind_what_is_wrong_with_another_machine(tmp_path: Path) -> None:
+    broken = MODERN.replace("name: plain", "name: broken").replace(
+        "  template: {spec: {domain: {devices: {}, memory: {guest: 1Gi}}}}",
+        "  instancetype: {name: nothing}\n  template: {spec: {domain: {devices: {}}}}",
+    )
+    (tmp_path / "vms.yaml").write_text(broken, encoding="utf-8")
+    for emit in ("vm", "expand", "vmi", "hashed"):
+        done = run("show", "web", "vms.yaml", "--emit", emit, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "name: web" in done.stdout
+        done = run("show", "broken", "vms.yaml", "--emit", emit, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "VR201" in done.stderr

@@ -1,0 +1,188 @@
+"""``check .`` at the root of a repository: right about VMs, and silent about everything else."""
+
+import json
+import resource
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from render.diagnostics.exits import Exit
+from tests.support import manifests, process, surroundings
+from tests.support.manifests import NAMESPACED, instancetype, vm
+
+MANY = 20_000
+CONFIG = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec:\n"
+
+
+def check(folder: Path, *words: str, kustomize: str = "never") -> tuple[int, dict[str, str]]:
+    """The exit status of ``check``, and the code of each error and warning by file."""
+    done = process.run("check", "--format", "json", "--kustomize", kustomize, *words, cwd=folder)
+    found = json.loads(done.stdout)["diagnostics"]
+    said = [one for one in found if one["severity"] != "info"]
+    pairs = {(one["file"], one["code"]) for one in said}
+    assert len(dict(pairs)) == len(pairs), said
+    return done.returncode, dict(pairs)
+
+
+def test_only_what_is_planted_is_found(tmp_path: Path, kustomize: str) -> None:
+    surroundings.write(tmp_path)
+    assert check(tmp_path, kustomize=kustomize) == (Exit.FINDINGS, surroundings.PLANTED)
+
+
+def test_named_files_that_do_not_matter_are_fine(tmp_path: Path, kustomize: str) -> None:
+    surroundings.write(tmp_path)
+    names = [
+        "values/prod.yaml",
+        "ansible/playbook.yml",
+        "broken/kustomization.yaml",
+        "jinja/vm.yaml",
+    ]
+    done = process.run("check", "--kustomize", kustomize, "--", *names, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (Exit.OK, "")
+
+
+def test_reading_past_what_does_not_matter_costs_little(tmp_path: Path, kustomize: str) -> None:
+    surroundings.write(tmp_path, MANY)
+
+    def seconds(*argv: str) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(argv, cwd=tmp_path, check=False, capture_output=True, env=process.environ())
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    argv = process.argv("check", "--kustomize", kustomize, ".")
+    search = ("grep", "-rl", "kubevirt.io", ".")
+    seconds(*search)
+    assert min(seconds(*argv) for _ in range(3)) <= 10 * max(seconds(*search) for _ in range(3))
+    assert check(tmp_path, kustomize=kustomize)[1] == surroundings.PLANTED
+
+
+def test_the_same_name_in_folders_side_by_side_is_fine(tmp_path: Path) -> None:
+    for team, memory in (("a", ""), ("b", ""), ("c", "2Gi")):
+        text = vm(namespace="prod", instancetype="own", kind=NAMESPACED, memory=memory)
+        manifests.put(tmp_path / f"vms/team-{team}/vm.yaml", text)
+        own = instancetype("own", namespace="prod", kind=NAMESPACED)
+        manifests.put(tmp_path / f"vms/team-{team}/own.yaml", own)
+    assert check(tmp_path) == (Exit.FINDINGS, {"vms/team-c/vm.yaml": "VR301"})
+    manifests.put(tmp_path / "vms/team-a/again.yaml", vm(namespace="prod", memory="1Gi"))
+    assert check(tmp_path)[1] == {
+        "vms/team-a/vm.yaml": "VR103", "vms/team-c/vm.yaml": "VR301",
+    }  # fmt: skip
+
+
+def test_roots_can_be_said(tmp_path: Path) -> None:
+    manifests.put(tmp_path / "vms/a/vm.yaml", vm(memory="1Gi"))
+    manifests.put(tmp_path / "vms/a/b/vm.yaml", vm(memory="1Gi"))
+    assert check(tmp_path)[1] == {"vms/a/vm.yaml": "VR103"}
+    manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  roots: [vms/a, vms/a/*]\n")
+    assert check(tmp_path) == (Exit.OK, {})
+    manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  roots: [vms]\n")
+    assert check(tmp_path)[1] == {"vms/a/vm.yaml": "VR103"}
+
+
+@pytest.mark.parametrize("pattern", ["old", "old/", "vms/old/*", "**/bad.yaml", "vms/**", "*/o?d"])
+def test_what_is_excluded_is_not_read(tmp_path: Path, pattern: str) -> None:
+    manifests.put(tmp_path / "vms/old/bad.yaml", vm(instancetype="gone"))
+    assert check(tmp_path)[1] == {"vms/old/bad.yaml": "VR201"}
+    manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  exclude: ['{pattern}']\n")
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    assert check(tmp_path) == (Exit.OK, {})
+    assert check(tmp_path, "vms/old/bad.yaml") == (Exit.OK, {})
+    assert check(tmp_path / "vms", ".") == (Exit.OK, {})
+
+
+def test_patterns_have_to_be_a_list(tmp_path: Path) -> None:
+    for key in ("exclude", "roots", "shared"):
+        manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  {key}: vms\n")
+        done = process.run("check", cwd=tmp_path)
+        assert done.returncode == Exit.USAGE
+        assert done.stdout.startswith(
+            ".virt-render.yaml:4:3: error VR801"
+        ) or done.stdout.startswith(".virt-render.yaml:4:")
+
+
+def test_a_folder_that_git_ignores_is_read_where_it_is_named(tmp_path: Path) -> None:
+    manifests.put(tmp_path / ".gitignore", "out/\n")
+    manifests.put(tmp_path / "out/vm.yaml", vm(instancetype="gone"))
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    assert check(tmp_path) == (Exit.OK, {})
+    assert check(tmp_path, "out")[1] == {"out/vm.yaml": "VR201"}
+
+
+def test_definitions_of_other_folders_are_seen(tmp_path: Path, kustomize: str) -> None:
+    kind = "VirtualMachinePreference"
+    preference = instancetype("p", namespace="prod", kind=kind).partition("spec:")[0] + "spec: {}\n"
+    text = vm(namespace="prod", instancetype="small", memory="2Gi")
+    text = text.replace("  template:", f"  preference: {{name: p, kind: {kind}}}\n  template:", 1)
+    manifests.put(tmp_path / "app/kustomization.yaml", "resources: [vm.yaml]\n")
+    manifests.put(tmp_path / "app/vm.yaml", text)
+    manifests.put(tmp_path / "types/kustomization.yaml", "resources: [small.yaml, p.yaml]\n")
+    manifests.put(tmp_path / "types/small.yaml", instancetype("small"))
+    manifests.put(tmp_path / "types/p.yaml", preference)
+    assert check(tmp_path, kustomize=kustomize)[1] == {"app/vm.yaml": "VR301"}
+    done = process.run("check", "--kustomize", kustomize, cwd=tmp_path)
+    assert (
+        "types/small.yaml:9:5: VirtualMachineClusterInstancetype small sets memory.guest: 1Gi"
+        in done.stdout
+    )
+
+
+def test_the_nearest_definition_counts_and_as_near_ones_are_named(tmp_path: Path) -> None:
+    roots = "  roots: [clusters/*, clusters/*/vms]\n"
+    manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}{roots}")
+    for cluster, guest in (("a", "1Gi"), ("b", "3Gi")):
+        manifests.put(
+            tmp_path / f"clusters/{cluster}/types.yaml", instancetype("small", memory=guest)
+        )
+    manifests.put(tmp_path / "clusters/a/vms/vm.yaml", vm(instancetype="small", memory="1Gi"))
+    done = process.run("check", cwd=tmp_path)
+    assert "clusters/a/types.yaml:9:5: " in done.stdout
+    assert "VR212" not in done.stdout
+    manifests.put(tmp_path / "clusters/c/vm.yaml", vm("other", instancetype="small"))
+    assert check(tmp_path)[1] == {
+        "clusters/a/types.yaml": "VR212", "clusters/a/vms/vm.yaml": "VR301",
+    }  # fmt: skip
+    manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}{roots}  shared: [clusters/a]\n")
+    assert check(tmp_path)[1] == {"clusters/a/vms/vm.yaml": "VR301"}
+
+
+def test_cluster_settings_of_another_folder_are_seen(tmp_path: Path, kustomize: str) -> None:
+    manifests.put(tmp_path / "app/kustomization.yaml", "resources: [vm.yaml]\n")
+    manifests.put(tmp_path / "app/vm.yaml", vm(memory="1Gi"))
+    manifests.put(tmp_path / "infra/kustomization.yaml", "resources: [kubevirt.yaml]\n")
+    text = "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt, namespace: kubevirt}\nspec: {}\n"
+    manifests.put(tmp_path / "infra/kubevirt.yaml", text)
+    done = process.run("check", "--kustomize", kustomize, "-v", "--format", "json", cwd=tmp_path)
+    found = json.loads(done.stdout)["diagnostics"]
+    assert done.returncode == Exit.OK
+    assert [one["file"] for one in found if one["code"] == "VR708"] == ["infra/kubevirt.yaml"]
+    old = text.replace("spec: {}", "spec: {}\nstatus: {observedKubeVirtVersion: v1.6.2}")
+    manifests.put(tmp_path / "infra/kubevirt.yaml", old)
+    done = process.run("check", "--kustomize", kustomize, "-v", "--format", "json", cwd=tmp_path)
+    found = [one for one in json.loads(done.stdout)["diagnostics"] if one["code"] == "VR711"]
+    assert {one["file"] for one in found} == {"infra/kubevirt.yaml"}
+    assert "1.6" in found[0]["message"]
+
+
+def test_a_claim_without_a_label_is_read_where_a_vm_infers_from_it(tmp_path: Path) -> None:
+    claim = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: root, namespace: prod}\n"
+    manifests.put(tmp_path / "claim.yaml", claim)
+    infer = "  instancetype: {inferFromVolume: root}\n  template:"
+    text = vm(namespace="prod").replace("  template:", infer)
+    volumes = "      volumes: [{name: root, persistentVolumeClaim: {claimName: root}}]\n"
+    manifests.put(tmp_path / "vm.yaml", text + volumes)
+    done = process.run("check", cwd=tmp_path)
+    assert (
+        "unable to find required instancetype.kubevirt.io/default-instancetype label" in done.stdout
+    )
+
+
+def test_migrate_is_not_held_up_by_what_is_none_of_its_business(tmp_path: Path) -> None:
+    surroundings.write(tmp_path)
+    old = vm("old", memory="1Gi").replace("kubevirt.io/v1", "kubevirt.io/v1alpha3", 1)
+    manifests.put(tmp_path / "legacy/older.yaml", old)
+    done = process.run("migrate", "--kustomize", "never", cwd=tmp_path)
+    assert done.returncode == Exit.OK, done.stderr
+    assert "legacy/older.yaml: VirtualMachine old" in done.stdout
+    assert (tmp_path / "legacy/older.yaml").read_text(encoding="utf-8") == vm("old", memory="1Gi")

@@ -1,0 +1,374 @@
+"""A secret, wherever it stands and however it is written, is never printed by any command in any format.
+
+Each repository has a mistake, so that there is something to say and no manifest to print.
+"""
+
+import base64
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from render.frontends import dispatch
+from tests.support.manifests import put
+from tests.support.process import run
+
+CANARY = "hunter2canary"
+ENCODED = base64.b64encode(CANARY.encode()).decode()
+
+#: Documents; KEY and VALUE stand at the place of the secret, MORE where a mistake may be.
+HOLDERS = {
+    "cloud-init": """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: web
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        devices: {}
+      volumes:
+      - name: init
+        cloudInitNoCloud:
+          KEY: VALUE
+          MORE: 1
+""",
+    "ignition": """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: web
+  annotations:
+    kubevirt.io/ignitiondata: VALUE
+    MORE: 1
+spec:
+  template:
+    spec:
+      domain: {devices: {}}
+""",
+    "secret": """\
+apiVersion: v1
+kind: Secret
+metadata:
+  name: s
+stringData:
+  any: VALUE
+  MORE: 1
+""",
+    "secret-first": """\
+stringData:
+  any: VALUE
+  MORE: 1
+kind: Secret
+metadata: {name: s}
+apiVersion: v1
+""",
+    "secret-of-a-list": """\
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: "Secret"
+  metadata:
+    name: s
+  data:
+    any: VALUE
+    MORE: 1
+""",
+    "secret-list": """\
+apiVersion: v1
+kind: SecretList
+items:
+- metadata:
+    name: s
+  data:
+    any: VALUE
+    MORE: 1
+""",
+    "tagged-kind": """\
+apiVersion: v1
+kind: !!str Secret
+metadata: {name: s}
+data:
+  any: VALUE
+  MORE: 1
+""",
+    "escaped-kind": """\
+apiVersion: v1
+"k\\x69nd": "Sec\\x72et"
+metadata: {name: s}
+data:
+  any: VALUE
+  MORE: 1
+""",
+    "merged-kind": """\
+x: &x {kind: Secret, apiVersion: v1}
+<<: *x
+metadata: {name: s}
+data:
+  any: VALUE
+  MORE: 1
+""",
+    "sysprep": """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: sysprep
+data:
+  autounattend.xml: VALUE
+  MORE: 1
+""",
+    "environment": """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: d
+spec:
+  template:
+    spec:
+      containers:
+      - name: c
+        env:
+        - name: ANY
+          value: VALUE
+          MORE: 1
+""",
+    "access-credentials": """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: web
+spec:
+  template:
+    spec:
+      domain: {devices: {}}
+      accessCredentials:
+      - userPassword:
+          password: VALUE
+          MORE: 1
+""",
+}
+VALUES = {
+    "plain": CANARY,
+    "single": f"'{CANARY}'",
+    "double": f'"{CANARY}"',
+    "escaped": '"' + "".join(f"\\x{ord(c):02x}" for c in CANARY) + f'{CANARY}"',
+    "literal": f"|\n              a\n\n              {CANARY}",
+    "folded": f">-\n              a\n              {CANARY}",
+    "several-lines": f'"a\n\n              {CANARY}"',
+    "plain-lines": f"a\n              {CANARY}",
+    "anchored": f"&a {CANARY}",
+    "tagged": f"!!str {CANARY}",
+    "list": f"[a, {CANARY}]",
+    "mapping": f"{{a: b, c: {CANARY}}}",
+    "base64": ENCODED,
+    "binary": f"!!binary {ENCODED}",
+    "commented": f"{CANARY} # {CANARY}",
+}
+KEYS = (
+    "userData",
+    '"userData"',
+    '"user\\x44ata"',
+    "? userData\n          ",
+    "networkDataBase64",
+    "password",
+)
+#: What stands where MORE does, or is added in the end.
+MISTAKES = {
+    "twice": "MORE: 1\n{indent}MORE",
+    "in-one-line": "MORE: {{x: 1, x: 2}}\n{indent}y",
+    "unknown": "fieldd",
+    "unclosed": 'x: "\n{indent}y',
+    "tab": "x: 1\n\t y",
+    "alias": "x: *nobody\n{indent}y",
+    "bracket": "x: ]\n{indent}y",
+}
+COMMANDS = [
+    *(f"check --format {name}" for name in ("text", "json", "sarif", "github", "junit")),
+    "check -v", "build", "argocd generate", "pin", "verify", "migrate --diff",
+]  # fmt: skip
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> str:
+    holder = HOLDERS[draw(st.sampled_from(sorted(HOLDERS)))]
+    key = draw(st.sampled_from(KEYS))
+    value = VALUES[draw(st.sampled_from(sorted(VALUES)))]
+    mistake = MISTAKES[draw(st.sampled_from(sorted(MISTAKES)))]
+    line = next(line for line in holder.split("\n") if "MORE" in line)
+    indent = line[: len(line) - len(line.lstrip())]
+    text = holder.replace("MORE", mistake.format(indent=indent))
+    text = text.replace("KEY: VALUE", f"{key}: {value}").replace("VALUE", value)
+    if draw(st.booleans()):
+        text = "".join(f"  {line}\n" for line in text.splitlines())
+    if draw(st.booleans()):
+        text = text.replace("\n", "\r\n")
+    return text
+
+
+@st.composite
+def json_documents(draw: st.DrawFn) -> str:
+    """JSON has fewer notations: in one line or many, with escapes in keys and values."""
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "s"},
+        "data": {"a": CANARY},
+    }
+    volume = {"name": "i", "cloudInitNoCloud": {"userData": CANARY, "x": 1}}
+    machine = {
+        "apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": {"name": "v"},
+        "spec": {"template": {"spec": {"domain": {"devices": {}}, "volumes": [volume]}}},
+    }  # fmt: skip
+    patch = [{"op": "add", "path": "/spec/x", "value": CANARY}]
+    body = draw(
+        st.sampled_from([secret, machine, {"kind": "List", "items": [secret, machine]}, patch])
+    )
+    text = json.dumps(body, indent=draw(st.sampled_from([None, 1])))
+    if draw(st.booleans()):
+        text = text.replace("userData", "user\\u0044ata").replace("Secret", "Se\\u0063ret")
+    broken = draw(st.sampled_from(["", ",", "}", "{}", '{"kind": 1, "kind": 2}', "\n---\n{"]))
+    return draw(st.sampled_from([text + broken, text[: len(text) - 1] + broken, text[:-2] + " }"]))
+
+
+@contextlib.contextmanager
+def stream(number: int) -> Iterator[list[str]]:
+    """What is written to the file descriptor *number* inside."""
+    said: list[str] = []
+    with tempfile.TemporaryFile() as file:
+        before = os.dup(number)
+        os.dup2(file.fileno(), number)
+        try:
+            yield said
+        finally:
+            os.dup2(before, number)
+            os.close(before)
+            file.seek(0)
+            said.append(file.read().decode("utf-8", "replace"))
+
+
+def told(folder: str, command: str) -> str:
+    """What *command* says; manifests that are right are printed as they are, and do not count."""
+    with contextlib.chdir(folder), stream(2) as said, stream(1) as printed:
+        status = dispatch.invoke(command.split())
+    is_rendered = status == 0 and command in ("build", "argocd generate")
+    return said[0] if is_rendered else said[0] + printed[0]
+
+
+@given(st.one_of(documents(), json_documents()), st.sampled_from(COMMANDS))
+@example(
+    HOLDERS["secret"].replace("VALUE", "|\n    a\n").replace("MORE", f"---\n{CANARY}"), "check"
+)
+def test_nothing_is_printed(text: str, command: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(f"{folder}/.git")
+        put(f"{folder}/a.yaml", text)
+        said = told(folder, command)
+        assert CANARY not in said, said
+        assert ENCODED not in said, said
+
+
+PATCH = f"""\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {{name: web}}
+spec: {{template: {{spec: {{volumes: [{{name: init, cloudInitNoCloud: {{userData: "{CANARY}"}}}}]}}}}}}
+"""
+BUILTIN = "apiVersion: builtin\nkind: {}\nmetadata: {{name: p}}\n"
+#: What is added to `resources: [vm.yaml]`, with a mistake of which kustomize tells, and the files beside it.
+KUSTOMIZATIONS: dict[str, tuple[str, dict[str, str]]] = {
+    "literal": (f"secretGenerator: [{{name: s, literals: ['{CANARY}']}}]", {}),
+    "literals": (f"secretGenerator: [{{name: s, literals: [a=b, '{CANARY}=', '={CANARY}']}}]", {}),
+    "inline-patch": (f"patches: [{{patch: {json.dumps(PATCH + '  x')}}}]", {}),
+    "inline-block": ("patches:\n- patch: |-\n" + "".join(f"    {line}\n" for line in (PATCH + " x").splitlines()), {}),
+    "no-target": (f"patches: [{{patch: {json.dumps(PATCH.replace('web', 'nobody'))}}}]", {}),
+    "strategic": (f"patchesStrategicMerge: [{json.dumps(PATCH + '  x')}]", {}),
+    "operations": (
+        "patches: [{target: {kind: VirtualMachine}, patch: '"
+        + json.dumps([{"op": "replace", "path": "/no/userData", "value": CANARY}])
+        + "'}]", {},
+    ),
+    "operations-broken": (
+        f"patches: [{{target: {{kind: VirtualMachine}}, patch: '[{{\"op\": \"add\", \"value\": \"{CANARY}\"'}}]", {},
+    ),
+    "patch-file": ("patches: [{path: p.yaml}]", {"p.yaml": PATCH + "  x"}),
+    "env-file": ("secretGenerator: [{name: s, envs: [e.env]}]", {"e.env": f"a=b\n{CANARY} x=1\n"}),
+    "env-file-bytes": ("secretGenerator: [{name: s, envs: [e.env]}]", {"e.env": f"{CANARY}\udcff=1\n"}),
+    "plugin": (
+        "transformers: [t.yaml]",
+        {"t.yaml": BUILTIN.format("PatchTransformer") + f"patch: |\n  password: {CANARY}\n"},
+    ),
+    "plugin-nothing": (
+        "transformers: [t.yaml]",
+        {"t.yaml": f"apiVersion: builtin\nkind: PatchTransformer\nmetadata: {{name: p}}\npassword: {CANARY}\n"},
+    ),
+    "plugin-type": (
+        "generators: [t.yaml]",
+        {"t.yaml": BUILTIN.format("SecretGenerator") + f"literals: password={CANARY}\n"},
+    ),
+    "secret-broken": ("", {"vm.yaml": f"kind: Secret\nstringData:\n  a: {CANARY}\n b: c\n"}),
+    "secret-type": ("", {"vm.yaml": f"apiVersion: v1\nkind: Secret\nmetadata: {{name: {{a: {CANARY}}}}}\n"}),
+    "url": ("components: ['https://user:" + CANARY + "@example.com/a/b']", {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KUSTOMIZATIONS)
+@pytest.mark.parametrize("command", ["build", "check --format json", "argocd generate", "pin"])
+def test_nor_by_kustomize(tmp_path: Path, kustomize: str, name: str, command: str) -> None:
+    text, files = KUSTOMIZATIONS[name]
+    files = {
+        "vm.yaml": HOLDERS["cloud-init"].replace("KEY: VALUE\n          MORE: 1", "userData: x"),
+        **files,
+    }
+    for file, content in {"kustomization.yaml": f"resources: [vm.yaml]\n{text}\n", **files}.items():
+        (tmp_path / file).write_bytes(content.encode("utf-8", "surrogateescape"))
+    done = run(*command.split(), cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
+    said = done.stderr if done.returncode == 0 else done.stdout + done.stderr
+    assert CANARY not in said, said
+
+
+def test_history_names_what_changed(tmp_path: Path) -> None:
+    if not shutil.which("git"):
+        pytest.skip("no git")
+    import subprocess
+
+    def git(*words: str) -> None:
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+        subprocess.run(["git", *identity, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    git("init", "-q")
+    text = HOLDERS["cloud-init"].replace("          MORE: 1\n", "")
+    for value in (f"{CANARY}1", f"{CANARY}2"):
+        put(tmp_path / "vm.yaml", text.replace("KEY: VALUE", f"userData: {value}"))
+        assert run("pin", "--admission", "off", cwd=tmp_path).returncode == 0
+        git("add", ".")
+        git("commit", "-qm", "edit")
+    done = run("history", "web", "--admission", "off", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "cloudInitNoCloud.userData: (hidden, changed)" in done.stdout
+    assert CANARY not in done.stdout
+
+
+def test_a_migration_shows_no_secret_around_what_it_changes(tmp_path: Path) -> None:
+    text = HOLDERS["cloud-init"].replace("KEY: VALUE\n          MORE: 1", f"userData: {CANARY}")
+    put(tmp_path / "vm.yaml", text.replace("runStrategy: Always", "running: true"))
+    old = (
+        "apiVersion: kubevirt.io/v1alpha3\nkind: VirtualMachineInstancePreset\nmetadata: {name: p}\n"
+        "spec: {selector: {}}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n"
+        f"stringData:\n  a: {CANARY}\n---\n"
+        "apiVersion: kubevirt.io/v1alpha3\nkind: VirtualMachine\nmetadata: {name: v}\n"
+        "spec: {running: false, template: {spec: {domain: {devices: {}}}}}\n"
+    )
+    put(tmp_path / "old.yaml", old)
+    done = run("migrate", "--diff", "--kustomize", "never", cwd=tmp_path)
+    assert "-apiVersion: kubevirt.io/v1alpha3" in done.stdout
+    assert CANARY not in done.stdout + done.stderr

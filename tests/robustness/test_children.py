@@ -1,0 +1,241 @@
+"""Programs that we start: read no further than the limits allow, and gone with all that they started."""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from render.diagnostics.exits import Exit
+from render.manifests import kustomize
+from render.manifests.kustomization import Reach
+from render.system import processes
+from render.yaml.reader import Limits
+from tests.support.process import ended, environ
+
+UNATTENDED = "from render.frontends import dispatch; dispatch.main()"
+AT_TERMINAL = f"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); {UNATTENDED}"
+FAMILY = """\
+#!/bin/sh
+exec 3>{held}
+/bin/sleep 60 &
+echo $$ $! >&3
+{then}
+"""
+
+
+class Family:
+    """A program in the place of kustomize with a child of its own, and a pipe that both hold open."""
+
+    def __init__(self, folder: Path, then: str) -> None:
+        held = folder / "held"
+        os.mkfifo(held)
+        self._held = os.open(held, os.O_RDONLY | os.O_NONBLOCK)
+        self._numbers: list[int] = []
+        self.program = folder / "family"
+        self.program.write_text(FAMILY.format(held=held, then=then))
+        self.program.chmod(0o755)
+
+    def wait(self) -> None:
+        """Wait until both are there."""
+        assert select.select([self._held], [], [], 60)[0]
+        self._numbers = [int(word) for word in os.read(self._held, 100).split()]
+
+    def is_gone(self) -> bool:
+        """Whether both have ended; one that has not is given a moment, and then ended."""
+        if not self._numbers:
+            self.wait()
+        if select.select([self._held], [], [], 5)[0] and os.read(self._held, 1) == b"":
+            return True
+        for number in self._numbers:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+        return False
+
+
+@pytest.fixture
+def family(tmp_path: Path) -> Family:
+    return Family(tmp_path, "wait")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "kustomization.yaml").write_text("# of kubevirt.io\nresources: []\n")
+    return work
+
+
+Start = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def start(folder: Path) -> Iterator[Start]:
+    with ended() as started:
+
+        def start(*words: str, terminal: int | None = None) -> "subprocess.Popen[bytes]":
+            process = subprocess.Popen(
+                [sys.executable, "-c", AT_TERMINAL if terminal else UNATTENDED, *words], cwd=folder,
+                env=environ(), stdin=terminal or subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, start_new_session=True,
+            )  # fmt: skip
+            started.append(process)
+            return process
+
+        yield start
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [
+        (signal.SIGTERM, Exit.TERMINATED),
+        (signal.SIGINT, Exit.INTERRUPTED),
+        (signal.SIGHUP, Exit.HUNG_UP),
+        (signal.SIGQUIT, -signal.SIGQUIT),
+    ],
+)
+def test_who_stops_us_stops_all(number: int, status: int, family: Family, start: Start) -> None:
+    process = start("build", "--kustomize", str(family.program))
+    family.wait()
+    process.send_signal(number)
+    printed, _ = process.communicate(timeout=60)
+    assert family.is_gone()
+    assert (process.returncode, printed) == (status, b"")
+
+
+IN_BETWEEN = """
+import subprocess, sys
+from render.system import processes
+
+class Popen(subprocess.Popen):
+    def __init__(self, *words, **options):
+        super().__init__(*words, **options)
+        sys.stdin.readline()
+
+subprocess.Popen = Popen
+processes.run([sys.argv[1]], folder=".", environ={})
+"""
+
+
+def test_between_the_start_of_a_child_and_our_knowing_of_it(family: Family) -> None:
+    command = [sys.executable, "-c", IN_BETWEEN, str(family.program)]
+    with subprocess.Popen(command, env=environ(), stdin=subprocess.PIPE) as process:
+        family.wait()
+        process.send_signal(signal.SIGHUP)
+        process.communicate(b"\n", timeout=60)
+    assert family.is_gone()
+    assert process.returncode == -signal.SIGHUP
+
+
+def test_our_deadline_stops_all(family: Family, start: Start) -> None:
+    process = start("argocd", "generate", "--kustomize", str(family.program), "--deadline", "1")
+    family.wait()
+    _, said = process.communicate(timeout=60)
+    assert family.is_gone()
+    assert process.returncode == Exit.DEADLINE, said
+
+
+@pytest.mark.parametrize(
+    ("hang_up", "status"), [(False, Exit.INTERRUPTED), (True, Exit.HUNG_UP)], ids=["ctrl-C", "it"]
+)
+def test_a_terminal_stops_all(family: Family, start: Start, *, hang_up: bool, status: int) -> None:
+    """It tells its foreground group, to which what we started does not belong."""
+    ours, theirs = os.openpty()
+
+    process = start("build", "--kustomize", str(family.program), terminal=theirs)
+    os.close(theirs)
+    family.wait()
+    if not hang_up:
+        os.write(ours, b"\x03")
+        process.wait(60)
+    os.close(ours)
+    process.communicate(timeout=60)
+    assert family.is_gone()
+    assert process.returncode == status
+
+
+def test_kustomize_has_no_terminal_to_ask_at(tmp_path: Path, start: Start) -> None:
+    """A question of git at a terminal would stop it, and us with it."""
+    tool = tmp_path / "asking"
+    tool.write_text("#!/bin/sh\nread answer < /dev/tty\n")
+    tool.chmod(0o755)
+    ours, theirs = os.openpty()
+
+    process = start("build", "--kustomize", str(tool), terminal=theirs)
+    _, said = process.communicate(timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    assert process.returncode == Exit.UNREADABLE
+    assert b"/dev/tty" in said
+
+
+@pytest.mark.parametrize("then", ["wait", "while :; do echo '# and so on'; done"])
+def test_no_zombie_stays(then: str, tmp_path: Path) -> None:
+    family = Family(tmp_path, then)
+    kustomize.build(
+        ".",
+        str(family.program),
+        Reach(),
+        Limits(),
+        most=10_000,
+        allow_remote=False,
+        seconds=1 if then == "wait" else 60,
+    )
+    assert family.is_gone()
+    with pytest.raises(ChildProcessError):
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+
+
+@pytest.mark.parametrize("command", ["build", "check", "argocd generate", "pin", "verify"])
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        (
+            "--max-file-bytes",
+            ". (kustomize build) is larger than the limit of 1000 bytes for one file",
+        ),
+        (
+            "--max-total-bytes",
+            "the input is larger than the limit of 1000 bytes in total: stopped at . (kustomize build)",
+        ),
+    ],
+)
+def test_what_kustomize_prints_without_end(
+    command: str, limit: str, words: str, tmp_path: Path, start: Start
+) -> None:
+    family = Family(tmp_path, "while :; do echo '# and so on'; done")
+    process = start(*command.split(), "--kustomize", str(family.program), limit, "1000")
+    printed, said = process.communicate(timeout=20)
+    assert family.is_gone()
+    assert process.returncode == Exit.UNREADABLE
+    if command in ("check", "verify"):
+        printed, said = said, printed
+    assert printed == b""
+    assert said.startswith(f". (kustomize build): error VR111 limit-exceeded: {words}\n".encode())
+
+
+def test_what_fits_exactly_is_read() -> None:
+    words = [sys.executable, "-c", "print(end='x' * 200_000)"]
+    whole = processes.run(words, folder=".", environ={}, most=200_000)
+    assert (whole.returncode, whole.stdout) == (0, b"x" * 200_000)
+    cut = processes.run(words, folder=".", environ={}, most=199_999)
+    assert len(cut.stdout) == 200_000
+
+
+def test_of_what_is_said_the_first_and_the_last_are_kept() -> None:
+    script = "import sys; sys.stderr.write('first\\n' + 'x' * 20_000_000 + '\\nlast')"
+    done = processes.run([sys.executable, "-c", script], folder=".", environ={})
+    assert done.stderr.startswith(b"first\n")
+    assert done.stderr.endswith(b"\nlast")
+    assert len(done.stderr) < 1_000_000
+
+
+@pytest.mark.parametrize(("program", "printed"), [("cat", 3_000_000), ("true", 0)])
+def test_a_long_input_is_read_or_not(program: str, printed: int) -> None:
+    done = processes.run([f"/bin/{program}"], folder=".", environ={}, stdin=b"x" * 3_000_000)
+    assert (done.returncode, len(done.stdout)) == (0, printed)

@@ -1,0 +1,202 @@
+"""How much work is done, counted and not timed: what is imported, and how calls grow with the input."""
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from render import rules
+from render.frontends import execute
+from render.frontends.request.request import Call
+from render.manifests import sources
+from render.manifests.sources import Reading
+from render.model.resource import Resource, from_body
+from render.pipeline import migration_plan, order
+from render.settings import Settings
+from render.yaml import writer
+from render.yaml.reader import Limits
+from scripts.bench import fleet
+from scripts.bench.fleet import Tree
+from tests.conftest import ROOT
+
+#: dataclasses and inspect cost as much as a hundred modules of ours.
+HEAVY = {"click", "jsonschema", "ruamel.yaml", "dataclasses", "inspect", "_ruamel_yaml"}
+LOADED = """
+import sys
+from render.frontends import dispatch
+status = dispatch.invoke(sys.argv[1:])
+print(status, *sorted(sys.modules), file=sys.stderr)
+"""
+
+
+def modules(words: list[str], stdin: str = "") -> tuple[int, set[str]]:
+    """The exit status, and what was imported on the way."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *words], cwd=ROOT, input=stdin, capture_output=True, check=True, encoding="utf-8"
+    )  # fmt: skip
+    status, *names = done.stderr.splitlines()[-1].split()
+    return int(status), set(names)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small repository."""
+    path = tmp_path_factory.mktemp("fleet")
+    fleet.write(str(path), Tree(3))
+    (path / "kustomization.yaml").unlink()
+    return path
+
+
+@pytest.mark.parametrize("command", ["build", "check", "argocd generate", "krm"])
+def test_a_rendering_imports_nothing_heavy(command: str, folder: Path) -> None:
+    words, stdin = [*command.split(), str(folder)], ""
+    if command == "krm":
+        items = [one.body for one in load(folder).documents]
+        body = {"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": items}
+        words, stdin = ["krm"], writer.dump(body)
+    status, loaded = modules(words, stdin)
+    assert status == 0
+    assert "render.pipeline.order" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_the_door_imports_nothing_but_itself() -> None:
+    code = "import sys, render.frontends.dispatch; print(*(m for m in sys.modules if m.startswith('render')))"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, encoding="utf-8")
+    assert "render.pipeline" not in done.stdout.split()
+
+
+def load(path: Path) -> sources.Documents:
+    return sources.load([str(path)], Reading(Limits(), kustomize="never"))
+
+
+def calls(work: Callable[[], Any]) -> Counter[str]:
+    """How often each function of ours is called by *work*."""
+    counted: Counter[str] = Counter()
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and "/render/" in frame.f_code.co_filename:
+            place = frame.f_code.co_filename.rpartition("/render/")[2]
+            counted[f"{place}:{frame.f_code.co_qualname}"] += 1
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return counted
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Counter[str]]:
+    """The calls of whole renderings, by the number of VMs; the first run, which fills memos, does not count."""
+    found = {}
+    for vms in (50, 50, 100, 200):
+        path = tmp_path_factory.mktemp("fleet")
+        fleet.write(str(path), Tree(vms))
+        call = Call(
+            "build",
+            (str(path),),
+            {"--kustomize": "never", "--output": str(path / "out.yaml"), "--admission": "off"},
+        )
+        rules._steps.clear()  # noqa: SLF001 - made for these objects, and full at any time after other tests
+        found[vms] = calls(lambda call=call: execute.execute(call, {}))  # type: ignore[misc]
+    return found
+
+
+def test_work_grows_in_proportion(counted: dict[int, Counter[str]]) -> None:
+    for name in counted[200]:
+        first, second = (
+            counted[100][name] - counted[50][name],
+            counted[200][name] - counted[100][name],
+        )
+        assert second <= 2.1 * first + 60, (
+            name
+        )  # lines are remembered, so that some work is less than linear
+
+
+def test_work_a_machine(counted: dict[int, Counter[str]]) -> None:
+    """A quarter above what it takes today: whoever adds a walk over every tree should notice."""
+    assert (counted[200].total() - counted[100].total()) / 100 < CALLS
+
+
+CALLS = 910
+
+
+def test_only_rules_with_something_to_say_are_asked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = load(folder).documents
+    resources = [from_body(one.body, index) for index, one in enumerate(documents)]
+    asked: list[int] = []
+    bound = rules.bound
+
+    def counted(*given: Any) -> list[rules.Step]:
+        asked.append(len(bound(*given)))
+        return bound(*given)
+
+    monkeypatch.setattr(rules, "bound", counted)
+    order.run(resources, Settings())
+    machines = sum(one.kind == "VirtualMachine" for one in resources)
+    assert machines == 3
+    assert 0 < sum(asked) / machines <= 16
+
+
+def presets_and_machines(count: int, labels: Callable[[int], dict[str, str]]) -> list[Resource]:
+    """As many presets as VMs in a namespace: each preset wants the labels of its number, each VM has them."""
+    domain: dict[str, Any] = {"features": {"acpi": {}}, "devices": {}}
+    bodies: list[dict[str, Any]] = []
+    for number in range(count):
+        instance = {"metadata": {"labels": labels(number)}, "spec": {"domain": {"devices": {}}}}
+        specs: dict[str, Any] = {
+            "VirtualMachineInstancePreset": {"selector": {"matchLabels": labels(number)}, "domain": domain},
+            "VirtualMachine": {"runStrategy": "Always", "template": instance},
+        }  # fmt: skip
+        bodies += (
+            {"apiVersion": "kubevirt.io/v1", "kind": kind, "metadata": {"name": f"n{number}"}, "spec": spec}
+            for kind, spec in specs.items()
+        )  # fmt: skip
+    return [from_body(body, index) for index, body in enumerate(bodies)]
+
+
+COMPILED = "model/selectors.py:compiled"
+ASKED = "model/selectors.py:compiled.<locals>.<lambda>"
+
+
+def test_presets_are_compared_once_for_all_machines_that_match_the_same() -> None:
+    resources = presets_and_machines(30, lambda _: {"os": "any"})
+    done = calls(lambda: order.run(resources, Settings()))
+    assert done["presets.py:merge"] == 30 * 30
+    assert done["presets.py:differences"] == 30 * 30 + 30 * 29 // 2
+    assert (done[COMPILED], done[ASKED]) == (30, 30 * 30)
+
+
+def test_a_machine_asks_only_presets_that_may_select_it() -> None:
+    resources = presets_and_machines(30, lambda number: {"os": "any", "app": f"n{number}"})
+    done = calls(lambda: order.run(resources, Settings()))
+    assert (done[COMPILED], done[ASKED], done["presets.py:merge"]) == (30, 30, 30)
+
+
+def test_a_selector_is_read_once_where_no_machine_is() -> None:
+    given = presets_and_machines(3, lambda _: {"os": "any"})
+    elsewhere = [
+        from_body({**one.body, "metadata": {"name": one.name, "namespace": one.kind.lower()}}, one.index)
+        for one in given
+    ]  # fmt: skip
+    done = calls(lambda: order.run(elsewhere, Settings()))
+    assert (
+        done["presets.py:index"] == 4
+    )  # of the namespace with the VMs, and of each preset that reaches nothing
+    assert done[COMPILED] == 3  # to say of each that it reaches nothing
+
+
+def test_a_migration_reads_each_machine_once_for_all_presets() -> None:
+    resources = presets_and_machines(30, lambda number: {"app": f"n{number}"})
+    done = calls(lambda: list(migration_plan.plan(resources, Settings(), [])))
+    assert done["pipeline/input/legacy.py:decode"] == len(resources)

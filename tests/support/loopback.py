@@ -1,0 +1,10 @@
+"""A server on this machine that must receive nothing."""
+
+from typing import NamedTuple
+
+
+class Loopback(NamedTuple):
+    """A server of this machine: its address, and what was asked of it."""
+
+    url: str
+    asked: list[str]

@@ -1,0 +1,18 @@
+"""Programs that tests drive."""
+
+import os
+import shutil
+
+import pytest
+
+from tests.support.cases import ROOT
+
+
+def required(name: str) -> str:
+    """Where the program *name* is; without it a test is skipped, or fails where tools are required."""
+    found = shutil.which(name, path=str(ROOT / ".tools" / "bin")) or shutil.which(name)
+    if found:
+        return found
+    if os.environ.get("VIRT_RENDER_REQUIRE_TOOLS") == "1":
+        pytest.fail(f"no {name}, and tools are required")
+    pytest.skip(f"no {name}")

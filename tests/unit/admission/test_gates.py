@@ -1,0 +1,236 @@
+"""Feature gates: which count as on, and what is refused without them."""
+
+import json
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from render import Settings, render
+from render.admission import order
+from render.admission.checks import Check
+from render.model import gates
+from render.model.cluster_config import from_kubevirt
+from render.model.release import Windowed, version
+from tests.support.refusals import Json, names
+
+RELEASES = ("1.4", "1.5", "1.6", "1.7", "1.8", "1.9")
+STATES = json.loads(
+    (Path(__file__).parents[3] / "schemas" / "gates.json").read_text(encoding="utf-8")
+)
+NONE: frozenset[str] = frozenset()
+
+
+def devices(**given: object) -> Json:
+    return {"domain": {"devices": given}}
+
+
+VOLUMES = [{"name": "a", "persistentVolumeClaim": {"claimName": "a"}}]
+GRACE = devices(gpus=[{"name": "g", "deviceName": "nvidia.com/g"}])
+PERMITTED = {
+    "permittedHostDevices": {
+        "pciHostDevices": [{"pciVendorSelector": "10DE:2342", "resourceName": "nvidia.com/g"}]
+    }
+}
+
+
+def interface(**more: object) -> Json:
+    return {
+        **devices(interfaces=[{"name": "n", **more}]),
+        "networks": [{"name": "n", "pod": {}}],
+    }
+
+
+def secured(kind: str, architecture: str = "amd64") -> Json:
+    return {
+        "architecture": architecture,
+        "domain": {
+            "devices": {},
+            "launchSecurity": {kind: {}} if kind else {},
+            "firmware": {"bootloader": {"efi": {"secureBoot": False}}},
+        },
+    }
+
+
+#: gate -> the releases in which something is refused without it, and what.
+GATED: dict[str, tuple[tuple[str, ...], Json]] = {
+    "DeclarativeHotplugVolumes": (RELEASES[2:], devices(disks=[{"name": "d", "cdrom": {}}])),
+    "DownwardMetrics": (RELEASES, devices(downwardMetrics={})),
+    "EnableVirtioFsConfigVolumes": (
+        RELEASES[1:4],
+        {
+            **devices(filesystems=[{"name": "a", "virtiofs": {}}]),
+            "volumes": [{"name": "a", "configMap": {"name": "a"}}],
+        },
+    ),
+    "EnableVirtioFsStorageVolumes": (
+        RELEASES[1:],
+        {**devices(filesystems=[{"name": "a", "virtiofs": {}}]), "volumes": VOLUMES},
+    ),
+    "GPUsWithDRA": (
+        RELEASES[2:],
+        {
+            **devices(gpus=[{"name": "g", "claimName": "c", "requestName": "r"}]),
+            "resourceClaims": [{"name": "c", "resourceClaimName": "c"}],
+        },
+    ),
+    "GraceIOVirtualization": (RELEASES[5:], GRACE),
+    "HostDevices": (RELEASES, devices(hostDevices=[{"name": "h", "deviceName": "x.org/h"}])),
+    "HostDevicesWithDRA": (
+        RELEASES[4:],
+        {
+            **devices(hostDevices=[{"name": "h", "claimName": "c", "requestName": "r"}]),
+            "resourceClaims": [{"name": "c", "resourceClaimName": "c"}],
+        },
+    ),
+    "HostDisk": (
+        RELEASES,
+        {"volumes": [{"name": "a", "hostDisk": {"path": "/a", "type": "Disk"}}]},
+    ),
+    "MultiArchitecture": (RELEASES[:4], {"architecture": "arm64"}),
+    "NetworkBindingPlugins": (RELEASES[:1], interface(binding={"name": "x"})),
+    "NetworkDevicesWithDRA": (
+        RELEASES[5:],
+        {
+            **devices(interfaces=[{"name": "n", "sriov": {}}]),
+            "networks": [{"name": "n", "resourceClaim": {"claimName": "c", "requestName": "r"}}],
+            "resourceClaims": [{"name": "c", "resourceClaimName": "c"}],
+        },
+    ),
+    "PanicDevices": (RELEASES[2:5], devices(panicDevices=[{"model": "isa"}])),
+    "PasstBinding": (RELEASES[4:], interface(passtBinding={})),
+    "PersistentReservation": (
+        RELEASES[:5],
+        {
+            **devices(disks=[{"name": "a", "lun": {"reservation": True}}]),
+            "volumes": VOLUMES,
+        },
+    ),
+    "PortRangesSpec": (
+        RELEASES[5:],
+        interface(masquerade={}, portRanges=[{"protocol": "TCP", "start": 1, "end": 2}]),
+    ),
+    "RebootPolicy": (RELEASES[4:], {"domain": {"devices": {}, "rebootPolicy": "Reboot"}}),
+    "ReservedOverheadMemlock": (
+        RELEASES[4:],
+        {"domain": {"devices": {}, "memory": {"reservedOverhead": {}}}},
+    ),
+    "SecureExecution": (RELEASES[2:5], secured("", "s390x")),
+    "VMPersistentState": (RELEASES[:2], devices(tpm={"persistent": True})),
+    "VSOCK": (RELEASES, devices(autoattachVSOCK=True)),
+    "VideoConfig": (RELEASES[2:5], devices(video={"type": "vga"})),
+    "WorkloadEncryptionSEV": (RELEASES, secured("sev")),
+    "WorkloadEncryptionTDX": (RELEASES[3:], secured("tdx")),
+}
+#: Gates that something else than a VMI spec needs, and those that only count once they are listed.
+ELSEWHERE = {
+    "DecentralizedLiveMigration",  # runStrategy
+    "ExperimentalIgnitionSupport",  # annotations
+    "IOMMUFD",  # with GraceIOVirtualization
+    "Macvtap",
+    "PCINUMAAwareTopology",  # with GraceIOVirtualization
+    "Passt",
+    "Sidecar",  # annotations
+}
+
+
+ROWS: list[Check | Windowed[Check]] = [
+    row for concern in order.CONCERNS for row in import_module(f"render.admission.{concern}").CHECKS
+]
+
+
+def check(row: Check | Windowed[Check]) -> Check:
+    return row.item if isinstance(row, Windowed) else row
+
+
+def refused(gate: str, release: str, **developer: list[str]) -> bool:
+    config = {**PERMITTED, "developerConfiguration": developer}
+    rows = [row for row in ROWS if check(row).needs == f"gate {gate}"]
+    settings = from_kubevirt({"spec": {"configuration": config}})
+    return bool(names(rows, GATED[gate][1], release=release, config=settings))
+
+
+def test_every_gate_that_a_check_needs_is_in_the_table() -> None:
+    needs = {check(row).needs for row in ROWS}
+    needed = {one.removeprefix("gate ") for one in needs if one.startswith("gate ")}
+    assert needed == GATED.keys() | ELSEWHERE
+    assert needed <= {name for states in STATES["1.9"].values() for name in states}
+
+
+@pytest.mark.parametrize("gate", GATED)
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_a_gate_allows(gate: str, release: str) -> None:
+    asking = release in GATED[gate][0]
+    on = gates.is_on(gate, NONE, NONE, version(release))
+    assert refused(gate, release) == (asking and not on)
+    assert not refused(gate, release, featureGates=[gate])
+    if on and asking:
+        assert refused(gate, release, disabledFeatureGates=[gate])
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_which_gates_are_on_without_configuration(release: str) -> None:
+    states = STATES[release]
+    on = {
+        name
+        for names in states.values()
+        for name in names
+        if gates.is_on(name, NONE, NONE, version(release))
+    }
+    assert on == {*states["GA"], *(states["Beta"] if release == "1.9" else ())}
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "listed", "disabled", "on"),
+    [
+        ("VSOCK", "1.9", True, False, True),
+        ("VSOCK", "1.9", True, True, True),  # listing wins
+        ("RebootPolicy", "1.9", False, True, False),
+        ("RebootPolicy", "1.8", False, False, False),  # beta counts from 1.9 on
+        ("NUMA", "1.9", False, True, True),  # a matter of course cannot be disabled
+        ("NoSuchGate", "1.9", True, False, False),
+        ("NoSuchGate", "1.8", True, False, True),
+        ("Sidecar", "1.4", True, False, True),  # not registered then
+    ],
+)
+def test_lists_of_gates(name: str, release: str, listed: bool, disabled: bool, on: bool) -> None:  # noqa: FBT001
+    given = frozenset({name})
+    assert (
+        gates.is_on(name, given if listed else NONE, given if disabled else NONE, version(release))
+        is on
+    )
+
+
+def machine(spec: Json) -> Json:
+    domain = {"devices": {}, **spec.get("domain", {})}
+    domain["memory"] = {"guest": "1Gi", **domain.get("memory", {})}
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "vm", "namespace": "ns"},
+        "spec": {
+            "runStrategy": "Always",
+            "template": {"metadata": {}, "spec": {**spec, "domain": domain}},
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [
+        gate
+        for gate, (releases, _) in GATED.items()
+        if "1.9" in releases and gate != "GraceIOVirtualization"
+    ],
+)
+def test_without_settings_of_the_cluster_a_gate_only_warns(gate: str) -> None:
+    spec = GATED[gate][1]
+    answer = render([machine(spec)], Settings(admission="full"))
+    said = [one for one in answer.diagnostics if f"gate {gate} decides" in one.message]
+    assert not any(one.is_error for one in said)
+    strict = render([machine(spec)], Settings(admission="strict"))
+    if gates.is_on(gate, NONE, NONE, version("1.9")):
+        assert not said
+    else:
+        assert said
+        assert any(one.is_error and one.code == said[0].code for one in strict.diagnostics)

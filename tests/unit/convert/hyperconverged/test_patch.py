@@ -1,0 +1,93 @@
+"""JSON patches, in the words of the operator's package."""
+
+import json
+from typing import Any
+
+import pytest
+
+from render.convert.hyperconverged.patch import PatchError, applied, parsed
+
+
+def document() -> dict[str, Any]:
+    return {"spec": {"list": ["a", "b"], "map": {"x/y": 1, "n": None}}}
+
+
+def patched(*operations: dict[str, Any]) -> Any:
+    return applied(document(), parsed(json.dumps(operations)))["spec"]
+
+
+def op(name: str, path: str, **more: Any) -> dict[str, Any]:
+    return {"op": name, "path": path, **more}
+
+
+def test_the_operations() -> None:
+    assert patched(op("add", "/spec/list/-", value="c"))["list"] == ["a", "b", "c"]
+    assert patched(op("add", "/spec/list/0", value="c"))["list"] == ["c", "a", "b"]
+    assert patched(op("add", "/spec/list/-1", value="c"))["list"] == ["a", "b", "c"]
+    assert patched(op("remove", "/spec/list/-1"))["list"] == ["a"]
+    assert patched(op("replace", "/spec/list/1", value={}))["list"] == ["a", {}]
+    assert patched(op("replace", "/spec/map/x~1y", value=2))["map"]["x/y"] == 2
+    assert "x/y" not in patched(op("remove", "/spec/map/x~1y"))["map"]
+    assert patched({**op("copy", "/spec/map/copy"), "from": "/spec/list"})["map"]["copy"] == [
+        "a",
+        "b",
+    ]
+    moved = patched({**op("move", "/spec/map/moved"), "from": "/spec/list/0"})
+    assert (moved["map"]["moved"], moved["list"]) == ("a", ["b"])
+    assert patched(op("test", "/spec/map/x~1y", value=1), op("test", "/spec/map/none"))
+    assert patched(op("test", "/spec/map/n", value=None)) == document()["spec"]
+
+
+def test_the_document_stays_as_it_was() -> None:
+    before = document()
+    applied(before, parsed(json.dumps([op("remove", "/spec/list/0")])))
+    assert before == document()
+
+
+@pytest.mark.parametrize(
+    ("operation", "message"),
+    [
+        (op("add", "/spec/none/a", value=1), 'doc is missing path: "/spec/none/a": missing value'),
+        (op("add", "/spec/list/3", value=1), "Unable to access invalid index: 3"),
+        (op("add", "/spec/list/x", value=1), "value was not a proper array index: 'x'"),
+        (op("remove", "/spec/list/2"), "error in remove for path: '/spec/list/2': Unable to access"),
+        (op("remove", "/spec/none/a"), 'remove operation does not apply: doc is missing path: "'),
+        (op("replace", "/spec/none", value=1), "doc is missing key: /spec/none: missing value"),
+        (op("replace", "/spec/list/9", value=1), "doc is missing key: /spec/list/9: missing value"),
+        (op("replace", "/spec/none/a", value=1), "doc is missing path: /spec/none/a: missing value"),
+        (op("test", "/spec/map/x~1y", value=True), "testing value /spec/map/x~1y failed: test failed"),
+        (op("test", "/spec/map/x~1y", value=1.0), "failed: test failed"),
+        (op("test", "/spec/list/7", value=1), "error in test for path: '/spec/list/7'"),
+        (op("test", "/spec/none/a", value=1), "test operation does not apply: is missing path"),
+        ({**op("move", "/spec/a"), "from": ""}, "unable to move entire document to another path"),
+        ({**op("move", "/spec/a"), "from": "/spec/b"}, "error in move for path: 'b': unable to get"),
+        ({**op("move", "/spec/b/a"), "from": "/spec/list"}, "is missing destination path: /spec/b/a"),
+        ({**op("copy", "/spec/a"), "from": "/a/b"}, 'copy operation does not apply: doc is missing from path: "/a/b"'),
+        ({**op("copy", "/spec/a"), "from": "/spec/b"}, "error in copy for from: '/spec/b'"),
+        ({**op("copy", "/spec/b/a"), "from": "/spec/list"}, "is missing destination path: /spec/b/a"),
+        (op("spread", "/spec/a"), 'invalid operation {"op":"spread","path":"/spec/a"}: unsupported operation'),
+        (op("add", "/spec/a"), "failed to decode 'value': operation, missing value field: missing value"),
+        (op("move", "/spec/a"), "failed to decode 'from': operation, missing from field: missing value"),
+        ({"op": "remove"}, "failed to decode 'path': operation missing path field: missing value"),
+        ({"op": "remove", "path": 1}, "failed to decode 'path': json: cannot unmarshal number into Go value"),
+        (op("remove", "/spec"), "can only modify spec fields"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit(operation: dict[str, Any], message: str) -> None:
+    with pytest.raises(PatchError) as error:
+        patched(operation)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["", "no", "[NaN]", "[" * 100_000])
+def test_what_is_no_json(text: str) -> None:
+    with pytest.raises(PatchError, match="invalid state detected"):
+        parsed(text)
+
+
+def test_what_is_no_list_of_operations() -> None:
+    assert parsed("null") == []
+    with pytest.raises(PatchError, match=r"string into Go value of type jsonpatch\.Patch"):
+        parsed('"a"')
+    with pytest.raises(PatchError, match=r"number into Go value of type jsonpatch\.Operation"):
+        parsed("[1]")

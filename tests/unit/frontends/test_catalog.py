@@ -1,0 +1,103 @@
+"""``--catalog``: what the cluster has beside the input."""
+
+import json
+import os
+
+import pytest
+
+from render import Settings, render
+from render.diagnostics.exits import Exit
+from render.yaml.reader import read
+from tests.support.asking import Ask
+from tests.support.manifests import NAMESPACED, instancetype, vm
+
+VM = vm("web", namespace="prod", instancetype="small")
+OWN = vm("own", namespace="prod", instancetype="mine", kind=NAMESPACED)
+BUNDLED = vm("shipped", namespace="prod", instancetype="u1.medium")
+
+
+def objects(text: str) -> list[dict[str, object]]:
+    return [document.body for document in read(text.encode(), "text").documents]
+
+
+def test_catalogs_are_added_to_each_other_and_to_the_bundled_one(ask: Ask) -> None:
+    files = {
+        "in/vm.yaml": VM,
+        "in/shipped.yaml": BUNDLED,
+        "in/own.yaml": OWN,
+        "a/small.yaml": instancetype("small"),
+        "b/mine.yaml": instancetype("mine", namespace="prod", kind=NAMESPACED),
+    }
+    answer = ask("build", "in", "--catalog", "a", "--catalog", "b", files=files)
+    assert answer.exit == Exit.OK, answer.err
+    assert answer.out.count("kind: VirtualMachine\n") == 3
+    assert "kind: VirtualMachineInstancetype" not in answer.out
+    assert ask("build", "in", "--catalog=a", "--catalog=b").exit == Exit.OK
+    without = ask("build", "in", "--catalog", "none", "--catalog", "a", "--catalog", "b")
+    assert without.exit == Exit.FINDINGS
+    assert without.err.count("error VR") == 1
+    assert 'virtualmachineclusterinstancetypes.instancetype.kubevirt.io "u1.medium"' in without.err
+
+
+def test_catalogs_in_a_file_and_in_a_variable(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    head = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec:\n"
+    files = {
+        "in/vm.yaml": VM,
+        "a/small.yaml": instancetype("small"),
+        "b/other.yaml": instancetype("other"),
+        ".virt-render.yaml": f"{head}  catalog: [a, b]\n",
+    }
+    assert ask("build", "in", files=files).exit == Exit.OK
+    assert (
+        ask("build", "in", files={".virt-render.yaml": f"{head}  catalog: []\n"}).exit == Exit.USAGE
+    )
+    os.unlink(".virt-render.yaml")
+    monkeypatch.setenv("VIRT_RENDER_CATALOG", "b:a")
+    assert ask("build", "in").exit == Exit.OK
+
+
+def test_catalog_is_read_under_the_limits_of_the_call(ask: Ask) -> None:
+    files = {"in/vm.yaml": VM, "a/small.yaml": instancetype("small") + "#" * 2000}
+    answer = ask("build", "in", "--catalog", "a", "--max-file-bytes", "1000", files=files)
+    assert answer.exit == Exit.UNREADABLE
+    assert answer.err.startswith("a/small.yaml: error VR111 limit-exceeded: ")
+
+
+def test_finding_names_the_line_in_the_catalog(ask: Ask) -> None:
+    files = {
+        "in/vm.yaml": vm("web", namespace="prod", instancetype="small", memory="2Gi"),
+        "a/small.yaml": f"# types\n---\n{instancetype('small')}",
+    }
+    answer = ask("check", "in", "--catalog", "a", "--format", "json", files=files)
+    (found,) = [one for one in json.loads(answer.out)["diagnostics"] if one["code"] == "VR301"]
+    (related,) = found["related"]
+    assert (related["file"], related["line"]) == ("a/small.yaml", 11)
+
+
+def test_fault_in_a_catalog_object_is_reported_where_it_stands(ask: Ask) -> None:
+    bad = instancetype("small").replace("    guest: 1Gi", "    guest: 1Gx")
+    answer = ask("check", "in", "--catalog", "a", files={"in/vm.yaml": VM, "a/small.yaml": bad})
+    assert answer.exit == Exit.FINDINGS
+    assert "a/small.yaml:9:5: error VR108" in answer.out
+
+
+def test_help_of_what_is_not_found_names_the_option(ask: Ask) -> None:
+    for text in (VM, OWN, VM.replace("instancetype", "preference")):
+        assert "--catalog PATH" in ask("check", files={"vm.yaml": text}).out
+
+
+def test_library_takes_objects_and_reads_no_file() -> None:
+    (machine,) = objects(VM)
+    (small,) = objects(instancetype("small", cpus=3))
+    found = render([machine], Settings(emit="vmi", catalog=[small]))
+    assert found.resources[0]["spec"]["domain"]["cpu"]["sockets"] == 3
+    conflict = objects(vm("web", instancetype="small", memory="2Gi"))
+    found = render(conflict, Settings(catalog=[small]))
+    (fault,) = [one for one in found.diagnostics if one.is_error]
+    assert fault.related[0].location.index is None
+    shipped = objects(BUNDLED)
+    assert render(shipped, Settings(catalog=[small])).resources
+    assert not render(shipped, Settings(catalog=["none", small])).resources
+    for wrong in ("some/folder", 7, [1], ["some/folder"], [{"kind": float("nan")}]):
+        found = render([machine], Settings(catalog=wrong))  # type: ignore[arg-type]
+        assert any(one.is_error for one in found.diagnostics), wrong

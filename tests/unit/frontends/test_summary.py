@@ -1,0 +1,216 @@
+"""The last line, groups, and how much is shown: for people with many VMs."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from render.diagnostics.exits import Exit
+from render.report import summary
+from render.report.summary import Tally
+from tests.support.asking import Ask
+from tests.support.manifests import instancetype, put, vm
+
+TEMPLATE = "apiVersion: template.openshift.io/v1\nkind: Template\nmetadata: {name: t}\nobjects: []\n# kubevirt.io\n"
+
+
+def fleet(count: int) -> dict[str, str]:
+    """VMs with the same mistake, and their instancetype."""
+    vms = {
+        f"vms/{n:03}.yaml": vm(f"vm{n:03}", instancetype="small", memory="2Gi")
+        for n in range(count)
+    }
+    return {"small.yaml": instancetype("small"), **vms}
+
+
+def test_many_vms_with_one_mistake_are_one_block(ask: Ask) -> None:
+    answer = ask("check", files=fleet(100))
+    assert answer.exit == Exit.FINDINGS
+    lines = answer.out.splitlines()
+    assert len(lines) == 6
+    assert lines[0].startswith("vms/000.yaml:14:11: error VR301 ")
+    assert lines[-1] == (
+        "  and in 99 more VMs: vms/001.yaml:14:11 (vm001), vms/002.yaml:14:11 (vm002), vms/003.yaml:14:11 (vm003)"
+        " and 96 others"
+    )
+    assert ask("check", "-v").out.count("error VR301") == 100
+    report = json.loads(ask("check", "--format", "json").out)
+    assert len([one for one in report["diagnostics"] if one["code"] == "VR301"]) == 100
+    assert report["summary"]["errors"] == 100
+
+
+def test_few_stand_each_by_itself(ask: Ask) -> None:
+    assert ask("check", files=fleet(3)).out.count("error VR301") == 3
+
+
+def test_so_many_findings_and_the_worst(ask: Ask) -> None:
+    deprecated = vm("a", instancetype="small").replace("kubevirt.io/v1", "kubevirt.io/v1alpha3", 1)
+    files = {**fleet(2), "aaa.yaml": deprecated}
+    answer = ask("check", "--max-findings", "2", files=files)
+    assert answer.exit == Exit.FINDINGS
+    assert answer.out.count("error VR301") == 2
+    assert "VR501" not in answer.out
+    assert answer.out.endswith("\nand 1 more finding\n")
+    report = json.loads(ask("check", "--max-findings", "1", "--format", "json").out)
+    assert (len(report["diagnostics"]), report["summary"]["errors"]) == (1, 2)
+    assert report["summary"]["warnings"] == 1
+    assert report["summary"]["cut"] > 0
+
+
+def test_warnings_can_fail(ask: Ask) -> None:
+    deprecated = vm("a", memory="1Gi").replace("kubevirt.io/v1", "kubevirt.io/v1alpha3", 1)
+    assert ask("check", files={"a.yaml": deprecated}).exit == Exit.OK
+    assert ask("check", "--fail-on", "warning").exit == Exit.FINDINGS
+    answer = ask("build", "--fail-on", "warning")
+    assert (answer.exit, answer.out) == (Exit.FINDINGS, "")
+    assert ask("check", "--fail-on", "nothing").exit == Exit.USAGE
+
+
+def test_quiet_says_errors_only(ask: Ask) -> None:
+    deprecated = vm("a", memory="1Gi").replace("kubevirt.io/v1", "kubevirt.io/v1alpha3", 1)
+    answer = ask("check", "-q", files={"a.yaml": deprecated})
+    assert answer == (Exit.OK, "", "")
+    assert "VR301" in ask("check", "--quiet", files=fleet(1)).out
+
+
+@pytest.mark.parametrize(
+    ("tally", "line"),
+    [
+        (Tally(), "no VM: no findings"),
+        (Tally(3), "3 VMs: no findings"),
+        (Tally(1, 2, {"Template": 13, "Helm chart": 1}),
+         "1 VM in 2 kustomizations: no findings; not looked at: 1 Helm chart, 13 Templates (-v)"),
+        (Tally(2, accepted=4, before=1, cut=7),
+         "2 VMs: no findings; 4 accepted by the baseline; 1 there before; 7 not shown (--max-findings)"),
+        (Tally(2, releases={"1.9": "nothing says which release runs"}),
+         "2 VMs: no findings; for KubeVirt 1.9, since nothing says which release runs"),
+        (Tally(releases={"1.9": "nothing says which release runs"}), "no VM: no findings"),
+    ],
+)  # fmt: skip
+def test_last_line(tally: Tally, line: str) -> None:
+    assert summary.line(tally) == line
+
+
+def test_last_line_tells_what_was_looked_at(ask: Ask) -> None:
+    assert ask("check", "-v", files={"note.yaml": "a: 1\n"}).err == "no VM: no findings\n"
+    assert ask("check", files={"note.yaml": "a: 1\n"}).err == ""
+    files = {
+        **fleet(5),
+        "chart/Chart.yaml": "name: c\n",
+        "chart/templates/vm.yaml": vm("{{ x }}"),
+        "other/Chart.yaml": "name: c\n",
+        "other/templates/x.yaml": "kind: Deployment\n",
+        "jinja.yaml": vm("a").replace("Always", "{% x %}"),
+        "template.yaml": TEMPLATE,
+    }
+    assert ask("check", "-v", files=files).err == (
+        "5 VMs: 5 errors; for KubeVirt 1.9, since nothing says which release runs;"
+        " not looked at: 1 Helm chart, 1 Jinja or Go template (-v)\n"
+    )
+    found = json.loads(ask("check", "--format", "json").out)["summary"]
+    assert found["machines"] == 5
+    assert found["unseen"]["Helm chart"] == 1
+    built = ask("build", "-v", "vms", "--catalog", "small.yaml", "--kubevirt", "1.9")
+    assert built.err.splitlines()[-1] == "5 VMs: 5 errors"
+
+
+HYPERCONVERGED = """\
+apiVersion: hco.kubevirt.io/v1beta1
+kind: HyperConverged
+metadata: {name: kubevirt-hyperconverged, namespace: openshift-cnv}
+status: {versions: [{name: operator, version: 1.16.2}]}
+"""
+
+
+def test_last_line_tells_which_release_and_why(ask: Ask) -> None:
+    says = "HyperConverged openshift-cnv/kubevirt-hyperconverged says that it is 1.6"
+    answer = ask(
+        "check", "-v", files={"vm.yaml": vm("a", memory="1Gi"), "hco.yaml": HYPERCONVERGED}
+    )
+    assert answer.err == f"1 VM: no findings; for KubeVirt 1.6, since {says}\n"
+    assert ask("check", "-v", "--kubevirt", "1.8").err == "1 VM: no findings\n"
+    folders = {
+        "one/vm.yaml": vm("b", memory="1Gi"),
+        "one/kustomization.yaml": "resources: [vm.yaml]\n",
+    }
+    assert "2 VMs" in ask("check", "-v", "--kustomize", "never", files=folders).err
+
+
+def test_baseline_accepts_what_is_in_it(ask: Ask) -> None:
+    assert ask("check", "--json-file", "known.json", files=fleet(2)).exit == Exit.FINDINGS
+    answer = ask("check", "--baseline", "known.json", "-v")
+    assert answer.exit == Exit.OK
+    assert "VR301" not in answer.out
+    assert (
+        "2 VMs: no findings; 2 accepted by the baseline; for KubeVirt 1.9, since nothing says which release runs\n"
+        in answer.err
+    )
+    put("vms/000.yaml", "# a line more\n" + vm("vm000", instancetype="small", memory="2Gi"))
+    assert ask("check", "--baseline", "known.json").exit == Exit.OK
+    answer = ask("check", "--baseline", "known.json", files=fleet(3))
+    assert answer.exit == Exit.FINDINGS
+    assert answer.out.count("error VR301") == 1
+    assert "vms/002.yaml" in answer.out
+    assert "gone.json" in ask("check", "--baseline", "gone.json").out
+    for bad in ("[]", "{}", "{", '{"diagnostics": [1]}'):
+        answer = ask("check", "--baseline", "bad.json", files={"bad.json": bad})
+        assert answer.exit == Exit.USAGE
+        assert "bad.json is no JSON report of virt-render" in answer.out
+
+
+def git(*words: str) -> None:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    subprocess.run(["git", *identity, *words], check=True, capture_output=True)
+
+
+def test_only_what_a_change_brings(ask: Ask, tmp_path: Path) -> None:
+    ask("rule", "VR301", files=fleet(2))
+    git("init", "--quiet", "--initial-branch=main")
+    git("add", "--all")
+    git("commit", "--quiet", "--message=first")
+    git("checkout", "--quiet", "-b", "change")
+    answer = ask("check", "--changed-since", "main", "-v", files=fleet(3))
+    assert answer.exit == Exit.FINDINGS
+    assert answer.out.count("error VR301") == 1
+    assert "vms/002.yaml:14:11: error VR301" in answer.out
+    assert "3 VMs: 1 error; 2 there before; for KubeVirt 1.9" in answer.err
+    os.chdir(tmp_path / "vms")
+    answer = ask("check", "--changed-since", "main", "002.yaml", "001.yaml")
+    assert answer.out.count("error VR301") == 1
+    os.chdir(tmp_path)
+    os.unlink("vms/002.yaml")
+    assert ask("check", "--changed-since", "main").exit == Exit.OK
+    assert ask("check", "--changed-since=nowhere").exit != Exit.OK
+    report = ask("check", "--changed-since", "main", "--format", "json", files=fleet(3)).out
+    assert json.loads(report)["summary"]["before"] == 2
+
+
+def test_fingerprints_do_not_depend_on_lines_or_folders(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+
+    def prints(*words: str) -> set[str]:
+        report = json.loads(ask("check", "--format", "json", *words).out)
+        return {one["fingerprint"] for one in report["diagnostics"] if one["code"] == "VR301"}
+
+    ask("rule", "VR301", files=fleet(2))
+    known = prints()
+    assert len(known) == 2
+    put("vms/000.yaml", "\n\n" + vm("vm000", instancetype="small", memory="2Gi"))
+    assert prints() == known
+    os.chdir(tmp_path / "vms")
+    assert prints("000.yaml", "001.yaml") == known
+    os.chdir(tmp_path)
+    sarif = json.loads(ask("check", "--format", "sarif").out)
+    results = sarif["runs"][0]["results"]
+    assert {one["partialFingerprints"]["virtRender/v1"] for one in results} == known
+
+
+def test_a_chart_is_to_be_rendered_first(ask: Ask) -> None:
+    files = {"web/Chart.yaml": "name: web\n", "web/templates/vm.yaml": vm("{{ x }}")}
+    for path, shown in (("web", "web"), (".", "web")):
+        answer = ask("build", "--helm", "never", path, files=files)
+        assert answer.exit == Exit.FINDINGS
+        assert f"helm template {shown} | virt-render build -" in answer.err
+        assert "--allow-empty" not in answer.err

@@ -1,0 +1,60 @@
+"""What admission asks of a KubeVirt custom resource."""
+
+import pytest
+
+from render.model.cluster_config import ClusterConfig, from_kubevirt
+from render.model.release import version
+
+CONFIGURATION = {
+    "developerConfiguration": {"featureGates": ["VSOCK"], "disabledFeatureGates": ["RebootPolicy"]},
+    "architectureConfiguration": {
+        "amd64": {"emulatedMachines": ["q35*"]},
+        "s390x": {"emulatedMachines": ["s390*"]},
+    },
+    "network": {"permitBridgeInterfaceOnPodNetwork": False, "permitSlirpInterface": True},
+    "permittedHostDevices": {
+        "pciHostDevices": [{"pciVendorSelector": "10DE:1", "resourceName": "x.org/g"}]
+    },
+    "persistentReservationConfiguration": {"enabled": False},
+}
+
+
+def test_what_is_read() -> None:
+    config = from_kubevirt({"spec": {"configuration": CONFIGURATION}})
+    assert config.feature_gates == {"VSOCK"}
+    assert config.disabled_gates == {"RebootPolicy"}
+    assert config.pci_host_devices == (("x.org/g", "10DE:1"),)
+    assert config.persistent_reservation is False
+    assert (config.bridge_on_pod_network, config.slirp_permitted) == (False, True)
+    assert not config.is_assumed
+    assert from_kubevirt({}) == ClusterConfig(is_assumed=False)
+    assert ClusterConfig().is_assumed
+
+
+@pytest.mark.parametrize(
+    ("architecture", "release", "machines"),
+    [
+        ("amd64", "1.9", ("q35*",)),
+        ("riscv64", "1.9", ("q35*",)),
+        ("arm64", "1.9", ("virt*",)),
+        ("s390x", "1.7", ("s390*",)),
+        ("s390x", "1.6", ("s390-ccw-virtio*",)),
+        ("ppc64le", "1.6", ("pseries*",)),
+        ("ppc64le", "1.7", ("q35*",)),
+    ],
+)
+def test_machine_types(architecture: str, release: str, machines: tuple[str, ...]) -> None:
+    config = from_kubevirt({"spec": {"configuration": CONFIGURATION}})
+    assert config.emulated_machines_for(architecture, version(release)) == machines
+
+
+def test_machine_types_of_all_architectures() -> None:
+    body = {"spec": {"configuration": {**CONFIGURATION, "emulatedMachines": ["x"]}}}
+    for architecture in ("amd64", "arm64", "s390x"):
+        for release in ("1.4", "1.9"):
+            config = from_kubevirt(body)
+            assert config.emulated_machines_for(architecture, version(release)) == ("x",)
+
+
+def test_machine_types_without_settings() -> None:
+    assert ClusterConfig().emulated_machines_for("amd64", version("1.9")) == ("q35*", "pc-q35*")

@@ -1,0 +1,193 @@
+"""Settings of the cluster from a HyperConverged: which resource counts, and what is said of it."""
+
+from typing import Any
+
+import pytest
+
+from render import Rendered, Settings, render
+from render.diagnostics.diagnostic import Diagnostic
+
+Json = dict[str, Any]
+
+
+def hyperconverged(namespace: str = "openshift-cnv", **spec: Any) -> Json:
+    return {
+        "apiVersion": "hco.kubevirt.io/v1beta1",
+        "kind": "HyperConverged",
+        "metadata": {"name": "kubevirt-hyperconverged", "namespace": namespace},
+        "spec": spec,
+    }
+
+
+def kubevirt(**configuration: Any) -> Json:
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "KubeVirt",
+        "metadata": {"name": "kubevirt", "namespace": "openshift-cnv"},
+        "spec": {"configuration": configuration},
+    }
+
+
+VM: Json = {
+    "apiVersion": "kubevirt.io/v1",
+    "kind": "VirtualMachine",
+    "metadata": {"name": "web", "namespace": "prod"},
+    "spec": {
+        "runStrategy": "Always",
+        "template": {"spec": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}}},
+    },
+}
+
+
+def rendered(*holders: Json, **settings: Any) -> Rendered:
+    return render([*holders, VM], Settings(emit="vmi", kubevirt="1.8", **settings))
+
+
+def model(answer: Rendered) -> str:
+    spec = answer.resources[-1]["spec"]
+    return str(spec["domain"]["cpu"]["model"])
+
+
+def said(answer: Rendered, code: str) -> list[Diagnostic]:
+    return [found for found in answer.diagnostics if found.code == code]
+
+
+def test_a_hyperconverged_wins_over_a_kubevirt_resource() -> None:
+    answer = rendered(kubevirt(cpuModel="Skylake"), hyperconverged(defaultCPUModel="Haswell"))
+    assert model(answer) == "Haswell"
+    unused, assumed, used = said(answer, "VR708")
+    assert unused.message.startswith("KubeVirt openshift-cnv/kubevirt is not used: the operator of")
+    assert "evictionStrategy LiveMigrate: by the number of worker nodes" in assumed.message
+    assert (
+        used.message
+        == "cluster settings come from HyperConverged openshift-cnv/kubevirt-hyperconverged"
+    )
+
+
+def test_of_several_the_first_counts() -> None:
+    holders = hyperconverged("b", defaultCPUModel="B"), hyperconverged("a", defaultCPUModel="A")
+    answer = rendered(*holders)
+    assert model(answer) == "A"
+    (unused,) = said(answer, "VR707")
+    assert unused.resource == ("HyperConverged", "b", "kubevirt-hyperconverged")
+
+
+@pytest.mark.parametrize("is_written", [True, False])
+def test_unknown_fields_of_a_kubevirt_resource_are_errors_whoever_wins(is_written: bool) -> None:  # noqa: FBT001
+    holders = [kubevirt(cpuModle="x"), *([hyperconverged()] if is_written else [])]
+    (found,) = said(rendered(*holders), "VR105")
+    assert found.field == "spec.configuration.cpuModle"
+
+
+def test_a_file_of_settings_may_hold_either() -> None:
+    own = hyperconverged(defaultCPUModel="Haswell", evictionStrategi="None")
+    answer = rendered(cluster_config=own)
+    assert model(answer) == "Haswell"
+    (unknown,) = said(answer, "VR105")
+    assert (unknown.resource, unknown.field) == (
+        ("HyperConverged", "openshift-cnv", "kubevirt-hyperconverged"),
+        "spec.evictionStrategi",
+    )
+    assert unknown.location.index is None
+    assert model(rendered(kubevirt(cpuModel="Skylake"), cluster_config=own)) == "Skylake"
+
+
+def test_a_field_of_the_other_version_is_an_error_that_names_the_right_place() -> None:
+    answer = rendered(hyperconverged(virtualization={"evictionStrategy": "None"}))
+    (found,) = said(answer, "VR105")
+    assert "hco.kubevirt.io/v1" in found.help
+    assert answer.resources[-1]["spec"]["evictionStrategy"] == "LiveMigrate"  # judged without it
+
+
+def test_one_that_is_refused_leaves_the_defaults_and_says_so() -> None:
+    answer = rendered(hyperconverged(evictionStrategy="Sometimes", defaultCPUModel="Haswell"))
+    (found,) = said(answer, "VR715")
+    assert found.field == "spec.evictionStrategy"
+    assert "KubeVirt's defaults are used instead" in found.message
+    assert not said(answer, "VR708")
+    assert model(answer) == "host-model"
+
+
+def test_a_setting_that_kubevirt_does_not_take_is_said_where_it_stands() -> None:
+    patch = '[{"op": "replace", "path": "/spec/configuration/network/defaultNetworkInterface", "value": "x"}]'
+    own = hyperconverged()
+    own["metadata"]["annotations"] = {"kubevirt.kubevirt.io/jsonpatch": patch}
+    (found,) = said(rendered(own), "VR707")
+    assert found.location.path == ("metadata", "annotations", "kubevirt.kubevirt.io/jsonpatch")
+    assert "invalid default-network-interface" in found.message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"configuration": 3},
+        {"configuration": {"developerConfiguration": {"featureGates": 3}}},
+        [],
+    ],
+)
+def test_nonsense_in_a_file_of_settings_is_no_crash(body: Any) -> None:
+    assert model(rendered(cluster_config={**kubevirt(), "spec": body})) == "host-model"
+
+
+def test_what_other_releases_refuse_is_asked_under_what_their_operators_write() -> None:
+    """1.9 alone lets its operator turn SEV off: nobody knows whether that release runs."""
+    machine = {**VM, "spec": {**VM["spec"]}}
+    domain = {"launchSecurity": {"sev": {}}, **VM["spec"]["template"]["spec"]["domain"]}
+    domain["firmware"] = {"bootloader": {"efi": {"secureBoot": False}}}
+    machine["spec"]["template"] = {"spec": {"domain": domain}}
+    (found,) = (d for d in render([hyperconverged(), machine]).diagnostics if d.check)
+    assert found.check == "security/sev-gate"
+    assert found.severity == "error"  # the older ones have no such gate on either
+
+
+def related(holder: Json, check: str, **spec: Any) -> tuple[str, Any]:
+    body = {**VM, "spec": {"runStrategy": "Always", "template": {"spec": spec}}}
+    found = [
+        d for d in render([holder, body], Settings(kubevirt="1.8")).diagnostics if d.check == check
+    ]
+    first = found[0].related[0]
+    return first.message, first.location.path
+
+
+INTERFACE: Json = {
+    "domain": {
+        "memory": {"guest": "1Gi"},
+        "devices": {"interfaces": [{"name": "a", "passt": {}}]},
+    },
+    "networks": [{"name": "a", "pod": {}}],
+}
+SIDECAR: Json = {"domain": {"memory": {"guest": "1Gi"}, "devices": {"autoattachVSOCK": True}}}
+
+
+def test_the_line_of_a_listed_gate_is_blamed() -> None:
+    listed = kubevirt(developerConfiguration={"featureGates": ["Snapshot", "Passt"]})
+    gates = ("spec", "configuration", "developerConfiguration", "featureGates")
+    name = "KubeVirt openshift-cnv/kubevirt"
+    assert related(listed, "network/passt-gate", **INTERFACE) == (
+        f"{name} enables the feature gate Passt",
+        (*gates, 1),
+    )
+    assert related(listed, "devices/vsock-gate", **SIDECAR) == (
+        f"{name} does not enable the feature gate VSOCK",
+        gates,
+    )
+
+
+def test_a_patch_of_the_hyperconverged_is_blamed_for_the_gate_that_it_adds() -> None:
+    own = hyperconverged()
+    place = "kubevirt.kubevirt.io/jsonpatch"
+    path = "/spec/configuration/developerConfiguration/featureGates"
+    operation = f'[{{"op": "replace", "path": "{path}", "value": ["Passt"]}}]'
+    own["metadata"]["annotations"] = {place: operation}
+    assert related(own, "network/passt-gate", **INTERFACE) == (
+        "HyperConverged openshift-cnv/kubevirt-hyperconverged enables the feature gate Passt",
+        ("metadata", "annotations", place),
+    )
+
+
+def test_a_value_that_the_cluster_gave_is_blamed_on_its_line() -> None:
+    domain = {"memory": {"guest": "1Gi"}, "devices": {}}
+    holder = kubevirt(evictionStrategy="Sometimes")
+    message, path = related(holder, "eviction/strategy", domain=domain)
+    assert message == "KubeVirt openshift-cnv/kubevirt sets evictionStrategy: Sometimes"
+    assert path == ("spec", "configuration", "evictionStrategy")

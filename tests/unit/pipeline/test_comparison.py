@@ -1,0 +1,297 @@
+"""What a change of the repository does to each VM: sides, causes, assumptions, and what nobody may see."""
+
+from typing import Any
+
+import pytest
+
+from render import Settings, compare, render
+from render.diff.impact import HIDDEN, FieldChange, MachineImpact
+from render.diff.sizes import Size
+from render.model import tree
+from tests.support import updates
+from tests.support.goldens import UPDATES, cases
+
+Json = dict[str, Any]
+SOURCE = Settings(emit="source")
+VM: Json = {
+    "apiVersion": "kubevirt.io/v1",
+    "kind": "VirtualMachine",
+    "metadata": {"name": "web", "namespace": "prod"},
+    "spec": {
+        "runStrategy": "Always",
+        "instancetype": {"name": "small", "kind": "VirtualMachineInstancetype"},
+        "template": {
+            "spec": {
+                "domain": {"devices": {"interfaces": [{"name": "default", "masquerade": {}}]}},
+                "networks": [{"name": "default", "pod": {}}],
+                "volumes": [{"name": "init", "cloudInitNoCloud": {"userData": "one"}}],
+            }
+        },
+    },
+}
+SMALL: Json = {
+    "apiVersion": "instancetype.kubevirt.io/v1beta1",
+    "kind": "VirtualMachineInstancetype",
+    "metadata": {"name": "small", "namespace": "prod"},
+    "spec": {"cpu": {"guest": 2}, "memory": {"guest": "2Gi"}},
+}
+
+
+def edited(body: Json, value: Any, *path: str | int) -> Json:
+    changed: Json = tree.copy(body)
+    tree.put(changed, path, value)
+    return changed
+
+
+def cluster(**configuration: Any) -> Json:
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "KubeVirt",
+        "metadata": {"name": "kubevirt", "namespace": "kubevirt"},
+        "spec": {"configuration": configuration},
+    }
+
+
+def only(before: list[Json], after: list[Json], settings: Settings = SOURCE) -> MachineImpact:
+    found = compare(before, after, settings).machines
+    assert len(found) == 1
+    return found[0]
+
+
+def change(found: MachineImpact, field: str) -> FieldChange:
+    return next(one for one in found.changes if one.field == field)
+
+
+BIGGER = edited(SMALL, "4Gi", "spec", "memory", "guest")
+
+
+def test_nothing_changes() -> None:
+    found = only([VM, SMALL], [SMALL, VM])
+    size = Size(2, 2 << 30, "small")
+    assert found == MachineImpact(found.resource, ("same",), sizes=(size, size))
+    assert found.resource == ("VirtualMachine", "prod", "web")
+
+
+def test_new_gone_and_unrenderable() -> None:
+    other = edited(VM, "other", "metadata", "name")
+    found = compare([VM, SMALL], [other, SMALL], SOURCE)
+    assert [(one.resource.name, one.effects) for one in found.machines] == [
+        ("other", ("new",)),
+        ("web", ("gone",)),
+    ]
+    lost = only([VM], [VM, SMALL])
+    assert lost.effects == ("unrenderable",)
+    assert 'virtualmachineinstancetypes.instancetype.kubevirt.io "small" not found' in lost.messages
+
+
+@pytest.mark.parametrize("emit", ["source", "vm", "hashed", "revisions"])
+def test_a_vm_that_does_not_render_stays_in_the_list(emit: Any) -> None:
+    nowhere = edited(VM, "nowhere", "spec", "instancetype", "name")
+    found = compare([VM, SMALL], [nowhere, SMALL], Settings(emit=emit))
+    expected = ("error", "next") if emit == "source" else ("unrenderable",)
+    assert [one.effects for one in found.machines] == [expected]
+    assert any("nowhere" in one.message for one in found.diagnostics)
+
+
+@pytest.mark.parametrize(
+    ("emit", "effects"),
+    [
+        ("source", ("recreate",)),
+        ("vm", ("migrate", "next")),
+        ("hashed", ("migrate", "next")),
+        ("revisions", ("migrate", "next")),
+    ],
+)
+def test_an_edited_instancetype_reaches_vms_as_they_are_synced(
+    emit: Any, effects: tuple[str, ...]
+) -> None:
+    found = only([VM, SMALL], [VM, BIGGER], Settings(emit=emit))
+    assert found.effects == effects
+    cause = change(found, "spec.domain.memory.guest").cause
+    assert cause is not None
+    assert (str(cause.resource), cause.field, cause.index, cause.side) == (
+        "VirtualMachineInstancetype prod/small", "spec.memory.guest", 1, "after",
+    )  # fmt: skip
+
+
+def test_rendering_first_is_the_same_as_comparing_what_was_rendered() -> None:
+    settings = Settings(emit="vm")
+    for case in updates.without_missing(cases(UPDATES))[::5]:
+        before, after = updates.objects(case, "before"), updates.objects(case, "after")
+        old, new = render(before, settings), render(after, settings)
+        if any(one.is_error for one in (*old.diagnostics, *new.diagnostics)):
+            continue
+        at_once = compare(before, after, settings)
+        one_by_one = compare(old.resources, new.resources, SOURCE)
+        assert without_causes(at_once.machines) == without_causes(one_by_one.machines), case["id"]
+
+
+def _unnamed(size: Size | None) -> Size | None:
+    return size and size._replace(instancetype="")
+
+
+def without_causes(machines: tuple[MachineImpact, ...]) -> list[MachineImpact]:
+    """What does not depend on whether there still are definitions."""
+    return [
+        one._replace(
+            changes=tuple(each._replace(cause=None) for each in one.changes),
+            sizes=(_unnamed(one.sizes[0]), _unnamed(one.sizes[1])),
+        )
+        for one in machines
+    ]
+
+
+def test_a_removed_field_is_blamed_on_where_it_was() -> None:
+    placed = edited(VM, {"zone": "a"}, "spec", "template", "spec", "nodeSelector")
+    found = only([SMALL, placed], [SMALL, VM])
+    assert found.effects == ("live",)
+    cause = change(found, "spec.nodeSelector").cause
+    assert cause is not None
+    assert (cause.field, cause.index, cause.side) == (
+        "spec.template.spec.nodeSelector",
+        1,
+        "before",
+    )
+
+
+def test_a_setting_of_the_cluster_is_a_cause() -> None:
+    found = only([VM, SMALL], [VM, SMALL, cluster(cpuModel="Haswell")])
+    assert found.effects == ("next",)
+    cause = change(found, "spec.domain.cpu.model").cause
+    assert cause is not None
+    assert (cause.resource.kind, cause.field, cause.index) == (
+        "KubeVirt", "spec.configuration.cpuModel", 2,
+    )  # fmt: skip
+
+
+def test_settings_of_both_states() -> None:
+    staged = SOURCE._replace(cluster_config=cluster(vmRolloutStrategy="Stage"))
+    placed = edited(VM, {"zone": "a"}, "spec", "template", "spec", "nodeSelector")
+    assert compare([VM, SMALL], [placed, SMALL], SOURCE).machines[0].effects == ("live",)
+    found = compare([VM, SMALL], [placed, SMALL], SOURCE, staged).machines[0]
+    assert found.effects == ("restart",)
+
+
+@pytest.mark.parametrize("key", ["userData", "userDataBase64", "networkData", "networkDataBase64"])
+@pytest.mark.parametrize("emit", ["source", "vm", "vmi", "hashed", "revisions"])
+def test_secret_fields_are_hidden(key: str, emit: Any) -> None:
+    path = ("spec", "template", "spec", "volumes")
+    sides = [
+        edited(VM, [{"name": "init", "cloudInitNoCloud": {key: text}}], *path)
+        for text in ("Y2FuYXJ5", "b3RoZXI=")
+    ]
+    for before, after in (sides, [VM, sides[0]], [sides[0], VM]):
+        found = compare([before, SMALL], [after, SMALL], Settings(emit=emit))
+        shown = repr(found.machines)
+        assert "Y2FuYXJ5" not in shown
+        assert "b3RoZXI=" not in shown
+        assert HIDDEN in shown
+
+
+def test_a_halted_vm_only_has_another_next_start() -> None:
+    halted = edited(VM, "Halted", "spec", "runStrategy")
+    found = only(
+        [halted, SMALL], [edited(halted, "h", "spec", "template", "spec", "hostname"), SMALL]
+    )
+    assert found.effects == ("next",)
+    assert found.messages == ()
+
+
+def test_claims_of_the_input_decide_who_migrates() -> None:
+    path = ("spec", "template", "spec", "volumes")
+    disk = {"name": "root", "persistentVolumeClaim": {"claimName": "root"}}
+    stored = edited(VM, [disk], *path)
+    held = edited(updates.claim("root", "ReadWriteOnce"), "prod", "metadata", "namespace")
+    sides = [stored, SMALL], [stored, BIGGER]
+    assert only(*sides, Settings(emit="vm")).effects == ("migrate", "next")
+    pinned = [[*side, held] for side in sides]
+    assert only(pinned[0], pinned[1], Settings(emit="vm")).effects == ("restart",)
+
+
+def test_a_revision_that_stays_while_the_name_changes_is_refused() -> None:
+    revision = render([VM, SMALL], Settings(emit="revisions")).resources
+    vm = next(one for one in revision if one["kind"] == "VirtualMachine")
+    other = edited(vm, "large", "spec", "instancetype", "name")
+    rest = [one for one in revision if one is not vm]
+    found = only([vm, *rest], [other, *rest])
+    assert found.effects == ("refused",)
+    assert "the Matcher Name has been updated without updating the RevisionName" in found.messages
+
+
+def test_a_bare_vmi_cannot_be_updated() -> None:
+    vmi = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachineInstance",
+        "metadata": {"name": "web", "namespace": "prod"},
+        "spec": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}},
+    }
+    found = only([vmi], [edited(vmi, "2Gi", "spec", "domain", "memory", "guest")])
+    assert found.effects == ("refused",)
+    assert found.messages == ("update of VMI object is restricted",)
+    assert only([vmi], [edited(vmi, {"a": "b"}, "metadata", "labels")]).effects == ("none",)
+
+
+@pytest.mark.parametrize("family", ["apply", "defaults", "fleet", "preset"])
+@pytest.mark.parametrize("emit", ["source", "vm"])
+def test_a_state_is_the_same_as_itself(family: str, emit: Any) -> None:
+    for case in cases(family)[:25]:
+        found = compare(case["objects"], tree.copy(case["objects"]), Settings(emit=emit))
+        effects = {one.effects for one in found.machines}
+        assert effects <= {("same",), ("unrenderable",)}, case["id"]
+
+
+@pytest.mark.parametrize(
+    ("release", "effects"), [("v1.4.1", ("refused",)), ("v1.5.3", ("restart",))]
+)
+def test_a_release_that_pins_in_matchers_refuses_another_name(
+    release: str, effects: tuple[str, ...]
+) -> None:
+    settings = SOURCE._replace(kubevirt=release, catalog="none")
+    other = edited(edited(SMALL, "other", "metadata", "name"), 1, "spec", "cpu", "guest")
+    renamed = edited(VM, "other", "spec", "instancetype", "name")
+    objects = [SMALL, other, cluster(vmRolloutStrategy="LiveUpdate")]
+    found = only([VM, *objects], [renamed, *objects], settings)
+    assert found.effects[:1] == effects
+
+
+@pytest.mark.parametrize(
+    ("release", "gates", "refused"),
+    [
+        ("v1.5.3", [], False),
+        ("v1.5.3", ["InstancetypeReferencePolicy"], True),
+        ("v1.6.6", [], True),
+    ],
+)
+def test_an_expanded_vm_refuses_its_manifest(
+    release: str, gates: list[str], *, refused: bool
+) -> None:
+    settings = SOURCE._replace(kubevirt=release, catalog="none")
+    expanding = cluster(
+        instancetype={"referencePolicy": "expandAll"},
+        developerConfiguration={"featureGates": gates},
+    )
+    found = only([VM, SMALL, expanding], [VM, SMALL, expanding], settings)
+    assert (found.effects == ("refused",)) is refused
+
+
+def test_what_is_asked_of_new_vms_only_keeps_the_next_vmi_from_starting() -> None:
+    path = ("spec", "template", "spec", "domain", "devices", "interfaces")
+    slirp = edited(VM, [{"name": "default", "slirp": {}}], *path)
+    settings = SOURCE._replace(admission="strict")
+    labelled = edited(slirp, {"a": "b"}, "spec", "template", "metadata", "labels")
+    found = only([slirp, SMALL], [labelled, SMALL], settings)
+    assert found.effects == ("next",)
+    assert found.messages == ("Slirp interface support has been discontinued since v1.3",)
+    assert not updates.fields(found, "next")
+
+
+@pytest.mark.parametrize("release", ["1.4", "1.5", "1.6", "1.7", "1.8"])
+def test_an_upgrade_restarts_nothing(release: str) -> None:
+    older, newer = SOURCE._replace(kubevirt=release), SOURCE._replace(kubevirt="1.9")
+    seen: set[str] = set()
+    for case in updates.without_missing(cases(UPDATES))[::20]:
+        state = updates.objects(case, "before")
+        for machine in compare(state, state, older, newer).machines:
+            seen.update(machine.effects)
+    assert seen <= {"refused", "error", "next", "recreate", "none", "same", "unrenderable"}
+    assert seen & {"next", "none", "same"}

@@ -1,0 +1,185 @@
+"""Pools and replica sets: what they make is rendered where it stands, and findings point there."""
+
+from typing import Any
+
+import pytest
+
+from render import Rendered, Settings, render
+from render.model import tree
+from render.pipeline import pinning
+from render.resolve.renames import follow
+from render.revisions import lock as locks
+from tests.support.pools import (
+    SELECTOR,
+    SMALL,
+    VM,
+    WITHIN,
+    Json,
+    changed,
+    pool,
+    replica_set,
+    resources,
+)
+
+
+def rendered(*bodies: Json, **settings: Any) -> Rendered:
+    return render(bodies, Settings(**settings))
+
+
+def codes(result: Rendered) -> list[tuple[str, str]]:
+    return [(found.code, found.field) for found in result.diagnostics]
+
+
+def alone(vm: Json) -> Json:
+    """The VM of a pool by itself."""
+    metadata = {**vm["metadata"], "name": "web-0", "namespace": "shop"}
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": metadata,
+        "spec": vm["spec"],
+    }
+
+
+def test_a_pools_template_becomes_what_the_vm_becomes() -> None:
+    result = rendered(SMALL, pool())
+    assert result.diagnostics == ()
+    body = result.resources[1]
+    single = rendered(SMALL, alone(VM)).resources[1]
+    template = tree.get(body, *WITHIN)
+    assert template["spec"] == single["spec"]
+    assert template["metadata"]["annotations"] == single["metadata"]["annotations"]
+    assert template["metadata"].keys() == {"labels", "annotations"}
+    assert body["kind"] == "VirtualMachinePool"
+    assert body["spec"]["replicas"] == 3
+    again = render(result.resources)
+    assert again.resources == result.resources
+    assert again.diagnostics == ()
+
+
+def test_a_name_in_the_template_stays_there() -> None:
+    named = changed(pool(), {"name": "mine", "labels": {"app": "web"}}, *WITHIN, "metadata")
+    assert tree.get(rendered(SMALL, named).resources[1], *WITHIN, "metadata", "name") == "mine"
+
+
+def test_the_instance_of_a_pool_is_its_first() -> None:
+    asks = {"appendIndexToConfigMapRefs": True}
+    vmi = rendered(SMALL, pool(nameGeneration=asks), emit="vmi").resources[1]
+    assert vmi["kind"] == "VirtualMachineInstance"
+    assert (vmi["metadata"]["name"], vmi["metadata"]["namespace"]) == ("web-0", "shop")
+    assert vmi["spec"]["domain"]["memory"]["guest"] == "2Gi"
+    volumes = vmi["spec"]["volumes"]
+    assert volumes[0]["dataVolume"]["name"] == "root-0"
+    assert volumes[1]["configMap"]["name"] == "settings-0"
+    assert volumes[2]["secret"]["secretName"] == "key"
+
+
+def test_the_instance_of_a_replica_set_has_a_generated_name() -> None:
+    vmi = rendered(replica_set(), emit="vmi").resources[0]
+    assert vmi["metadata"]["generateName"] == "set"
+    named = changed(replica_set(), "web-", "spec", "template", "metadata", "generateName")
+    vmi = rendered(named, emit="vmi").resources[0]
+    assert vmi["metadata"]["generateName"] == "web-"
+
+
+def test_presets_reach_the_template_of_a_replica_set() -> None:
+    preset: Json = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachineInstancePreset",
+        "metadata": {"name": "cores", "namespace": "shop"},
+        "spec": {"selector": SELECTOR, "domain": {"cpu": {"cores": 4}}},
+    }
+    body = rendered(preset, replica_set(), kubevirt="v1.6").resources[-1]
+    assert body["kind"] == "VirtualMachineInstanceReplicaSet"
+    assert body["spec"]["template"]["spec"]["domain"]["cpu"]["cores"] == 4
+
+
+@pytest.mark.parametrize("emit", ["hashed", "revisions"])
+def test_matchers_of_a_pool_name_contents(emit: str) -> None:
+    result = rendered(SMALL, pool(), emit=emit)
+    given, beside = result.resources[1:]
+    matcher = tree.get(given, *WITHIN, "spec", "instancetype")
+    assert beside["metadata"]["name"] == matcher["revisionName" if emit == "revisions" else "name"]
+    assert "spec" in (beside if emit == "hashed" else beside["data"])
+
+
+def test_a_revision_is_there_before_its_pool() -> None:
+    wave = {"argocd.argoproj.io/sync-wave": "-4"}
+    early = changed(pool(), wave, "metadata", "annotations")
+    beside = rendered(SMALL, early, emit="revisions").resources[-1]
+    assert beside["metadata"]["annotations"]["argocd.argoproj.io/sync-wave"] == "-5"
+
+
+@pytest.mark.parametrize("body", [pool(), replica_set()])
+def test_source_and_expand_leave_it_as_it_is(body: Json) -> None:
+    assert rendered(SMALL, body, emit="source").resources[1] == body
+    result = rendered(SMALL, body, emit="expand")
+    assert result.resources[1] == body
+    assert codes(result) == [("VR505", "")]
+
+
+def test_findings_stand_in_the_template() -> None:
+    body = changed(pool(), "tiny", *WITHIN, "spec", "instancetype", "name")
+    (found,) = rendered(SMALL, body).diagnostics
+    assert (found.code, found.field) == (
+        "VR441",
+        "spec.virtualMachineTemplate.spec.instancetype.name",
+    )
+    assert found.resource == ("VirtualMachinePool", "shop", "web")
+    assert 'virtualmachineinstancetypes.instancetype.kubevirt.io "tiny" not found' in found.message
+
+
+def test_warnings_stand_there_too() -> None:
+    vm = {key: value for key, value in VM["spec"].items() if key != "runStrategy"}
+    body = changed(pool(), {**vm, "running": True}, *WITHIN, "spec")
+    assert codes(rendered(SMALL, body)) == [("VR502", "spec.virtualMachineTemplate.spec.running")]
+
+
+def test_what_the_pool_is_refused_for_is_not_said_of_its_vms_again() -> None:
+    disks = {"devices": {"disks": [{"name": "none", "disk": {}}]}}
+    body = changed(pool(), disks, *WITHIN, "spec", "template", "spec", "domain")
+    found = codes(rendered(SMALL, body))
+    assert [code for code, _ in found] == ["VR420"]
+
+
+@pytest.mark.parametrize("admission", ["off", "full"])
+def test_a_pool_that_says_nothing_of_its_vms(admission: str) -> None:
+    body = changed(pool(), {}, *WITHIN)
+    result = rendered(SMALL, body, admission=admission)
+    assert codes(result) == [("VR107", "spec.virtualMachineTemplate.spec")]
+
+
+def test_no_identity_is_shared_by_the_vms_of_a_pool() -> None:
+    result = rendered(SMALL, pool(), firmware_uuid="stable")
+    assert [code for code, _ in codes(result)] == ["VR710"]
+    template = tree.get(result.resources[1], *WITHIN, "spec", "template", "spec", "domain")
+    assert "firmware" not in template
+    vmi = rendered(SMALL, pool(), firmware_uuid="stable", emit="vmi").resources[1]
+    assert vmi["spec"]["domain"]["firmware"]["uuid"]
+
+
+def test_a_pool_is_pinned_under_its_name() -> None:
+    found = pinning.pin(resources(SMALL, pool()), Settings())
+    assert list(found.lock.pins) == ["shop/web"]
+    lock = locks.document(found.lock)
+    bigger = changed(SMALL, "4Gi", "spec", "memory", "guest")
+    result = rendered(bigger, pool(), lock=lock)
+    domain = tree.get(result.resources[1], *WITHIN, "spec", "template", "spec", "domain")
+    assert domain["memory"]["guest"] == "2Gi"
+    stamps = tree.get(result.resources[1], *WITHIN, "metadata", "annotations")
+    assert stamps["virt-render.dev/revision"] == "1"
+    missing = rendered(SMALL, pool(), pins="require")
+    assert codes(missing) == [("VR606", "spec.virtualMachineTemplate.spec.instancetype")]
+
+
+def test_matchers_of_a_pool_follow_what_kustomize_renamed() -> None:
+    former = {
+        "internal.config.kubernetes.io/previousKinds": "VirtualMachineInstancetype",
+        "internal.config.kubernetes.io/previousNames": "small",
+        "internal.config.kubernetes.io/previousNamespaces": "default",
+    }
+    named = changed(
+        SMALL, {"name": "a-small", "namespace": "shop", "annotations": former}, "metadata"
+    )
+    _, followed = follow(resources(named, pool()), "default")
+    assert tree.get(followed.body, *WITHIN, "spec", "instancetype", "name") == "a-small"

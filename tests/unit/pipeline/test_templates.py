@@ -1,0 +1,202 @@
+"""Templates: checked as VMs whatever fills them in, printed as they are, or filled in."""
+
+from typing import Any
+
+import pytest
+
+from render import Rendered, Settings, render
+from render.model import tree
+from render.pipeline import order
+from tests.support.pools import SMALL, Json, changed, resources
+
+VMI: Json = {
+    "domain": {"devices": {}, "memory": {"guest": "${MEMORY}"}, "cpu": {"cores": "${{CORES}}"}},
+    "volumes": [{"name": "${NAME}-root", "containerDisk": {"image": "${IMAGE}"}}],
+}
+VM: Json = {
+    "apiVersion": "kubevirt.io/v1",
+    "kind": "VirtualMachine",
+    "metadata": {"name": "${NAME}", "namespace": "elsewhere", "labels": {"${NAME}": "x"}},
+    "spec": {"runStrategy": "Always", "template": {"spec": VMI}},
+}
+PARAMETERS: list[Json] = [
+    {"name": "NAME", "generate": "expression", "from": "vm-[a-z0-9]{6}"},
+    {"name": "MEMORY", "required": True},
+    {"name": "CORES", "value": "2"},
+    {"name": "IMAGE", "value": "quay.io/a/b"},
+]
+
+
+def openshift(*objects: Json, parameters: list[Json] = PARAMETERS) -> Json:
+    return {
+        "apiVersion": "template.openshift.io/v1",
+        "kind": "Template",
+        "metadata": {"name": "linux", "namespace": "shop"},
+        "labels": {"made-from": "${NAME}"},
+        "objects": list(objects),
+        "parameters": parameters,
+    }
+
+
+def kubevirt(vm: Json, parameters: list[Json] = PARAMETERS) -> Json:
+    return {
+        "apiVersion": "template.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineTemplate",
+        "metadata": {"name": "linux", "namespace": "shop"},
+        "spec": {"virtualMachine": vm, "parameters": parameters},
+    }
+
+
+BOTH = pytest.mark.parametrize("make", [openshift, kubevirt])
+SPEC = ("spec", "template", "spec")
+
+
+def above(body: Json) -> str:
+    return "objects[0]" if body["kind"] == "Template" else "spec.virtualMachine"
+
+
+def codes(result: Rendered) -> list[tuple[str, str]]:
+    return [(found.code, found.field) for found in result.diagnostics]
+
+
+@BOTH
+@pytest.mark.parametrize("admission", ["full", "strict", "off"])
+def test_a_template_is_printed_as_it_is(make: Any, admission: Any) -> None:
+    body = make(VM)
+    result = render([body], Settings(admission=admission))
+    assert result.diagnostics == ()
+    assert result.resources == [body]
+    assert result.sources == (0,)
+
+
+@BOTH
+def test_what_no_parameter_can_mend_is_found_at_its_line(make: Any) -> None:
+    disks = [{"name": "none", "disk": {}}]
+    body = make(changed(VM, disks, *SPEC, "domain", "devices", "disks"))
+    (found,) = render([body]).diagnostics
+    assert found.code == "VR420"
+    assert found.field == f"{above(body)}.spec.template.spec.domain.devices.disks[0].name"
+    assert found.resource == (body["kind"], "shop", "linux")
+
+
+@BOTH
+def test_the_default_of_a_parameter_counts(make: Any) -> None:
+    cores = [{**one, "value": "0.5"} if one["name"] == "CORES" else one for one in PARAMETERS]
+    body = make(VM, parameters=cores)
+    assert codes(render([body])) == [
+        ("VR106", f"{above(body)}.spec.template.spec.domain.cpu.cores")
+    ]
+
+
+@BOTH
+def test_what_a_parameter_may_mend_is_no_error(make: Any) -> None:
+    limited = changed(VM, "2Gi", *SPEC, "domain", "memory", "maxGuest")
+    assert render([make(limited)]).diagnostics == ()
+    too_many = changed(VM, "${{MEMORY}}", *SPEC, "volumes")
+    assert render([make(too_many)]).diagnostics == ()
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("matcher", "wanted"),
+    [
+        ({"name": "none"}, ["VR201"]),
+        ({"name": "u1.small"}, ["VR301", "VR209"]),
+        ({"name": "${NAME}"}, []),
+        ({"name": "small", "kind": "VirtualMachineInstancetype"}, []),
+        ({"inferFromVolume": "${NAME}-root"}, []),
+    ],
+)
+def test_definitions_that_may_be_elsewhere_are_not_missed(
+    make: Any, matcher: Json, wanted: list[str]
+) -> None:
+    body = make(changed(VM, matcher, "spec", "instancetype"))
+    assert sorted(code for code, _ in codes(render([body]))) == sorted(wanted)
+
+
+def test_a_template_brings_its_own_definitions() -> None:
+    small = changed(SMALL, {"name": "${NAME}"}, "metadata")
+    vm = changed(
+        VM, {"name": "${NAME}", "kind": "VirtualMachineInstancetype"}, "spec", "instancetype"
+    )
+    found = codes(render([openshift(small, vm)]))
+    assert "VR301" in [code for code, _ in found]
+    flawed = changed(small, {"cpu": {"guest": 1, "cores": 2}}, "spec")
+    assert ("VR105", "objects[0].spec.cpu.cores") in codes(render([openshift(flawed)]))
+
+
+def test_what_the_input_has_too_is_no_duplicate() -> None:
+    assert render([SMALL, openshift(SMALL)]).diagnostics == ()
+    assert "VR103" in [code for code, _ in codes(render([openshift(SMALL, SMALL)]))]
+
+
+def test_kubevirt_refuses_references_to_no_parameter() -> None:
+    vm = changed(VM, {"name": "${NONE}"}, "metadata")
+    (found,) = [d for d in render([kubevirt(vm)]).diagnostics if "undefined" in d.message]
+    assert (found.code, found.field) == ("VR115", "spec.virtualMachine.metadata.name")
+
+
+def test_require_pins_asks_nothing_of_a_template() -> None:
+    vm = changed(VM, {"name": "${NAME}"}, "spec", "instancetype")
+    assert render([openshift(vm)], Settings(pins="require")).diagnostics == ()
+
+
+GIVEN = (("NAME", "web"), ("MEMORY", "2Gi"))
+
+
+@BOTH
+def test_a_template_that_is_filled_in_is_what_it_makes(make: Any) -> None:
+    result = render([make(VM), SMALL], Settings(parameters=GIVEN))
+    assert result.diagnostics == ()
+    assert result.sources == (None, 1)
+    body = result.resources[0]
+    assert (body["kind"], body["metadata"]["name"]) == ("VirtualMachine", "web")
+    assert "namespace" not in body["metadata"]
+    assert body["metadata"]["labels"]["web"] == "x"
+    spec = tree.get(body, *SPEC)
+    assert spec["domain"]["memory"]["guest"] == "2Gi"
+    assert spec["domain"]["cpu"]["cores"] == 2
+    assert spec["volumes"][0] == {"name": "web-root", "containerDisk": {"image": "quay.io/a/b"}}
+    if make is openshift:
+        assert body["metadata"]["labels"]["made-from"] == "web"
+
+
+def test_findings_about_what_was_made_stand_in_the_template() -> None:
+    body = openshift(changed(VM, {"name": "none"}, "spec", "instancetype"))
+    (found,) = render([SMALL, body], Settings(parameters=GIVEN)).diagnostics
+    assert (found.code, found.field) == ("VR201", "objects[0].spec.instancetype.name")
+    assert found.location.index == 1
+
+
+def test_a_template_without_the_parameter_stays() -> None:
+    other = {**openshift(SMALL, parameters=[{"name": "OTHER"}]), "labels": {}}
+    result = render([other], Settings(parameters=GIVEN))
+    assert [d.message for d in result.diagnostics] == [
+        "no template of the input has a parameter MEMORY",
+        "no template of the input has a parameter NAME",
+    ]
+    assert result.diagnostics[0].help == "there are OTHER"
+    assert result.resources == [other]
+
+
+@BOTH
+def test_what_is_required_or_generated_is_asked_for(make: Any) -> None:
+    result = render([make(VM)], Settings(parameters=(("IMAGE", "x"),)))
+    assert [d.code for d in result.diagnostics] == ["VR126", "VR126"]
+    generated, required = result.diagnostics
+    assert "NAME" in generated.message
+    assert "generated" in generated.message
+    assert "--set MEMORY=VALUE" in required.help
+    assert result.resources == []
+
+
+def test_provenance_names_the_template() -> None:
+    small = changed(SMALL, {"name": "small"}, "metadata")
+    vm = changed(
+        VM, {"name": "small", "kind": "VirtualMachineInstancetype"}, "spec", "instancetype"
+    )
+    vm = changed(vm, {"devices": {}}, *SPEC, "domain")
+    rendered = order.run(
+        resources(SMALL, openshift(small, vm)), Settings(parameters=GIVEN), traced=True
+    )
+    assert {one.position for one in rendered.provenance if not one.decider} == {1}

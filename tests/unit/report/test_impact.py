@@ -1,0 +1,265 @@
+"""The impact of a change in every format: the schema of the JSON, secrets, hostile names, and what is cut."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from markdown_it import MarkdownIt
+
+from render import Impact, Settings, compare
+from render.report.impact import formats
+from render.report.impact.formats import ImpactStyle
+from render.report.impact.markdown import code
+from render.report.impact.review import Part, Review, State, by_instancetype, by_namespace, total
+from render.report.places import Place
+
+ROOT = Path(__file__).parents[3]
+CANARY = "canary-horse-staple"
+HOSTILE = (
+    "</details>",
+    "a|b|c",
+    "`code` ``more``",
+    "@team/everyone",
+    "<script>alert(1)</script>",
+    "![x](https://example.com/x.png)",
+    "[x](javascript:alert(1))",
+    "</script><img src=x onerror=alert(1)>",
+    "line\n\n# heading\n\n| a | b |",
+    "]]> --> <!-- ",
+    "\\`|\\",
+    "`",
+    "\u202etxt.exe",
+    "https://example.com www.example.com a@example.com",
+)
+
+
+def vm(name: str = "web", **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": name, "namespace": "prod"},
+        "spec": {
+            "runStrategy": "Always",
+            "template": {"spec": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}, **spec}},
+        },
+    }
+
+
+def instancetype(guest: int) -> dict[str, Any]:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterInstancetype",
+        "metadata": {"name": "small"},
+        "spec": {"cpu": {"guest": guest}, "memory": {"guest": "2Gi"}},
+    }
+
+
+def using(name: str) -> dict[str, Any]:
+    made = vm(name)
+    made["spec"]["instancetype"] = {"name": "small"}
+    del made["spec"]["template"]["spec"]["domain"]["memory"]
+    return made
+
+
+def review(
+    before: list[dict[str, Any]],
+    after: list[dict[str, Any]],
+    name: str = "",
+    place: Place = Place("vms.yaml", 3, 5),  # noqa: B008 - a value
+) -> Review:
+    found = compare(before, after, Settings(emit="vm", admission="off"))
+    part = Part(name, found, lambda _: place)
+    return Review(State("main"), State("the working tree"), "vm", (part,))
+
+
+def written(name: str, one: Review, most: int = 0) -> str:
+    return formats.report(name, one, ImpactStyle(most=most))
+
+
+def hostile() -> Review:
+    """A change in which every text that the repository decides is a hostile one."""
+    before, after = [], []
+    for number, text in enumerate(HOSTILE):
+        name = f"{text}{number}"
+        labels = {text: text, f"example.com/{number}": text}
+        before.append(vm(name, nodeSelector=labels))
+        after.append(vm(name, nodeSelector=dict.fromkeys(labels, f"{text}+"), hostname=text))
+    return review(before, after, name=HOSTILE[0], place=Place(HOSTILE[4], 1, 1))
+
+
+def secrets(word: str) -> dict[str, Any]:
+    encoded = base64.b64encode(word.encode()).decode()
+    volumes = [
+        {"name": "a", "cloudInitNoCloud": {"userData": word, "networkData": word}},
+        {"name": "b", "cloudInitConfigDrive": {"userDataBase64": encoded, "networkDataBase64": encoded}},
+    ]  # fmt: skip
+    return vm(volumes=volumes)
+
+
+SAMPLES = {
+    "nothing": lambda: review([], []),
+    "same": lambda: review([vm()], [vm()]),
+    "fleet": lambda: review(
+        [instancetype(2), using("a"), using("b"), vm("c")], [instancetype(4), using("a"), vm("d")]
+    ),
+    "hostile": hostile,
+}
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_json_follows_its_schema(sample: str) -> None:
+    schema = json.loads((ROOT / "schemas" / "impact.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(json.loads(written("json", SAMPLES[sample]())), schema)
+
+
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_secrets_are_hidden(name: str) -> None:
+    text = written(name, review([secrets(f"{CANARY}-1")], [secrets(f"{CANARY}-2")]))
+    assert "(hidden, changed)" in text
+    for number in (1, 2):
+        word = f"{CANARY}-{number}"
+        assert word not in text
+        assert base64.b64encode(word.encode()).decode() not in text
+
+
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_every_vm_counts(name: str) -> None:
+    text = written(name, SAMPLES["fleet"]())
+    if name == "json":
+        assert json.loads(text)["counts"] == {"gone": 2, "migrate": 1, "new": 1}
+    else:
+        assert "4 VMs: 2 gone, 1 migrate, 1 new" in text
+
+
+def test_totals_by_namespace_and_instancetype() -> None:
+    machines = SAMPLES["fleet"]().machines
+    assert total(machines) == ((3, 5, 5 << 30), (2, 5, 3 << 30))
+    assert by_namespace(machines) == {"prod": total(machines)}
+    assert by_instancetype(machines) == {
+        "": ((1, 1, 1 << 30), (1, 1, 1 << 30)),
+        "small": ((2, 4, 4 << 30), (1, 4, 2 << 30)),
+    }
+
+
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_who_is_pinned_is_said(name: str) -> None:
+    one = review([vm()], [vm()])
+    (part,) = one.parts
+    (machine,) = part.impact.machines
+    found = Impact((machine._replace(pins=("instancetype",)),), ())
+    text = written(name, one._replace(parts=(part._replace(impact=found),)))
+    if name == "json":
+        assert json.loads(text)["machines"][0]["pins"] == ["instancetype"]
+    else:
+        assert "inned by the lock, of those that stay as they are: 1" in text
+    assert "inned by the lock" not in written(name, one)
+
+
+def test_hostile_text_forges_no_markdown() -> None:
+    text = written("markdown", hostile())
+    assert "\u202e" not in text
+    tokens = MarkdownIt("gfm-like", {"html": True, "linkify": False}).parse(text)
+    flat = [one for token in tokens for one in (token, *(token.children or ()))]
+    blocks = [one.content.strip() for one in flat if one.type == "html_block"]
+    title = re.compile(
+        r"<details><summary><b>[a-z]+</b> <code>[A-Za-z0-9 /&#;-]*</code> in <code>[A-Za-z0-9 /&#;-]*</code></summary>"
+    )
+    assert all(one == "</details>" or title.fullmatch(one) for one in blocks)
+    assert len(blocks) == 2 * len(HOSTILE)
+    assert {one.type for one in flat}.isdisjoint({"image", "link_open", "html_inline", "fence"})
+    assert {one.tag for one in flat if one.type == "heading_open"} == {"h3"}
+    plain = "".join(one.content for one in flat if one.type == "text")
+    for word in ("@team", "example.com", "alert", "heading", "|"):
+        assert word not in plain
+    for row in _rows(tokens):
+        assert row in (2, 3, 4)
+
+
+def _rows(tokens: list[Any]) -> list[int]:
+    """The number of cells of each row of a table."""
+    counted: list[int] = []
+    for token in tokens:
+        if token.type == "tr_open":
+            counted.append(0)
+        elif token.type in ("td_open", "th_open"):
+            counted[-1] += 1
+    return counted
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "", " ", "``` `a", "a`"])
+@pytest.mark.parametrize("cell", [False, True])
+def test_a_code_span_cannot_be_closed(text: str, *, cell: bool) -> None:
+    shown = code(text, cell=cell)
+    (paragraph,) = [one for one in MarkdownIt().parse(f"x {shown} y") if one.type == "inline"]
+    assert [one.type for one in paragraph.children or ()] == ["text", "code_inline", "text"]
+
+
+class _Page(HTMLParser):
+    """The elements and attributes of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: set[tuple[str, str]] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {(name, value or "") for name, value in attrs}
+
+
+def test_hostile_text_forges_no_html() -> None:
+    text = written("html", hostile())
+    assert "\u202e" not in text
+    page = _Page()
+    page.feed(text)
+    assert page.tags.count("script") == 2
+    assert {"img", "a", "link", "iframe", "base"}.isdisjoint(page.tags)
+    names = {name for name, _ in page.attributes}
+    assert not any(name.startswith("on") or name in ("src", "href", "style") for name in names)
+    assert page.tags.count("details") == len(HOSTILE) + 1  # of the causes
+    (data,) = re.findall(
+        r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL
+    )
+    rows = json.loads(data)
+    assert sorted(row[2] for row in rows) == sorted(f"{one}{i}" for i, one in enumerate(HOSTILE))
+
+
+def test_the_policy_allows_only_what_is_ours() -> None:
+    text = written("html", SAMPLES["fleet"]())
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    policy = policy.replace("&#39;", "'").replace("&#43;", "+")
+    assert policy.startswith("default-src 'none'; ")
+    for element, directive in (("script", "script-src"), ("style", "style-src")):
+        (body,) = re.findall(rf"<{element}>(.*?)</{element}>", text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in policy
+    assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize("most", [1_500, 5_000, 20_000])
+def test_markdown_cuts_details_and_never_counts(most: int) -> None:
+    names = [f"vm-{number}" for number in range(300)]
+    one = review([instancetype(2), *map(using, names)], [instancetype(4), *map(using, names)])
+    text = written("markdown", one, most)
+    assert len(text.encode()) <= most
+    assert "### 300 VMs: 300 migrate" in text
+    assert "| 300 | **migrate** |" in text
+    left = int(re.findall(r"details of ([\d,]+) VMs left out", text)[0])
+    assert text.count("<details>") == text.count("</details>") == 300 - left
+    assert "left out" not in written("markdown", one)
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(_: str) -> None:
+        raise ModuleNotFoundError(name="jinja2")
+
+    monkeypatch.setattr(formats, "import_module", absent)
+    with pytest.raises(formats.MissingExtraError, match="html needs jinja2"):
+        written("html", SAMPLES["same"]())

@@ -1,0 +1,182 @@
+"""Edges that a small change of the code would move, each with the value on it: what mutations once survived."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from render import Settings, render
+from render.admission import requirements
+from render.apply.instancetype import memory
+from render.apply.preference import devices
+from render.defaults import hotplug, vm
+from render.defaults import spec as defaults
+from render.manifests import discover
+from render.model.cluster_config import ClusterConfig
+from render.model.draft import Draft
+from render.model.release import NEWEST
+from render.rules import Edit
+from render.system import files
+from render.yaml import writer
+
+CDI = "cdi.kubevirt.io/v1beta1"
+
+
+def test_an_overcommit_of_one_percent_counts() -> None:
+    draft = Draft({"spec": {"domain": {}}})
+    found = memory._claim((), {"memory": {"guest": "100Mi", "overcommitPercent": 1}}, draft)  # noqa: SLF001 - its rule
+    edits = {edit.path: edit.value for edit in found if isinstance(edit, Edit)}
+    assert edits["spec", "domain", "resources", "requests", "memory"] == "99Mi"
+
+
+def test_a_panic_device_with_an_empty_model_keeps_it() -> None:
+    """It is a pointer in Go: empty is not unset."""
+    found = devices._panic_models(  # noqa: SLF001 - its rule
+        {"devices": {"preferredPanicDeviceModel": "isa"}},
+        Draft({"spec": {"domain": {"devices": {"panicDevices": [{"model": ""}, {}]}}}}),
+    )
+    assert [edit.path[-2] for edit in found] == [1]
+
+
+def test_an_empty_storage_class_is_one() -> None:
+    preference = {"volumes": {"preferredStorageClassName": "fast"}}
+    for key in ("pvc", "storage"):
+        templates: list[Any] = [{"spec": {key: {"storageClassName": ""}}}, {"spec": {key: {}}}]
+        filled = vm.fill_storage_class(templates, preference)
+        assert [one["spec"][key]["storageClassName"] for one in filled] == ["", "fast"]
+
+
+def test_a_source_without_a_namespace_is_looked_up_in_the_machines() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def find(namespace: str, name: str) -> None:
+        asked.append((namespace, name))
+
+    templates: list[Any] = [
+        {"spec": {"sourceRef": {"kind": "DataSource", "name": "a"}}},
+        {"spec": {"sourceRef": {"kind": "DataSource", "name": "b", "namespace": "golden"}}},
+    ]
+    assert vm.architecture_of_sources(templates, "prod", find, NEWEST) == ""
+    assert asked == [("prod", "a"), ("golden", "b")]
+
+
+@pytest.mark.parametrize("given", [{}, {"namespace": "prod"}, {"namespace": "golden"}])
+def test_inference_from_a_source_without_a_namespace(given: dict[str, str]) -> None:
+    source = {
+        "apiVersion": CDI, "kind": "DataSource",
+        "metadata": {
+            "name": "a", "namespace": "prod",
+            "labels": {"instancetype.kubevirt.io/default-instancetype": "u1.small"},
+        },
+    }  # fmt: skip
+    volume = {
+        "apiVersion": CDI, "kind": "DataVolume", "metadata": {"name": "d", "namespace": "prod"},
+        "spec": {"sourceRef": {"kind": "DataSource", "name": "a", **given}},
+    }  # fmt: skip
+    volumes = [{"name": "root", "dataVolume": {"name": "d"}}]
+    machine = {
+        "apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine",
+        "metadata": {"name": "v", "namespace": "prod"},
+        "spec": {
+            "runStrategy": "Halted", "instancetype": {"inferFromVolume": "root"},
+            "template": {"spec": {"domain": {"devices": {}}, "volumes": volumes}},
+        },
+    }  # fmt: skip
+    rendered = render([source, volume, machine], Settings(namespace="prod"))
+    assert any(one.is_error for one in rendered.diagnostics) is (given.get("namespace") == "golden")
+
+
+def test_nothing_is_plugged_without_a_maximum() -> None:
+    draft = Draft({"spec": {"domain": {"cpu": {"sockets": 0, "cores": 1, "threads": 1}}}})
+    hotplug._fill_max_sockets(draft, ClusterConfig(), NEWEST)  # noqa: SLF001 - its rule
+    assert "maxSockets" not in draft.tree["spec"]["domain"]["cpu"]
+    draft = Draft(
+        {"spec": {"domain": {"cpu": {"sockets": 2, "cores": 1, "threads": 1, "maxSockets": 3}}}}
+    )
+    hotplug._fill_max_sockets(draft, ClusterConfig(), NEWEST)  # noqa: SLF001 - its rule
+    assert draft.tree["spec"]["domain"]["cpu"]["maxSockets"] == 3
+
+
+@pytest.mark.parametrize(("label", "name"), [("mine", "pinned"), ("other", "live"), ("", "live")])
+def test_a_recorded_revision_counts_while_its_label_is_the_matcher(label: str, name: str) -> None:
+    def instancetype(cpus: int) -> dict[str, Any]:
+        return {"cpu": {"guest": cpus}, "memory": {"guest": "1Gi"}}
+
+    kind = {"apiVersion": "instancetype.kubevirt.io/v1beta1", "kind": "VirtualMachineInstancetype"}
+    metadata = {"name": "mine", "namespace": "prod"}
+    labels = {"instancetype.kubevirt.io/object-name": label} if label else {}
+    revision = {
+        "apiVersion": "apps/v1", "kind": "ControllerRevision",
+        "metadata": {"name": "r", "namespace": "prod", "labels": labels}, "revision": 1,
+        "data": {**kind, "metadata": metadata, "spec": instancetype(3)},
+    }  # fmt: skip
+    machine = {
+        "apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine",
+        "metadata": {"name": "v", "namespace": "prod"},
+        "spec": {
+            "runStrategy": "Halted",
+            "instancetype": {"name": "mine", "kind": "VirtualMachineInstancetype"},
+            "template": {"spec": {"domain": {"devices": {}}}},
+        },
+        "status": {"instancetypeRef": {"controllerRevisionRef": {"name": "r"}}},
+    }  # fmt: skip
+    live = {**kind, "metadata": metadata, "spec": instancetype(2)}
+    (found,) = (
+        one
+        for one in render([machine, live, revision]).resources
+        if one["kind"] == "VirtualMachine"
+    )
+    sockets = found["spec"]["template"]["spec"]["domain"]["cpu"]["sockets"]
+    assert sockets == {"pinned": 3, "live": 2}[name]
+
+
+@pytest.mark.parametrize("text", ["a\t\nb", "a \nb", "a\n\tb\t\nc"])
+def test_blanks_before_a_line_break_are_quoted(text: str) -> None:
+    assert writer.dump({"k": text}).startswith('k: "')
+
+
+def test_counts_of_vcpus_are_32_bits_wide() -> None:
+    template: dict[str, Any] = {
+        "spec": {"domain": {"cpu": {"sockets": 1 << 16, "cores": 1 << 16, "threads": 1}}}
+    }
+    preference = {"cpu": {"preferredCPUTopology": "any"}, "requirements": {"cpu": {"guest": 1}}}
+    assert requirements.check(template, None, preference) is not None
+    template["spec"]["domain"]["cpu"]["cores"] = (1 << 16) + 1
+    assert requirements.check(template, None, preference) is None
+    draft = Draft({"spec": {"domain": {"resources": {"limits": {"cpu": str((1 << 32) + 3)}}}}})
+    defaults._fill_topology(draft)  # noqa: SLF001 - its rule
+    assert draft.tree["spec"]["domain"]["cpu"]["sockets"] == 3
+
+
+def test_new_files_have_the_permissions_of_the_umask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modes: list[int] = []
+    real = os.open
+
+    def opened(path: Any, flags: int, mode: int = 0o777, **more: Any) -> int:
+        if str(path).endswith(".tmp"):
+            modes.append(mode)
+        return real(path, flags, mode, **more)
+
+    monkeypatch.setattr(os, "open", opened)
+    before = os.umask(0o027)
+    try:
+        files.write_atomic(str(tmp_path / "new"), "x")
+        (tmp_path / "secret").touch(0o600)
+        files.write_atomic(str(tmp_path / "secret"), "x")
+    finally:
+        os.umask(before)
+    assert modes == [0o666, 0o600]
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
+    assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600
+
+
+def test_a_name_that_begins_like_the_repository_is_not_inside() -> None:
+    assert discover.inside("/repo", ["/repo"])
+    assert discover.inside("/repo/a", ["/repo/"])
+    assert not discover.inside("/repo-evil", ["/repo"])
+    assert not discover.inside("/repo-evil/a", ["/repo"])
+    assert discover.inside("/any", ["/"])

@@ -1,0 +1,169 @@
+"""Editing YAML text: nothing changes but what is edited."""
+
+import re
+
+import pytest
+
+from render.model import edits as edited
+from render.model.edits import Move, Operation, Put, Remove
+from render.model.fieldpath import FieldPath
+from render.yaml.reader import DEEPEST, Limits, read
+from render.yaml.rewrite import Unwritten, is_yaml, rewrite
+
+VM = """\
+# who owns it
+apiVersion: kubevirt.io/v1 # which
+kind: VirtualMachine
+metadata: {name: "web", labels: {a: 'b'}}
+spec:
+  # started at once
+  running: true # always
+  # the size
+  flavor:
+    name: small
+    kind: VirtualMachineFlavor # of this namespace
+
+  template:
+    spec:
+      volumes:
+        - name: root
+          # the claim
+          persistentVolumeClaim: {claimName: root}
+      text: |
+        # no comment
+        line
+  # the end
+"""
+RENAME = (
+    Move(("spec", "running"), ("spec", "runStrategy")),
+    Put(("spec", "runStrategy"), "Always"),
+)
+
+
+def edit(text: str, *edits: Operation, document: int = 0, route: FieldPath = ()) -> str:
+    made = rewrite(text, {document: [(route, one) for one in edits]})
+    assert isinstance(made, str)
+    return made
+
+
+def test_a_key_is_renamed_in_its_place_with_its_comments() -> None:
+    assert edit(VM, *RENAME) == VM.replace("running: true #", "runStrategy: Always #")
+
+
+def test_only_the_edited_document_is_written_anew() -> None:
+    odd = "a:   {b:    1}   # odd\n"
+    text = f"{odd}---\n{VM}---\n{odd}"
+    assert edit(text, *RENAME, document=1) == text.replace(
+        "running: true #", "runStrategy: Always #"
+    )
+
+
+def test_an_item_of_a_list() -> None:
+    text = "kind: List\nitems:\n- a: 1 # one\n- a: 2 # two\n"
+    assert edit(text, Put(("a",), 3), route=("items", 1)) == text.replace("a: 2", "a: 3")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        Remove(("spec", "running")),
+        Remove(("spec", "flavor", "kind")),
+        Remove(("spec", "template", "spec", "volumes")),
+        Move(("spec", "flavor", "name"), ("spec", "instancetype", "name")),
+    ],
+    ids=str,
+)
+def test_every_comment_survives_and_the_text_says_what_the_tree_does(change: Operation) -> None:
+    made = edit(VM, change)
+    for comment in (
+        "# who owns it", "# which", "# started at once", "# always", "# the size",
+        "# of this namespace", "# the claim", "# no comment", "# the end",
+    ):  # fmt: skip
+        assert comment in made
+    (document,) = read(made.encode(), "made").documents
+    (before,) = read(VM.encode(), "before").documents
+    assert document.body == edited.apply(before.body, [change])
+
+
+@pytest.mark.parametrize(
+    "text", [VM.replace("\n", "\r\n"), f"\ufeff{VM}", f"---\n{VM}", VM.rstrip()]
+)
+def test_line_breaks_and_marks_stay(text: str) -> None:
+    made = edit(text, *RENAME)
+    assert made.rstrip() == text.replace("running: true #", "runStrategy: Always #").rstrip()
+
+
+def test_lists_keep_their_indentation() -> None:
+    flush = "a:\n  b:\n  - c: 1\n  - c: 2\n"
+    assert edit(flush, Put(("x",), 1)) == f"{flush}x: 1\n"
+    deeper = "a:\n  b:\n    - c: 1\n    - c: 2\n"
+    assert edit(deeper, Put(("x",), 1)) == f"{deeper}x: 1\n"
+
+
+def test_json_is_no_yaml_here() -> None:
+    assert is_yaml(VM)
+    assert not is_yaml('{"a": 1}')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: {\n  # why\n  b: 1, # and how\n  c: [1, # one\n    2]\n  }\nrunning: true\n",
+        "a: # before the value\n  # and once more\n  1\nrunning: true\n",
+        "a: |2 # of a block\n  # not one\n  x\nb: 'it#s' # one\nrunning: &x true # two\n",
+        "running: # late\n  true # or never\n",
+    ],
+)
+def test_no_comment_is_lost(text: str) -> None:
+    """Either all are there, or there is no new text and the reason names one."""
+    move = (Move(("running",), ("runStrategy",)), Put(("runStrategy",), "Always"))
+    made = rewrite(text, {0: [((), one) for one in move]})
+    said = re.findall(r"(?<!\w)# \w.*", text.replace("# not one", ""))
+    if isinstance(made, str):
+        assert all(one in made for one in said)
+        assert "runStrategy" in made
+    else:
+        assert any(f"the comment {one} would be lost" in made.why for one in said)
+
+
+def test_what_an_alias_shares_is_edited_once() -> None:
+    text = "items:\n- spec: &s {running: false, a: 1}\n- spec: *s\n"
+    places: list[tuple[FieldPath, Operation]] = [
+        (("items", index), edit)
+        for index in (0, 1)
+        for edit in (
+            Move(("spec", "running"), ("spec", "runStrategy")),
+            Put(("spec", "runStrategy"), "Halted"),
+        )
+    ]
+    assert rewrite(text, {0: places}) == (
+        "items:\n- spec: &s {runStrategy: Halted, a: 1}\n- spec: *s\n"
+    )
+
+
+NUMBER = "a value that looks like a number or a date is none"
+UNREAD = {
+    "a: 1\t# one\n": "line 3: found character '\\t' that cannot start any token",
+    "a:\t1\n": "line 3: found character '\\t' that cannot start any token",
+    "a: b\tc\n": "line 3: found character '\\t' that cannot start any token",
+    "a: !!map [1]\n": "line 3: expected a mapping node, but found sequence",
+    "a: 2024-13-45\n": f"it: {NUMBER} (month must be in 1..12)",
+    "a: 0x_\n": f"it: {NUMBER} (string index out of range)",
+    "a: 1\nb: ._\n": f"it: {NUMBER} (could not convert string to float: '.')",
+    f"a: {'[' * (DEEPEST - 1)}{']' * (DEEPEST - 1)}\n": "it: it is nested too deep",
+}
+
+
+@pytest.mark.parametrize("text", UNREAD, ids=lambda text: text[:20])
+def test_what_ruamel_does_not_read_has_no_new_text(text: str) -> None:
+    """We read it as kubectl does; the line is that of the file."""
+    before = f"b: 1\n---\n{text}"
+    assert not read(before.encode(), "before", Limits(depth=DEEPEST)).diagnostics
+    why = f"ruamel.yaml, which keeps the comments, cannot read {UNREAD[text]}"
+    assert rewrite(before, {1: [((), Put(("c",), {"d": 1}))]}) == Unwritten(why)
+
+
+def test_an_anchor_that_stands_twice_is_no_warning(recwarn: pytest.WarningsRecorder) -> None:
+    text = "a: &x 1\nb: &x 2\nc: *x\n"
+    assert edit(text, Put(("d",), 1)) == f"{text}d: 1\n"
+    assert not recwarn.list
