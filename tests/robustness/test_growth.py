@@ -79,7 +79,9 @@ def test_findings(tmp_path: Path, text: Callable[[], str]) -> None:
 
 def test_what_is_no_manifest(tmp_path: Path) -> None:
     """Each names KubeVirt once, since `check` leaves out what does not."""
-    (tmp_path / "gaps.yaml").write_text("a: [kubevirt.io\n" + "\n" * 200_000 + "x", encoding="utf-8")
+    (tmp_path / "gaps.yaml").write_text(
+        "a: [kubevirt.io\n" + "\n" * 200_000 + "x", encoding="utf-8"
+    )
     templates = "# kubevirt.io\n" + 'x: {{ y }}\nz: "[\n---\n' * 60_000
     (tmp_path / "templates.yaml").write_text(templates, encoding="utf-8")
     (tmp_path / "vm.yaml").write_text(VM, encoding="utf-8")
