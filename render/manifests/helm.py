@@ -164,9 +164,9 @@ def template(  # noqa: PLR0913 - what a chart depends on
     from render.system import processes
     from render.system.box import box
 
-    inside = box(kustomize.MEMORY, network=False)
     try:
         with processes.temporary_folder() as home:
+            inside = box(kustomize.MEMORY, home, network=False)
             try:
                 done = processes.run(
                     [program, *_words(release)],
@@ -177,7 +177,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
                     inside=inside,
                 )
             finally:
-                kustomize.HAD_NO_NETWORK.add(inside.seal())
+                kustomize.TAKEN.add(inside.seal())
     except OSError as error:
         return _failure(folder, f"cannot start {program}: {error.strerror}")
     except TimeoutExpired:
