@@ -8,6 +8,7 @@ changes no meaning is for people to tell.
 
 import ast
 import bisect
+import gc
 import hashlib
 import itertools
 import json
@@ -19,11 +20,14 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = (
@@ -33,8 +37,8 @@ TESTS = (
     "tests/unit", "tests/test_cases.py", "tests/differential", "tests/contract", "tests/attack",
     "tests/property", "tests/robustness", "tests/fuzz",
 )  # fmt: skip
-#: So many tests are tried before the others, and so many seconds of a mutation's tests at all.
-FIRST, BOUND = 40, 120.0
+#: So many seconds of a mutation's tests are run, as long as they took at first.
+BOUND = 120.0
 MEMORY = 6 << 30
 OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0")
 _PHASE = re.compile(r" \((setup|call|teardown)\)$")  # of PYTEST_CURRENT_TEST
@@ -134,24 +138,38 @@ def _changed(node: ast.AST) -> ast.expr | None:
 
 
 class Reach(NamedTuple):
-    """What a first run of all tests showed: how long each took, and which of them executed each line of each file."""
+    """What a first run of all tests showed: which there are, how long each took, and which executed each line.
 
-    seconds: dict[str, float]
-    lines: dict[str, dict[int, list[str]]]
+    Tests are known by their place in *tests*; the quickest come first.
+    """
 
-    def tests(self, mutation: Mutation) -> list[str]:
-        """Those that come by the changed line, the quickest first; for what runs at import those of who imports it."""
+    tests: list[str]
+    seconds: list[float]
+    lines: "dict[str, dict[int, array[int]]]"
+
+    def of(self, mutation: Mutation) -> list[int]:
+        """The tests that come by the changed line; for what runs at import those of the file and its importers."""
         if mutation.lines:
             reached = self.lines.get(mutation.file, {})
-            found = {test for line in mutation.lines for test in reached.get(line, ())}
-        else:
-            found = {
+            return sorted({test for line in mutation.lines for test in reached.get(line, ())})
+        return sorted(
+            {
                 test
                 for file in (mutation.file, *importers(mutation.file))
                 for tests in self.lines.get(file, {}).values()
                 for test in tests
             }
-        return sorted(found & self.seconds.keys(), key=lambda test: (self.seconds[test], test))
+        )
+
+    def bounded(self, mutation: Mutation) -> list[int]:
+        """The same, as many as are run in `BOUND` seconds."""
+        tests = self.of(mutation)
+        spent = itertools.accumulate(self.seconds[one] for one in tests)
+        return tests[: bisect.bisect_left(list(spent), BOUND)]
+
+    def spent(self, tests: Sequence[int]) -> float:
+        """The seconds of *tests*."""
+        return sum(self.seconds[test] for test in tests)
 
 
 class Recorder:
@@ -207,10 +225,14 @@ def recorded(tree: Path, folder: Path) -> Reach:
     answer = folder / f"reach-{digest()}.json"
     if not answer.exists():
         _recording(tree, folder, answer)
-    seconds, lines = json.loads(answer.read_text())
+    tests, seconds, lines = json.loads(answer.read_text())
     return Reach(
+        tests,
         seconds,
-        {file: {int(line): tests for line, tests in of.items()} for file, of in lines.items()},
+        {
+            file: {int(line): array("I", which) for line, which in of.items()}
+            for file, of in lines.items()
+        },
     )
 
 
@@ -238,22 +260,22 @@ def _record(tree: Path, settings: str, answer: Path) -> None:
     measured.stop()
     measured.save()
     measured.combine()
+    spent = {one: time for one, time in recorder.seconds.items() if one not in recorder.failed}
+    tests = sorted(spent, key=lambda test: (spent[test], test))
+    number = {test: index for index, test in enumerate(tests)}
     data = measured.get_data()
     lines = {}
     for file in data.measured_files():
-        by_line: dict[int, list[str]] = {}
+        of = {}
         for line, contexts in data.contexts_by_lineno(file).items():
-            by_line[line] = sorted({_PHASE.sub("", one.lstrip("|")) for one in contexts} - {""})
-        lines[Path(file).relative_to(tree).as_posix()] = by_line
-    seconds = {
-        test: spent for test, spent in recorder.seconds.items() if test not in recorder.failed
-    }
-    answer.write_text(json.dumps([seconds, lines]))
+            known = {_PHASE.sub("", one.lstrip("|")) for one in contexts} & number.keys()
+            of[line] = sorted(number[test] for test in known)
+        lines[Path(file).relative_to(tree).as_posix()] = of
+    answer.write_text(json.dumps([tests, [spent[test] for test in tests], lines]))
 
 
 def _enter(tree: Path, log: Path) -> None:
     """Make this new process one that works in *tree* and writes to *log*."""
-    os.setsid()
     with log.open("wb") as stream:
         os.dup2(stream.fileno(), 1)
         os.dup2(stream.fileno(), 2)
@@ -267,15 +289,94 @@ def _enter(tree: Path, log: Path) -> None:
     sys.path.insert(0, str(tree))
 
 
+class Trial:
+    """A plugin of pytest that runs no test, but has all at hand for one mutation after the other.
+
+    What pytest and the tests import is so imported once. Each mutation has a process of its own, forked from here, in
+    which functions get the changed code; *asked* says the number of one in the sample, *answers* takes the answer.
+    """
+
+    def __init__(self, sample: list[Mutation], reach: Reach, asked: int, answers: int) -> None:
+        self._sample, self._reach = sample, reach
+        self._asked, self._answers = asked, answers
+        self._items: dict[str, Any] = {}
+        self._functions: dict[str, list[FunctionType]] = {}
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        """The hook of that name."""
+        self._items = {item.nodeid: item for item in session.items}
+        for one in gc.get_objects():
+            if isinstance(one, FunctionType):
+                self._functions.setdefault(one.__code__.co_filename, []).append(one)
+        gc.freeze()  # else each process would copy all of it
+        with os.fdopen(self._asked) as asked:
+            for line in asked:
+                os.write(self._answers, b"1" if self._passes(self._sample[int(line)]) else b"0")
+        return True
+
+    def _passes(self, mutation: Mutation) -> bool:
+        """Whether no test is seen to notice *mutation*, which the file has by now."""
+        tests = self._reach.bounded(mutation)
+        if (process := os.fork()) == 0:
+            os.setsid()
+            os._exit(self._first_fault(mutation, [self._reach.tests[one] for one in tests]))
+        return _passed(process, self._reach.spent(tests))
+
+    def _first_fault(self, mutation: Mutation, tests: list[str]) -> int:
+        """The status of this process, which is that of one mutation."""
+        if not self._changed(mutation):
+            return 0
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+        items = [self._items[test] for test in tests if test in self._items]
+        for item, following in itertools.zip_longest(items, items[1:]):
+            if any(one.failed for one in runtestprotocol(item, log=False, nextitem=following)):
+                return 1
+        return 0
+
+    def _changed(self, mutation: Mutation) -> bool:
+        """Give the functions of a file that was imported the code that it has now; whether that is all of it."""
+        if not mutation.lines:
+            return False
+        path = os.path.abspath(mutation.file)
+        functions = self._functions.get(path)
+        if functions is None:
+            return True  # it will be imported as it is now
+        try:
+            now = compile(Path(path).read_bytes(), path, "exec")
+        except SyntaxError:
+            return False
+        then = compile((ROOT / mutation.file).read_bytes(), path, "exec")
+        for old, new in _codes(then, now):
+            for function in functions:
+                if function.__code__ == old:
+                    function.__code__ = new
+        return True
+
+
+def _codes(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
+    """The code of each function in both that is no longer the same."""
+    inner = [[one for one in code.co_consts if isinstance(one, CodeType)] for code in (old, new)]
+    for then, now in zip(*inner, strict=False):
+        if then != now and then.co_freevars == now.co_freevars:
+            yield then, now
+            yield from _codes(then, now)
+
+
 def passes(tests: list[str], seconds: float, tree: Path) -> bool:
-    """Whether all of *tests*, and there are some, pass in *tree*, in a forked process, in a bound of time."""
+    """Whether all of *tests* pass in *tree* in a new interpreter as far as they are concerned, in a bound of time."""
     if not tests:
         return True
     if (process := os.fork()) == 0:
+        os.setsid()
         _enter(tree, tree.parent / "last.log")
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
         files = sorted({test.partition("::")[0] for test in tests})
         os._exit(pytest.main([*OPTIONS, "-x", *files], plugins=[Chosen(tests)]))
+    return _passed(process, seconds)
+
+
+def _passed(process: int, seconds: float) -> bool:
+    """Whether *process* ends well, and not after much more than *seconds*."""
     until = time.monotonic() + 60 + 6 * seconds
     while time.monotonic() < until:
         done, status = os.waitpid(process, os.WNOHANG)
@@ -287,20 +388,41 @@ def passes(tests: list[str], seconds: float, tree: Path) -> bool:
     return False
 
 
-def survives(mutation: Mutation, number: int, reach: Reach, tree: Path) -> bool:
-    """Whether no test notices *mutation* in the copy *tree*."""
+def trial(sample: list[Mutation], reach: Reach, tree: Path) -> Callable[[int], bool]:
+    """A process that tries mutations of *sample* in *tree*; the answer asks it whether one passes."""
+    asked, asking = os.pipe()
+    answers, answering = os.pipe()
+    if os.fork() == 0:
+        os.close(asking)
+        os.close(answers)
+        _enter(tree, tree.parent / "trial.log")
+        os._exit(pytest.main([*OPTIONS, *TESTS], plugins=[Trial(sample, reach, asked, answering)]))
+    os.close(asked)
+    os.close(answering)
+
+    def ask(number: int) -> bool:
+        os.write(asking, b"%d\n" % number)
+        answer = os.read(answers, 1)
+        if not answer:
+            sys.exit(f"the tests cannot be collected: see {tree.parent / 'trial.log'}")
+        return answer == b"1"
+
+    return ask
+
+
+def survives(
+    mutation: Mutation, number: int, reach: Reach, tree: Path, ask: Callable[[int], bool]
+) -> bool:
+    """Whether no test notices *mutation*, the *number* in the sample, in the copy *tree*."""
     file = tree / mutation.file
     source, times = file.read_bytes(), file.stat()
     file.write_bytes(source[: mutation.start] + mutation.text.encode() + source[mutation.end :])
     os.utime(file, (number, number))  # so that no bytecode is taken for that of another
     try:
-        tests = reach.tests(mutation)
-        spent = list(itertools.accumulate(reach.seconds[test] for test in tests))
-        most = bisect.bisect_left(spent, BOUND)
-        return all(
-            passes(part, sum(reach.seconds[test] for test in part), tree)
-            for part in (tests[:FIRST], tests[FIRST:most])
-        )
+        if not ask(number):
+            return False
+        tests = reach.bounded(mutation)  # once more, also for what ran at import
+        return passes([reach.tests[one] for one in tests], reach.spent(tests), tree)
     finally:
         file.write_bytes(source)
         os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -334,11 +456,12 @@ def main(count: int, seed: int) -> int:
     folder.mkdir(exist_ok=True)
     tree = copied(folder)
     reach = recorded(tree, folder)
-    print(f"{len(reach.seconds)} tests, {sum(reach.seconds.values()):.0f} s", flush=True)
+    print(f"{len(reach.tests)} tests, {sum(reach.seconds):.0f} s", flush=True)
+    ask = trial(sample, reach, tree)
     alive: list[Mutation] = []
-    for number, mutation in enumerate(sample, 1):
-        lives = survives(mutation, number, reach, tree)
-        print(f"{number:>4} {'SURVIVED' if lives else 'noticed '} {mutation}", flush=True)
+    for number, mutation in enumerate(sample):
+        lives = survives(mutation, number, reach, tree, ask)
+        print(f"{number + 1:>4} {'SURVIVED' if lives else 'noticed '} {mutation}", flush=True)
         alive += [mutation] * lives
     shutil.rmtree(tree)
     print(f"{len(sample) - len(alive)} of {len(sample)} noticed, of {len(found)} (seed {seed})")
