@@ -40,6 +40,8 @@ TESTS = (
 #: So many seconds of a mutation's tests are run, as long as they took at first.
 BOUND = 120.0
 MEMORY = 6 << 30
+#: What became of a mutation, and the status that says that it runs at import, where all has been imported.
+_NOTICED, _PASSES, _UNTRIED, _NOT_HERE = b"0", b"1", b"?", 99
 OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0")
 _PHASE = re.compile(r" \((setup|call|teardown)\)$")  # of PYTEST_CURRENT_TEST
 _COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -311,21 +313,23 @@ class Trial:
         gc.freeze()  # else each process would copy all of it
         with os.fdopen(self._asked) as asked:
             for line in asked:
-                os.write(self._answers, b"1" if self._passes(self._sample[int(line)]) else b"0")
+                os.write(self._answers, self._tried(self._sample[int(line)]))
         return True
 
-    def _passes(self, mutation: Mutation) -> bool:
-        """Whether no test is seen to notice *mutation*, which the file has by now."""
+    def _tried(self, mutation: Mutation) -> bytes:
+        """What the tests make of *mutation*, which the file has by now."""
         tests = self._reach.bounded(mutation)
         if (process := os.fork()) == 0:
             os.setsid()
-            os._exit(self._first_fault(mutation, [self._reach.tests[one] for one in tests]))
-        return _passed(process, self._reach.spent(tests))
+            os._exit(self._status(mutation, [self._reach.tests[one] for one in tests]))
+        return {0: _PASSES, _NOT_HERE: _UNTRIED}.get(
+            _status(process, self._reach.spent(tests)), _NOTICED
+        )
 
-    def _first_fault(self, mutation: Mutation, tests: list[str]) -> int:
+    def _status(self, mutation: Mutation, tests: list[str]) -> int:
         """The status of this process, which is that of one mutation."""
         if not self._changed(mutation):
-            return 0
+            return _NOT_HERE
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
         items = [self._items[test] for test in tests if test in self._items]
         for item, following in itertools.zip_longest(items, items[1:]):
@@ -372,24 +376,24 @@ def passes(tests: list[str], seconds: float, tree: Path) -> bool:
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
         files = sorted({test.partition("::")[0] for test in tests})
         os._exit(pytest.main([*OPTIONS, "-x", *files], plugins=[Chosen(tests)]))
-    return _passed(process, seconds)
+    return _status(process, seconds) == 0
 
 
-def _passed(process: int, seconds: float) -> bool:
-    """Whether *process* ends well, and not after much more than *seconds*."""
+def _status(process: int, seconds: float) -> int:
+    """The exit status of *process*, which is killed after much more than *seconds*."""
     until = time.monotonic() + 60 + 6 * seconds
     while time.monotonic() < until:
         done, status = os.waitpid(process, os.WNOHANG)
         if done:
-            return os.waitstatus_to_exitcode(status) == 0
+            return os.waitstatus_to_exitcode(status)
         time.sleep(0.02)
     os.killpg(process, signal.SIGKILL)
     os.waitpid(process, 0)
-    return False
+    return -signal.SIGKILL
 
 
-def trial(sample: list[Mutation], reach: Reach, tree: Path) -> Callable[[int], bool]:
-    """A process that tries mutations of *sample* in *tree*; the answer asks it whether one passes."""
+def trial(sample: list[Mutation], reach: Reach, tree: Path) -> Callable[[int], bytes]:
+    """A process that tries mutations of *sample* in *tree*; the answer asks it what became of one."""
     asked, asking = os.pipe()
     answers, answering = os.pipe()
     if os.fork() == 0:
@@ -400,18 +404,18 @@ def trial(sample: list[Mutation], reach: Reach, tree: Path) -> Callable[[int], b
     os.close(asked)
     os.close(answering)
 
-    def ask(number: int) -> bool:
+    def ask(number: int) -> bytes:
         os.write(asking, b"%d\n" % number)
         answer = os.read(answers, 1)
         if not answer:
             sys.exit(f"the tests cannot be collected: see {tree.parent / 'trial.log'}")
-        return answer == b"1"
+        return answer
 
     return ask
 
 
 def survives(
-    mutation: Mutation, number: int, reach: Reach, tree: Path, ask: Callable[[int], bool]
+    mutation: Mutation, number: int, reach: Reach, tree: Path, ask: Callable[[int], bytes]
 ) -> bool:
     """Whether no test notices *mutation*, the *number* in the sample, in the copy *tree*."""
     file = tree / mutation.file
@@ -419,9 +423,10 @@ def survives(
     file.write_bytes(source[: mutation.start] + mutation.text.encode() + source[mutation.end :])
     os.utime(file, (number, number))  # so that no bytecode is taken for that of another
     try:
-        if not ask(number):
-            return False
-        tests = reach.bounded(mutation)  # once more, also for what ran at import
+        answer = ask(number)
+        if answer != _UNTRIED:
+            return answer == _PASSES
+        tests = reach.bounded(mutation)
         return passes([reach.tests[one] for one in tests], reach.spent(tests), tree)
     finally:
         file.write_bytes(source)

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -14,6 +14,9 @@ from render.model.resource import CDI, INSTANCETYPE, KUBEVIRT, SNAPSHOT, Origin
 from render.yaml.reader import Document, Limits
 
 CHART = "Chart.yaml"
+_SCHEMA = "values.schema.json"
+_REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "$schema"})
+_PUBLISHED = r"https?://json-schema\.org/(draft-0[467]|draft/20(19-09|20-12))/schema#?\Z"
 SECONDS = 600
 _KEPT = ("LANG", "LC_ALL")
 _NOBODY = "http://127.0.0.1:9"
@@ -169,7 +172,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
             inside = box(kustomize.MEMORY, home, network=False)
             try:
                 done = processes.run(
-                    [program, *_words(release)],
+                    [program, *_words(folder, release)],
                     folder=folder,
                     environ=environment(os.environ, home),
                     seconds=seconds,
@@ -194,9 +197,11 @@ def template(  # noqa: PLR0913 - what a chart depends on
     return _failure(folder, said or f"exit status {done.returncode}")
 
 
-def _words(release: Release) -> list[str]:
+def _words(folder: str, release: Release) -> list[str]:
     _, minor, *_ = release.kubevirt
     words = ["template", _RELEASE_NAME, ".", "--skip-tests", "--include-crds"]
+    if not all(_is_complete(file) for file in _files(folder)):
+        words.append("--skip-schema-validation")
     served = (*_SERVED, _POOL_SINCE_1_7 if release.kubevirt >= (1, 7, 0) else _POOL)
     words += ["--namespace", release.namespace, "--kube-version", f"1.{minor + _KUBERNETES}.0"]
     for group, kinds in served:
@@ -206,6 +211,36 @@ def _words(release: Release) -> list[str]:
         quoted = os.path.realpath(file).replace('"', '""')
         words += ["--values", f'"{quoted}"']
     return words
+
+
+def _is_complete(file: str) -> bool:
+    """Whether *file* has helm load nothing else by a schema of values, which may name any file or address.
+
+    Nobody looks into packed charts. Values that a schema refuses change no manifest, so that leaving it out is no harm.
+    """
+    if os.path.basename(file) != _SCHEMA:
+        return not file.endswith(".tgz")
+    import json
+
+    try:
+        with open(file, "rb") as stream:
+            return _names_nothing(json.load(stream))
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def _names_nothing(value: Any) -> bool:
+    """Whether every reference in this part of a schema is to the schema itself, or to a published one that helm has."""
+    if isinstance(value, list):
+        return all(map(_names_nothing, value))
+    if not isinstance(value, dict):
+        return True
+    return all(
+        re.match(_PUBLISHED if key == "$schema" else "#", item) is not None
+        if isinstance(item, str) and key in _REFERENCES
+        else _names_nothing(item)
+        for key, item in value.items()
+    )
 
 
 def _failure(folder: str, said: str) -> Diagnostic:
@@ -250,7 +285,8 @@ def trace(folder: str, output: bytes, documents: Sequence[Document]) -> list[Doc
         line += output.count(b"\n", start, match.start())
         start = match.start()
         _, _, inside = match[1].decode("utf-8", "replace").partition("/")
-        lines.append((line, discover.join(folder, inside)))
+        if ".." not in inside.split("/"):  # a template may say so itself, of any file
+            lines.append((line, discover.join(folder, inside)))
     traced = []
     for document in documents:
         before = [file for number, file in lines if number <= document.origin.line + 1]
