@@ -6,9 +6,8 @@ NameIsDNSSubdomain).
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from render.diagnostics.cause import Cause
 from render.model import labels
 from render.model.dns1123 import label_faults, subdomain_faults
 from render.model.fieldpath import FieldPath
@@ -25,7 +24,15 @@ _LABELED = "use letters, digits, '-', '_' and '.', at most 63 of them; a key may
 _ANNOTATED = "use letters, digits, '-', '_' and '.', at most 63 of them, after a domain and '/'"
 
 
-def causes(metadata: Tree) -> Iterator[Cause]:
+class Refusal(NamedTuple):
+    """What the API server says of the field at *path*, and what to do."""
+
+    path: FieldPath
+    message: str
+    help: str
+
+
+def refusals(metadata: Tree) -> Iterator[Refusal]:
     """What speaks against *metadata*, which may hold values of any type: those of a wrong one are found elsewhere."""
     for key, check, cure in (
         ("name", subdomain_faults, _NAMED),
@@ -33,29 +40,24 @@ def causes(metadata: Tree) -> Iterator[Cause]:
     ):
         value = metadata.get(key)
         if isinstance(value, str) and value and not _FILLED_IN(value):
-            yield from _causes((key,), value, check(value), cure)
+            yield from _refusals((key,), value, check(value), cure)
     for key, value in _texts(metadata, "labels"):
         place = ("labels", key)
         if not _FILLED_IN(key):
-            yield from _causes(place, key, labels.key_faults(key), _LABELED)
+            yield from _refusals(place, key, labels.key_faults(key), _LABELED)
         if not _FILLED_IN(value):
-            yield from _causes(place, value, labels.value_faults(value), _LABELED)
+            yield from _refusals(place, value, labels.value_faults(value), _LABELED)
     annotations = tuple(_texts(metadata, "annotations"))
     for key, _ in annotations:
         faults = () if _FILLED_IN(key) else labels.key_faults(key.lower())
         place = ("annotations", key)
-        yield from _causes(place, key, faults, _ANNOTATED)
+        yield from _refusals(place, key, faults, _ANNOTATED)
     if (
         sum(len(text.encode(errors="replace")) for pair in annotations for text in pair)
         > _MOST_ANNOTATIONS
     ):
         text = f"metadata.annotations: Too long: may not be more than {_MOST_ANNOTATIONS} bytes"
-        yield Cause(
-            "metadata/annotations",
-            ("metadata", "annotations"),
-            text,
-            "keep large texts in a ConfigMap",
-        )
+        yield Refusal(("metadata", "annotations"), text, "keep large texts in a ConfigMap")
 
 
 def _texts(metadata: Tree, key: str) -> Iterator[tuple[str, str]]:
@@ -64,8 +66,10 @@ def _texts(metadata: Tree, key: str) -> Iterator[tuple[str, str]]:
         yield from ((name, value) for name, value in found.items() if isinstance(value, str))
 
 
-def _causes(place: FieldPath, value: str, faults: tuple[str, ...], cure: str) -> Iterator[Cause]:
+def _refusals(
+    place: FieldPath, value: str, faults: tuple[str, ...], cure: str
+) -> Iterator[Refusal]:
     field = f"metadata.{place[0]}"
     for fault in faults:
         text = f"{field}: Invalid value: {quoted(value)}: {fault}"
-        yield Cause(f"metadata/{place[0]}", ("metadata", *place), text, cure)
+        yield Refusal(("metadata", *place), text, cure)

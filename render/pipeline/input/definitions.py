@@ -212,9 +212,8 @@ def _refused_metadata(resource: Resource) -> Iterator[Diagnostic]:
     from render.admission import metadata
 
     sent = resource.holder or resource
-    for cause in metadata.causes(tree.get(sent.body, "metadata") or {}):
-        message = f"{sent.ref}: {cause.message}"
-        yield METADATA_REFUSED.at(at(sent, cause.path), message, help=cause.help)
+    for one in metadata.refusals(tree.get(sent.body, "metadata") or {}):
+        yield METADATA_REFUSED.at(at(sent, one.path), f"{sent.ref}: {one.message}", help=one.help)
 
 
 def _load_preset(
