@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from render.model import quantity, selectors, tree
+from render.model import tree
+from render.model.apimachinery import quantity, selectors
+from render.model.apimachinery.selectors import Holds, SelectorError
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.resource import Resource
-from render.model.selectors import Holds, SelectorError
 from render.model.tree import Tree
 
 APPLIED = "virtualmachinepreset.kubevirt.io/"

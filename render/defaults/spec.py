@@ -4,7 +4,7 @@ Upstream: pkg/defaults/defaults.go (SetDefaultVirtualMachineInstanceSpec).
 """
 
 from render.defaults import devices, identity, network
-from render.model import quantity
+from render.model.apimachinery import quantity
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
 from render.model.release import Version, in_force, since, until

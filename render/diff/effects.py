@@ -12,7 +12,8 @@ from typing import Any, Literal, NamedTuple
 from render.diff import compare, networks, volumes
 from render.diff.migratability import Claims, is_migratable, storage_obstacles
 from render.diff.networks import NetworkRules
-from render.model import quantity, tree
+from render.model import tree
+from render.model.apimachinery import quantity
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
 from render.model.live_update import memory_fault

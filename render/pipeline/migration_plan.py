@@ -8,11 +8,11 @@ from render.convert import flavors, successors, v1alpha1
 from render.diagnostics.codes import NOT_CONVERTIBLE
 from render.diagnostics.diagnostic import Diagnostic, Severity, at
 from render.model import tree
+from render.model.apimachinery.selectors import SelectorError, selects
 from render.model.edits import Operation, Put
 from render.model.kinds import FLAVOR as FLAVOR_CLASS
 from render.model.kinds import PREFERENCE
 from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, Resource
-from render.model.selectors import SelectorError, selects
 from render.model.tree import Tree
 from render.pipeline.input import controller_revisions, definitions, legacy, releases
 from render.presets import HISTORIC, MODERN

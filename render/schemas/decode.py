@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 from render.diagnostics.codes import Code
 from render.diagnostics.diagnostic import Diagnostic, at
-from render.model import quantity, types
-from render.model.addresses import sanitised_cidr, sanitised_ip
-from render.model.quantity import QuantityError
+from render.model import types
+from render.model.apimachinery import quantity
+from render.model.apimachinery.addresses import sanitised_cidr, sanitised_ip
+from render.model.apimachinery.quantity import QuantityError
 from render.model.release import NEWEST, Version
 from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource
 from render.model.tree import Tree

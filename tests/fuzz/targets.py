@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from render.diagnostics.diagnostic import Location
 from render.frontends.kustomize import message
 from render.manifests import kustomization
-from render.model import quantity
-from render.model.quantity import QuantityError
+from render.model.apimachinery import quantity
+from render.model.apimachinery.quantity import QuantityError
 from render.pipeline import order
 from render.revisions import lock
 from render.settings import Settings

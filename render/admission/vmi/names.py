@@ -1,7 +1,7 @@
 """Host name and subdomain (upstream: admitters/vmi-create-admitter.go)."""
 
 from render.admission.checks import Check, Place, Subject, each
-from render.model.dns1123 import label_faults, subdomain_faults
+from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
 
 
 def _hostname(subject: Subject, at: Place) -> str:

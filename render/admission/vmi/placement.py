@@ -9,10 +9,10 @@ from typing import NamedTuple
 from render.admission.checks import Check, Subject
 from render.diagnostics.cause import Cause
 from render.model import fieldpath
-from render.model.dns1123 import label_faults, subdomain_faults
+from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
+from render.model.apimachinery.go import quoted
+from render.model.apimachinery.labels import key_faults, value_faults
 from render.model.fieldpath import FieldPath
-from render.model.go import quoted
-from render.model.labels import key_faults, value_faults
 from render.model.tree import Tree
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -8,10 +8,11 @@ lists are filled entry by entry into the old entries.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from render.model import duration, quantity, types
-from render.model.duration import DurationError
+from render.model import types
+from render.model.apimachinery import duration, quantity
+from render.model.apimachinery.duration import DurationError
+from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
-from render.model.quantity import QuantityError
 from render.model.release import Version
 from render.model.tree import Tree
 

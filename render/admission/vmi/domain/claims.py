@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from render.admission.checks import Check, Evaluate, Subject
 from render.diagnostics.cause import Cause
-from render.model.dns1123 import label_faults, subdomain_faults
+from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
+from render.model.apimachinery.go import quoted
 from render.model.fieldpath import FieldPath
-from render.model.go import quoted
 from render.model.release import Windowed, since, until
 from render.model.tree import Tree
 

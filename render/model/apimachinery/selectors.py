@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from render.model import labels as label
+from render.model.apimachinery import labels as label
 from render.model.tree import Tree
 
 

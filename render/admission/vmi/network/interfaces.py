@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from render.admission.checks import EACH, Check, Place, Subject, each, needs_gate, one_of
 from render.diagnostics.cause import Cause
-from render.model.addresses import is_ipv4, mac_octets
+from render.model.apimachinery.addresses import is_ipv4, mac_octets
+from render.model.apimachinery.go import is_pci_address
 from render.model.fieldpath import FieldPath
-from render.model.go import is_pci_address
 from render.model.release import Windowed, since, until
 from render.model.tree import Tree
 
