@@ -175,3 +175,14 @@ def test_rooms_are_small_enough_to_look_around_in() -> None:
         for folder in (ROOT / "render", *(ROOT / "render").rglob("*/"))
     }
     assert {room: size for room, size in sizes.items() if size > LARGEST_ROOM} == {}
+
+
+def test_a_class_shares_its_name_with_no_other() -> None:
+    """A leading underscore makes no other name of it."""
+    homes: dict[str, list[str]] = {}
+    for path in (ROOT / "render").rglob("*.py"):
+        for name in re.findall(
+            r"^\s*class _*(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE
+        ):
+            homes.setdefault(name, []).append(str(path.relative_to(ROOT)))
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}
