@@ -13,12 +13,6 @@ from render.model.release import NEWEST, Version, Windowed, in_force, until, ver
 from render.model.resource import text_at
 from render.model.tree import Tree
 
-#: (key of the developer configuration, least and greatest value, name in KubeVirt's text); 0 is unset.
-_BOUNDS = (
-    ("memoryOvercommit", 1, 2**63 - 1, "memoryOvercommit"),
-    ("cpuAllocationRatio", 1, 2**63 - 1, "cpu allocation ratio"),
-    ("pvcTolerateLessSpaceUpToPercent", 0, 100, "lessPVCSpaceToleration"),
-)
 #: Architecture and the machine type of VMs that name none.
 _MACHINE_TYPES = (
     ("amd64", "q35"),
@@ -129,24 +123,6 @@ def builtin(release: Version) -> ClusterConfig:
     for defaults in in_force(_DEFAULTS, release):
         config = config._replace(**defaults)
     return config
-
-
-def invalid(body: Tree) -> tuple[tuple[str, ...], str] | None:
-    """Why KubeVirt would not use a configuration: a field below ``spec.configuration`` and its text.
-
-    None if it would. Upstream: validateConfig in pkg/virt-config/configuration.go; the built-in
-    defaults stay in force otherwise.
-    """
-    config: Tree = tree.get(body, "spec", "configuration") or {}
-    network = tree.get(config, "network", "defaultNetworkInterface")
-    if network and network not in ("bridge", "slirp", "masquerade"):
-        path = ("network", "defaultNetworkInterface")
-        return path, f"invalid default-network-interface in config: {network}"
-    for key, least, most, text in _BOUNDS:
-        value = tree.get(config, "developerConfiguration", key) or least
-        if not least <= value <= most:
-            return ("developerConfiguration", key), f"invalid {text} in ConfigMap: {value}"
-    return None
 
 
 #: The key that asks for an even number of emulator threads.
