@@ -51,7 +51,7 @@ _POOL_SINCE_1_7 = (f"pool.{KUBEVIRT}/v1beta1", ("VirtualMachinePool",))
 _KUBERNETES = 27
 
 
-class Release(NamedTuple):
+class HelmRelease(NamedTuple):
     """What a chart is installed as: with the *values* files, in *namespace*, on a cluster with KubeVirt *kubevirt*."""
 
     values: tuple[str, ...] = ()
@@ -149,7 +149,7 @@ def _size(packed: str, most: int) -> int:
 def template(  # noqa: PLR0913 - what a chart depends on
     folder: str,
     program: str,
-    release: Release,
+    release: HelmRelease,
     limits: Limits,
     *,
     most: int,
@@ -194,7 +194,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
     return _failure(folder, said or f"exit status {done.returncode}")
 
 
-def _words(release: Release) -> list[str]:
+def _words(release: HelmRelease) -> list[str]:
     _, minor, *_ = release.kubevirt
     words = ["template", _RELEASE_NAME, ".", "--skip-tests", "--include-crds"]
     served = (*_SERVED, _POOL_SINCE_1_7 if release.kubevirt >= (1, 7, 0) else _POOL)

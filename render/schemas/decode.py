@@ -19,7 +19,7 @@ from render.model.apimachinery import quantity
 from render.model.apimachinery.addresses import sanitised_cidr, sanitised_ip
 from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
-from render.model.release import NEWEST, Version
+from render.model.release import Version
 from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource
 from render.model.tree import Tree
 from render.schemas import refusals
@@ -76,7 +76,7 @@ class _FieldReader(NamedTuple):
     nullable: bool
 
 
-def decode(tree: Tree, type_name: str, release: Version = NEWEST) -> tuple[Tree, list[Cause]]:
+def decode(tree: Tree, type_name: str, release: Version) -> tuple[Tree, list[Cause]]:
     """Read *tree* as the Go type *type_name* (``kubevirt.VirtualMachineInstanceSpec``) of a KubeVirt *release*.
 
     Comes back: a tree of what Go keeps, and the findings in the order of the input. What is
@@ -131,7 +131,7 @@ class _Causes(list[Cause]):
         return [*self, Cause(self.left_out[0], (), message)]
 
 
-def decode_resource(resource: Resource, release: Version = NEWEST) -> tuple[Tree, list[Diagnostic]]:
+def decode_resource(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic]]:
     """Read a whole object as *release* does; one of a kind that is not KubeVirt's comes back as it is."""
     type_name = _TYPE_OF_KIND.get((resource.group, resource.kind))
     if type_name is None:

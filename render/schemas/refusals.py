@@ -17,6 +17,7 @@ from render.diagnostics.codes import (
 )
 from render.model import types
 from render.model.fieldpath import FieldPath
+from render.model.release import NEWEST
 
 Link = tuple[()] | tuple["Link", str | int]
 """The way to a value, innermost step last: cheap to extend, written out for findings only."""
@@ -110,7 +111,9 @@ def dropped_null(link: Link) -> Cause:
 def missing(name: str, link: Link, go_type: str) -> Cause:
     """A required field that is not there."""
     text = f'missing field "{name}": {_dotted((link, name))} in body is required'
-    empty = types.is_struct(go_type) and not any(f.required for f in types.fields(go_type).values())
+    empty = types.is_struct(go_type) and not any(
+        f.required for f in types.fields(go_type, NEWEST).values()
+    )
     return Cause(
         MISSING_FIELD.slug,
         path((link, name)),

@@ -10,6 +10,7 @@ from render.diagnostics.cause import Cause
 from render.diagnostics.codes import WRONG_TYPE
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
+from render.model.release import NEWEST
 from render.model.resource import from_body
 from render.schemas import decode, decode_resource, encode
 from tests.support.goldens import FAMILIES as ALL
@@ -32,7 +33,7 @@ def machines(case: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, A
 
 
 def causes_of(body: dict[str, Any]) -> list[Cause]:
-    return decode(body, f"kubevirt.{body['kind']}")[1]
+    return decode(body, f"kubevirt.{body['kind']}", NEWEST)[1]
 
 
 def dotted(path: FieldPath) -> str:
@@ -88,7 +89,7 @@ def test_no_false_alarm_on_the_other_objects(family: str) -> None:
             continue
         for index, body in enumerate(case["objects"]):
             if body["kind"] not in MACHINES:
-                _, found = decode_resource(from_body(body, index))
+                _, found = decode_resource(from_body(body, index), NEWEST)
                 alarms += [(case["id"], diagnostic.message) for diagnostic in found]
     assert alarms == []
 
@@ -108,7 +109,9 @@ def test_what_the_crd_finds_in_other_objects_is_named(family: str) -> None:
     missed = []
     for case in cases(family):
         found = {
-            (body["kind"], body["metadata"]["name"]): decode_resource(from_body(body, index))[1]
+            (body["kind"], body["metadata"]["name"]): decode_resource(
+                from_body(body, index), NEWEST
+            )[1]
             for index, body in enumerate(case["objects"])
             if body["kind"] not in MACHINES
         }
@@ -143,7 +146,7 @@ def test_what_kubevirt_wrote_is_a_fixed_point(family: str) -> None:
             for key in ANSWERS.keys() & entry.keys():
                 type_name = VMI if body["kind"] == "VirtualMachineInstance" else ANSWERS[key]
                 answer = entry[key]
-                found = encode(decode(answer, type_name)[0], type_name)
+                found = encode(decode(answer, type_name, NEWEST)[0], type_name, NEWEST)
                 if key == "vm" and "metadata" not in answer["spec"]["template"]:
                     del found["spec"]["template"]["metadata"]  # `vm` leaves an empty one out
                 checked += 1
@@ -166,7 +169,7 @@ def test_expanding_without_matchers_is_the_round_trip(family: str) -> None:
                 or spec.get("preference")
             ):
                 continue
-            found = encode(decode(body, VM)[0], VM)["spec"]
+            found = encode(decode(body, VM, NEWEST)[0], VM, NEWEST)["spec"]
             if found["template"]["spec"]["domain"].get("firmware") == {}:
                 del found["template"]["spec"]["domain"]["firmware"]  # so do the recorded answers
             if found != entry["expand"]["spec"]:

@@ -9,6 +9,7 @@ from render.diagnostics.cause import Cause
 from render.diagnostics.codes import of_check
 from render.diagnostics.diagnostic import Severity
 from render.model import fieldpath
+from render.model.release import NEWEST
 from render.model.resource import from_body
 from render.schemas import decode, decode_resource, encode
 
@@ -19,18 +20,18 @@ DOMAIN = "kubevirt.DomainSpec"
 
 def findings(tree: dict[str, Any], type_name: str) -> list[tuple[str, str, str]]:
     """Number of the code, field and message."""
-    _, causes = decode(tree, type_name)
+    _, causes = decode(tree, type_name, NEWEST)
     return [(of_check(p.check).number, fieldpath.text(p.path), p.message) for p in causes]
 
 
 def only(tree: dict[str, Any], type_name: str) -> Cause:
-    _, causes = decode(tree, type_name)
+    _, causes = decode(tree, type_name, NEWEST)
     assert len(causes) == 1, causes
     return causes[0]
 
 
 def kept(tree: dict[str, Any], type_name: str) -> dict[str, Any]:
-    found, causes = decode(tree, type_name)
+    found, causes = decode(tree, type_name, NEWEST)
     assert causes == []
     return found
 
@@ -65,8 +66,8 @@ def test_the_input_is_not_changed() -> None:
         },
     }
     before = copy.deepcopy(tree)
-    found, _ = decode(tree, VM)
-    encode(found, VM)
+    found, _ = decode(tree, VM, NEWEST)
+    encode(found, VM, NEWEST)
     assert tree == before
 
 
@@ -134,7 +135,7 @@ def test_an_unknown_field_names_its_path_and_the_nearest() -> None:
 
 
 def test_an_unknown_field_is_dropped_and_its_siblings_stay() -> None:
-    found, causes = decode({"Cores": 4, "cores": 2}, "kubevirt.CPU")
+    found, causes = decode({"Cores": 4, "cores": 2}, "kubevirt.CPU", NEWEST)
     assert found == {"cores": 2}
     assert [p.help for p in causes] == ['did you mean "cores"?']
 
@@ -172,7 +173,7 @@ def test_wrong_types(tree: dict[str, Any], type_name: str, text: str) -> None:
 
 
 def test_null_is_dropped_or_missing() -> None:
-    kept, (cause,) = decode({"labels": {"a": None, "b": "c"}}, "meta.ObjectMeta")
+    kept, (cause,) = decode({"labels": {"a": None, "b": "c"}}, "meta.ObjectMeta", NEWEST)
     assert (of_check(cause.check).number, cause.path, kept) == (
         "VR114",
         ("labels", "a"),
@@ -200,7 +201,7 @@ def test_nulls_in_the_metadata_of_a_template_reach_the_webhook(
     inner = {"metadata": metadata, "spec": {"domain": {"devices": {}}}}
     item = {"metadata": metadata, "spec": {}}
     spec = {"template": inner} if holder == "template" else {"dataVolumeTemplates": [item]}
-    (cause,) = decode({"spec": spec}, VM)[1][:1]
+    (cause,) = decode({"spec": spec}, VM, NEWEST)[1][:1]
     assert of_check(cause.check).number == "VR106"
     assert text in cause.message
 
@@ -247,7 +248,7 @@ def test_claim_names_are_required(volume: dict[str, Any]) -> None:
 
 def test_the_machine_type_is_not_required() -> None:
     assert kept({}, "kubevirt.Machine") == {}
-    assert encode({}, "kubevirt.Machine") == {"type": ""}
+    assert encode({}, "kubevirt.Machine", NEWEST) == {"type": ""}
 
 
 @pytest.mark.parametrize("value", ["", "clusterfirst"])
@@ -298,7 +299,7 @@ def test_encoding_adds_what_go_always_writes() -> None:
             "dataVolumeTemplates": [{"spec": {"pvc": {"dataSource": {"kind": "k", "name": "n"}}}}],
         }
     }
-    assert encode(tree, VM) == {
+    assert encode(tree, VM, NEWEST) == {
         "metadata": {},
         "spec": {
             "template": {
@@ -332,7 +333,7 @@ def test_encoding_adds_what_go_always_writes() -> None:
 
 
 def test_encoding_an_instancetype() -> None:
-    assert encode({}, "instancetype.VirtualMachineInstancetypeSpec") == {
+    assert encode({}, "instancetype.VirtualMachineInstancetypeSpec", NEWEST) == {
         "cpu": {"guest": 0},
         "memory": {"guest": "0"},
     }
@@ -345,7 +346,7 @@ def test_a_resource_gives_diagnostics() -> None:
         "metadata": {"name": "it"},
         "spec": {"cpu": {"guest": 1, "gust": 2}, "memory": {"guest": "1024Mi"}},
     }
-    tree, diagnostics = decode_resource(from_body(body, 7))
+    tree, diagnostics = decode_resource(from_body(body, 7), NEWEST)
     assert tree["spec"] == {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
     (found,) = diagnostics
     assert (found.code, found.severity, found.field) == ("VR105", Severity.ERROR, "spec.cpu.gust")
@@ -355,12 +356,12 @@ def test_a_resource_gives_diagnostics() -> None:
 
 def test_foreign_kinds_are_left_alone() -> None:
     body = {"apiVersion": "example.org/v1", "kind": "VirtualMachine", "spec": {"memory": "1024Mi"}}
-    tree, diagnostics = decode_resource(from_body(body, 0))
+    tree, diagnostics = decode_resource(from_body(body, 0), NEWEST)
     assert tree is body
     assert diagnostics == []
 
 
 def test_a_quantity_that_go_prints_in_two_steps() -> None:
     body = {"requests": {"memory": "62.5Ki"}}
-    decoded, causes = decode(body, "kubevirt.ResourceRequirements")
+    decoded, causes = decode(body, "kubevirt.ResourceRequirements", NEWEST)
     assert (decoded, causes) == ({"requests": {"memory": "64k"}}, [])

@@ -93,7 +93,7 @@ def _whole(resource: Resource, data: Tree, release: Version) -> Definition | Unf
     spec = decoded.get("spec") or {}
     if release == NEWEST:
         return Definition(kind, name, spec, resource)
-    whole, _ = schemas.decode(given, type_name)
+    whole, _ = schemas.decode(given, type_name, NEWEST)
     return Definition(kind, name, spec, resource, whole.get("spec") or {})
 
 

@@ -40,7 +40,7 @@ class Decoded(NamedTuple):
     diagnostics: list[Diagnostic]
 
 
-def decode(resource: Resource, release: Version = NEWEST) -> Decoded:
+def decode(resource: Resource, release: Version) -> Decoded:
     """Decode *resource*, of whatever API version, for KubeVirt *release*."""
     if resource.group == INSTANCETYPE_GROUP and resource.version in instancetypes.OLDER:
         return _older_definition(resource, release)

@@ -35,9 +35,7 @@ class LockInForce(NamedTuple):
         return any(diagnostic.is_error for diagnostic in self.diagnostics)
 
 
-def find(
-    resources: Sequence[Resource], settings: Settings, release: Version = NEWEST
-) -> LockInForce:
+def find(resources: Sequence[Resource], settings: Settings, release: Version) -> LockInForce:
     """The lock of *settings* and those among *resources*, which must agree about every VM that several of them pin.
 
     Contents are read as the newest release knows them; what *release* lacks of one that a VM is pinned to is an error.
@@ -82,7 +80,7 @@ def find(
 
 def _decoded(held: Content) -> tuple[Tree, Sequence[Cause]]:
     if held.kind_class != FLAVOR.word:
-        return schemas.decode(held.spec, _TYPES[held.kind_class])
+        return schemas.decode(held.spec, _TYPES[held.kind_class], NEWEST)
     from render.pipeline.input import legacy
 
     return legacy.flavor_content(held.spec), ()
