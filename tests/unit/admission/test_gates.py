@@ -11,10 +11,10 @@ from render.admission import order
 from render.admission.checks import Check
 from render.model import gates
 from render.model.cluster_config import from_kubevirt
-from render.model.release import NEWEST, Windowed, version
+from render.model.release import NEWEST, VERSIONS, Windowed, minor, version
 from tests.support.refusals import Json, names
 
-RELEASES = ("1.4", "1.5", "1.6", "1.7", "1.8", "1.9")
+RELEASES = tuple(map(minor, VERSIONS))
 STATES = json.loads(
     (Path(__file__).parents[3] / "schemas" / "gates.json").read_text(encoding="utf-8")
 )
