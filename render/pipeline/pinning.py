@@ -232,10 +232,10 @@ def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Set
     """
     loaded = definitions.load(dump, settings)
     shared = context.context(dump, loaded, settings, traced=False)
-    running = {(one.namespace or settings.namespace, one.name): one for one in vms(dump).values()}
+    running = {_placed(one, settings): one for one in vms(dump).values()}
     adopted = Adopted({}, {}, [])
     for vm, resource in vms(resources).items():
-        live = running.get((resource.namespace or settings.namespace, resource.name))
+        live = running.get(_placed(resource, settings))
         if live is None:
             continue
         status = live.body.get("status")
@@ -266,6 +266,12 @@ def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Set
         if entries:
             adopted.entries[vm] = entries
     return adopted
+
+
+def _placed(vm: Resource, settings: Settings) -> str:
+    """The name of *vm* with the namespace that it gets."""
+    namespace = vm.namespace or settings.namespace
+    return pins.name_of(vm.written._replace(namespace=namespace))
 
 
 def _unadopted(

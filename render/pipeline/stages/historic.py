@@ -1,6 +1,7 @@
 """Stages for what older APIs asked for: flavors, flavours, and the defaults of kubevirt.io/v1alpha1."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from render.apply import order as application
 from render.convert import flavors, v1alpha1
@@ -164,12 +165,16 @@ def fill_flavour(machine: Machine) -> None:
     if fragment is None:
         return
     draft = Draft(machine.spec.get("template") or {})
-    _leave_to_the_vm(draft, fragment)
-    for path in tuple(_fill(draft, fragment, ())):
-        field = (*machine.vmi_path, *path[1:])
-        index = definition.resource.index if definition.resource else None
-        source = ref_of(definition)
-        machine.provenance.append(Provenance(machine.resource.ref, field, source, ("spec",), index))
+    _leave_to_the_vm(draft, fragment.template)
+    filled = tuple(_fill(draft, fragment.template, ()))
+    index = definition.resource.index if definition.resource else None
+    machine.provenance += (
+        Provenance(
+            machine.resource.ref, (*machine.vmi_path, *path[1:]), ref_of(definition), source, index
+        )
+        for place in filled
+        for path, source in _sources(fragment, place)
+    )
     vm = Draft(machine.vm)
     vm.put(TEMPLATE, draft.tree)
     machine.vm = vm.tree
@@ -215,17 +220,30 @@ def _renamed(machine: Machine, kind_class: KindClass, name: str) -> list[Definit
     ]
 
 
-def _fragment(machine: Machine, definition: Definition) -> Tree | None:
-    """The template that *definition* makes of an empty one; None where it makes none."""
+class _Fragment(NamedTuple):
+    """The *template* that a flavour makes of an empty one, and the *sources* of its fields, where they have others."""
+
+    template: Tree
+    sources: dict[FieldPath, FieldPath]
+
+
+def _fragment(machine: Machine, definition: Definition) -> _Fragment | None:
+    """What *definition* makes of an empty template; None where it makes nothing."""
     if "Preset" in definition.kind:
-        return {"spec": {"domain": tree.get(definition.spec, "domain") or {}}}
+        return _Fragment({"spec": {"domain": tree.get(definition.spec, "domain") or {}}}, {})
     chosen = flavors.choose(definition.spec, "")
     if isinstance(chosen, str):
         machine.report(REVISION_UNFIT, _FLAVOUR, chosen)
         return None
     draft, rules = Draft({}), application.rules_for(definition.kind)
-    application.apply(draft, chosen, None, machine.context.release, rules)
-    return draft.tree
+    applied = application.apply(draft, chosen, None, machine.context.release, rules)
+    return _Fragment(draft.tree, {edit.path: edit.source for edit in applied.from_instancetype})
+
+
+def _sources(fragment: _Fragment, place: FieldPath) -> list[tuple[FieldPath, FieldPath]]:
+    """What *fragment* has at *place* and below, each with its source."""
+    found = [one for one in fragment.sources.items() if one[0][: len(place)] == place]
+    return found or [(place, place)]
 
 
 def _leave_to_the_vm(draft: Draft, fragment: Tree) -> None:

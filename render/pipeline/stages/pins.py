@@ -11,13 +11,13 @@ from render.diagnostics.codes import (
     PIN_MISSING,
 )
 from render.diagnostics.diagnostic import Severity, at
-from render.model import tree
+from render.model import naming, tree
 from render.model.catalogue import Definition, Key
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES, KindClass, class_of
 from render.model.resource import INSTANCETYPE as GROUP
-from render.model.resource import Resource, former, text_at
+from render.model.resource import Resource, ResourceRef, former, text_at
 from render.model.tree import Tree
 from render.pipeline.machine import TEMPLATE, Machine
 from render.revisions.hashes import Ref, content, content_hash, hashed_name
@@ -28,8 +28,7 @@ _ALWAYS_SET = ("model", "dedicatedCPUPlacement", "isolateEmulatorThread")
 
 def name_of(resource: Resource) -> str:
     """How a lock names the VM *resource*: as its manifest does, so that no setting changes it; one name a pool."""
-    name = resource.written.name
-    return f"{resource.namespace}/{name}" if resource.namespace else name
+    return naming.name_of(resource.written)
 
 
 def pin_of(machine: Machine) -> Pin | None:
@@ -40,7 +39,9 @@ def pin_of(machine: Machine) -> Pin | None:
     found = known.get(name_of(resource))
     if found is None:
         for _, namespace, name in former(resource.written):
-            found = found or known.get(f"{namespace}/{name}") or known.get(name)
+            ref = ResourceRef(resource.written.kind, namespace, name)
+            bare = ref._replace(namespace="")
+            found = found or known.get(naming.name_of(ref)) or known.get(naming.name_of(bare))
     return found
 
 
