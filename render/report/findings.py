@@ -82,17 +82,17 @@ def _order(found: Finding) -> tuple[str, int, int]:
 
 
 def worth_saying(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Leave out what only ``-v`` shows: notes on the reading, and repetitions of one note.
+    """Leave out what only ``-v`` shows: notes on the reading, and repetitions of one note about one place.
 
     This comes before any place is looked up, since every VM of a fleet may give the same note.
     """
     kept, said = [], set()
     for diagnostic in ordered(diagnostics):
         if diagnostic.severity is Severity.INFO:
-            repeated = (diagnostic.code, diagnostic.message) in said
-            if repeated or not codes.CODES[diagnostic.code].always_said:
+            note = (diagnostic.code, diagnostic.message, diagnostic.location)
+            if note in said or not codes.CODES[diagnostic.code].always_said:
                 continue
-            said.add((diagnostic.code, diagnostic.message))
+            said.add(note)
         kept.append(diagnostic)
     return kept
 

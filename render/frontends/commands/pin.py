@@ -314,7 +314,7 @@ def _row(move: PinMove) -> tuple[str, str, str]:
     if move.new.revision != move.old.revision:
         number = f"{move.old.revision} -> {number}"
     changes = _changes(move.old, move.new)
-    return move.vm, number, ", ".join(changes).replace("rendered", "manifest edited")
+    return move.vm, number, ", ".join(changes).replace("rendered", "renders to something else")
 
 
 def _resolve_all(asked: Request) -> Exit:

@@ -112,13 +112,13 @@ def _flavor(machine: Machine, given: Tree) -> Definition | None:
     if given.get("revisionName"):
         return _stored(machine, given, kind)
     scope = "" if kind == FLAVOR.cluster else machine.namespace
-    found = machine.context.catalogue.definitions.get(Key(kind, scope, name))
+    found = machine.context.catalogue.definition(Key(kind, scope, name))
     if found is None:
         machine.report(
             INSTANCETYPE_NOT_FOUND,
             (*_FLAVOR, "name") if name else _FLAVOR,
             f'Could not find flavor: {kind.lower()}s.{GROUP} "{name}" not found',
-            help=f"add the {kind} to the input",
+            help=f"add the {kind} to the input, or name the file or folder where it is: --catalog PATH",
         )
     return found
 
@@ -140,8 +140,19 @@ def fill_flavour(machine: Machine) -> None:
     name = tree.get(machine.vm, *_FLAVOUR)
     if name is None:
         return
+    if not name:
+        machine.report(
+            INVALID_MATCHER,
+            _FLAVOUR,
+            "the flavour has no name",
+            help=f"name a flavor, an instancetype or a preset, or remove {v1alpha1.FLAVOUR}",
+        )
+        return
     pinned = pins.use_flavour(machine, name, _FLAVOUR)
-    candidates = [pinned] if pinned else _candidates(machine, name)
+    candidates = _candidates(machine, name)
+    if pinned:
+        pins.report_other_meaning(machine, pinned, candidates, _FLAVOUR)
+        candidates = [pinned]
     if len(candidates) != 1:
         machine.report(
             INSTANCETYPE_NOT_FOUND,
@@ -152,7 +163,9 @@ def fill_flavour(machine: Machine) -> None:
             else f"flavour {name} is no flavor, no instancetype and no preset of namespace "
             f"{machine.namespace}",
             *(Related(f"{ref_of(one)} is one", place_in(one, ())) for one in candidates),
-            help="let one object have this name" if candidates else "add the object to the input",
+            help="let one object have this name"
+            if candidates
+            else "add the object to the input, or name the file or folder where it is: --catalog PATH",
         )
         return
     (definition,) = candidates
@@ -195,7 +208,7 @@ def _candidates(machine: Machine, name: str) -> list[Definition]:
     catalogue, namespace = machine.context.catalogue, machine.namespace
     for kind_class in (FLAVOR, INSTANCETYPE):
         keys = [Key(kind_class.namespaced, namespace, name), Key(kind_class.cluster, "", name)]
-        found = [catalogue.definitions[key] for key in keys if key in catalogue.definitions]
+        found = [one for one in map(catalogue.definition, keys) if one is not None]
         found = found or _renamed(machine, kind_class, name)
         if found:
             return found
