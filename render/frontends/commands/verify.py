@@ -40,16 +40,7 @@ def verify(asked: Request, work: Work) -> Exit:
         diagnostics = list(loaded.diagnostics)
         work.begin("verify", f"verifying {len(loaded.documents):,} objects")
         for resource in resources_of(loaded):
-            unserved = _unserved(resource)
-            if unserved is not None:
-                diagnostics.append(unserved)
-            elif (resource.group, resource.kind) in _HOLDERS:
-                diagnostics += _held(resource, tally, allow_matchers=asked.own["allow_matchers"])
-            elif definitions.is_machine(resource):
-                diagnostics += faults(resource, allow_matchers=asked.own["allow_matchers"])
-                tally[_state(resource), resource.kind] += 1
-            elif resource.kind in _TEMPLATES and _makes_machines(resource):
-                tally["", resource.kind] += 1
+            diagnostics += examined(resource, tally, allow_matchers=asked.own["allow_matchers"])
     work.begin("write", f"reporting {len(diagnostics):,} findings")
     if not loaded.documents and not asked.settings.allow_empty and not status(diagnostics):
         message = "no Kubernetes object in the input"
@@ -62,6 +53,22 @@ def verify(asked: Request, work: Work) -> Exit:
     return outcome(diagnostics, asked)
 
 
+def examined(
+    resource: Resource, tally: Counter[tuple[str, str]], *, allow_matchers: bool
+) -> Iterator[Diagnostic]:
+    """What is wrong with *resource*; a machine, and what holds some, is counted in *tally* by its state and kind."""
+    unserved = _unserved(resource)
+    if unserved is not None:
+        yield unserved
+    elif (resource.group, resource.kind) in _HOLDERS:
+        yield from _held(resource, tally, allow_matchers=allow_matchers)
+    elif definitions.is_machine(resource):
+        yield from _faults(resource, allow_matchers=allow_matchers)
+        tally[_state(resource), resource.kind] += 1
+    elif resource.kind in _TEMPLATES and _makes_machines(resource):
+        tally["", resource.kind] += 1
+
+
 def _held(
     resource: Resource, tally: Counter[tuple[str, str]], *, allow_matchers: bool
 ) -> Iterator[Diagnostic]:
@@ -71,7 +78,7 @@ def _held(
     machine = holders.machine_of(resource)
     tally[_state(machine), resource.kind] += 1
     if machine is not resource:
-        for found in faults(machine, allow_matchers=allow_matchers):
+        for found in _faults(machine, allow_matchers=allow_matchers):
             yield holders.relocated(resource, found)
 
 
@@ -123,7 +130,7 @@ def _counted(count: int, kind: str) -> str:
     return f"{count} {kind}{'' if count == 1 else 's'}"
 
 
-def faults(resource: Resource, *, allow_matchers: bool) -> Iterator[Diagnostic]:
+def _faults(resource: Resource, *, allow_matchers: bool) -> Iterator[Diagnostic]:
     """What is wrong with a machine that is about to be applied."""
     body = resource.body
     if outcomes.machine_kind(resource) in ("store", "runtime"):

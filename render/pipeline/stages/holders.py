@@ -49,6 +49,8 @@ class Holder(NamedTuple):
         )
 
 
+#: The stages write it out, or refuse it.
+_FLAVOR = "flavor"
 #: An empty list counts, unless a mutating webhook has dropped it.
 _UTILITY = ("spec", "template", "spec", "utilityVolumes")
 _NAMES = ("name", "namespace", "generateName")
@@ -129,7 +131,8 @@ def _decode(
     Nothing has filled in anything yet, and nothing was left out.
     """
     is_pool = holder.kind == "VirtualMachine"
-    body = {"spec": written["spec"] if is_pool else {"template": written}}
+    spec = {key: value for key, value in written["spec"].items() if key != _FLAVOR}
+    body = {"spec": spec if is_pool else {"template": written}}
     vm, problems = schemas.decode(body, "kubevirt.VirtualMachine", release)
     draft = Draft(vm)
     above = holder.template if is_pool else ()
