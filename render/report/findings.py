@@ -82,15 +82,17 @@ def _order(found: Finding) -> tuple[str, int, int]:
 
 
 def worth_saying(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Leave out what only ``-v`` shows: notes on the reading, and repetitions of one note about one place.
+    """Leave out what only ``-v`` shows: notes on the reading, and repetitions of one note.
 
     This comes before any place is looked up, since every VM of a fleet may give the same note.
     """
     kept, said = [], set()
     for diagnostic in ordered(diagnostics):
         if diagnostic.severity is Severity.INFO:
-            note = (diagnostic.code, diagnostic.message, diagnostic.location)
-            if note in said or not codes.CODES[diagnostic.code].always_said:
+            code = codes.CODES[diagnostic.code]
+            place = None if code.said_once else diagnostic.location
+            note = (diagnostic.code, diagnostic.message, place)
+            if note in said or not code.always_said:
                 continue
             said.add(note)
         kept.append(diagnostic)

@@ -61,7 +61,7 @@ def examined(
     if unserved is not None:
         yield unserved
     elif (resource.group, resource.kind) in _HOLDERS:
-        yield from _held(resource, tally, allow_matchers=allow_matchers)
+        yield from _replica_faults(resource, tally, allow_matchers=allow_matchers)
     elif definitions.is_machine(resource):
         yield from _faults(resource, allow_matchers=allow_matchers)
         tally[_state(resource), resource.kind] += 1
@@ -69,7 +69,7 @@ def examined(
         tally["", resource.kind] += 1
 
 
-def _held(
+def _replica_faults(
     resource: Resource, tally: Counter[tuple[str, str]], *, allow_matchers: bool
 ) -> Iterator[Diagnostic]:
     """What is wrong with what a pool or a replica set makes."""

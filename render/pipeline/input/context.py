@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from render.presets import Preset
 
 
-def context(
+def shared(
     resources: Sequence[Resource], loaded: Definitions, settings: Settings, *, traced: bool
 ) -> Context:
     """What every VM of the input shares."""

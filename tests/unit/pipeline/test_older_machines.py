@@ -9,7 +9,7 @@ from render import Rendered, Settings, render
 from render.model.resource import from_body
 from render.pipeline import outcomes, pinning
 from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, TRACES, LockRole, Verdict
-from render.revisions import lock as locks
+from render.revisions import lockfile
 from render.settings import Emit
 from render.yaml.reader import read
 
@@ -135,7 +135,7 @@ def lock_of(*texts: str) -> dict[str, Any]:
     resources = [from_body(body, index) for index, body in enumerate(bodies(*texts))]
     made = pinning.pin(resources, Settings())
     assert not [one for one in made.diagnostics if one.is_error]
-    return locks.document(made.lock)
+    return lockfile.document(made.lock)
 
 
 def codes(found: Rendered, *, errors: bool = False) -> list[str]:
@@ -544,11 +544,11 @@ def test_first_pin_goes_on_from_the_number_of_the_store(written: str, first: int
     resources = [from_body(body, index) for index, body in enumerate(bodies(text, BIG))]
     lock = pinning.pin(resources, Settings()).lock
     assert lock.pins["vm"].revision == first
-    found = rendered(text, BIG, lock=locks.document(lock))
+    found = rendered(text, BIG, lock=lockfile.document(lock))
     (body,) = found.resources
     assert body["metadata"]["annotations"]["virt-render.dev/revision"] == str(first)
     assert ("VR619" in codes(found)) is (first != 15)
-    later = locks.document(lock._replace(pins={"vm": lock.pins["vm"]._replace(revision=16)}))
+    later = lockfile.document(lock._replace(pins={"vm": lock.pins["vm"]._replace(revision=16)}))
     said = [
         one.message for one in rendered(text, BIG, lock=later).diagnostics if one.code == "VR619"
     ]
