@@ -138,9 +138,12 @@ def test_what_runs_is_adopted_for_the_vm_alone(tmp_path: Path) -> None:
         },
         "data": BIGGER,
     }
-    live = documents((repository.folder / "web.yaml").read_text())[1]
+    pool_, live = documents((repository.folder / "web.yaml").read_text())
     live["status"] = {"instancetypeRef": {"controllerRevisionRef": {"name": "web-1"}}}
     dump = tmp_path / "dump.txt"
-    dump.write_text(writer.write([live, revision]))
-    repository.fine("pin", "--from", str(dump))
+    dump.write_text(writer.write([pool_, live, revision]))
+    done = repository.run("pin", "--from", str(dump))
+    assert done.returncode == 0, done.stderr
+    assert "dump.txt:" in done.stderr
+    assert "VirtualMachinePool shop/web: a pool records no revisions" in done.stderr
     assert memories(repository) == {"VirtualMachinePool": "2Gi", "VirtualMachine": "4Gi"}
