@@ -355,7 +355,7 @@ def catalogue(release: str) -> dict[str, Any]:
 
 
 def gates(release: str) -> dict[str, list[str]]:
-    """The feature gates that *release* registers by their state, as `render.model.gates` reads them."""
+    """The feature gates that *release* registers by their state, as `render.model.cluster.gates` reads them."""
     states = {name: gate["state"] for name, gate in data(release, "gates")["gates"].items()}
     return {
         state: sorted(name for name in states if states[name] == state)

@@ -7,7 +7,8 @@ defaults; an explicit zero value cannot be told from an absent one there, and so
 from functools import cache
 from typing import Any, NamedTuple
 
-from render.model import gates, tree
+from render.model import tree
+from render.model.cluster import gates
 from render.model.fieldpath import FieldPath
 from render.model.release import RELEASES, Version, row, version
 from render.model.resource import text_at

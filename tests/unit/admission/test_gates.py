@@ -9,7 +9,7 @@ import pytest
 from render import Settings, render
 from render.admission import order
 from render.admission.checks import Check
-from render.model import gates
+from render.model.cluster import gates
 from render.model.cluster_config import from_kubevirt
 from render.model.release import NEWEST, VERSIONS, Windowed, minor, version
 from tests.support.refusals import Json, names
