@@ -15,6 +15,7 @@ from render.frontends.request.options import (
     DIFF_FORMAT,
     DRY_RUN,
     EXIT_CODE,
+    EXPLAIN,
     EXPLAIN_FORMAT,
     FAIL_ON,
     FILES,
@@ -118,7 +119,7 @@ _ROWS: tuple[Command, ...] = (
         one the current folder. Findings go to standard error; with an error among them nothing is printed.
         """,
         (_PATHS,),
-        (OUTPUT, SET, *OPTIONS, *HOST_OPTIONS, *_REPORTING, *_COMMON),
+        (OUTPUT, SET, EXPLAIN, *OPTIONS, *HOST_OPTIONS, *_REPORTING, *_COMMON),
         by_machine=True,
     ),
     Command(
@@ -279,8 +280,8 @@ _ROWS: tuple[Command, ...] = (
         "commands.explain:explain",
         """Say who decided the fields of VM as it starts: the VM, an instancetype, a preference, a preset, a setting.
 
-        Each with its value, and the file and line where it was decided. FIELD is one of the VirtualMachineInstance, and
-        means all below it. What nothing of the input decides is KubeVirt's default, or follows from other fields.
+        Each with its value, and the file and line where it was decided; below it who wanted it otherwise and lost. FIELD
+        is one of the VirtualMachineInstance, and means all below it. What nothing of the input decides is KubeVirt's default, or follows from other fields.
         """,
         (_VM, Argument("paths", "[FIELD] [PATH]", many=True)),
         (EXPLAIN_FORMAT, *OPTIONS, *HOST_OPTIONS, CONFIG, VERBOSE),
