@@ -41,7 +41,7 @@ def input_of(loaded: Documents, around: Sequence[Document], limits: Limits) -> I
     for document in around:
         loaded.data.note(document.origin.file, limits.file_bytes)
     origins = [document.origin for document in (*loaded.documents, *around)]
-    places = Sources(origins, loaded.data, loaded.blame)
+    places = Sources(origins, loaded.data, loaded.blame, quotes=False)
     return Input(places, [document.body for document in loaded.documents], loaded.before)
 
 

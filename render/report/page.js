@@ -63,6 +63,6 @@ const rows = Array.isArray(page) ? page : page.rows;
   });
 
   addEventListener("beforeprint", () => {
-    for (const one of document.querySelectorAll("details")) one.open = true;
+    for (const one of document.querySelectorAll("details:not([data-fields])")) one.open = true;
   });
 })();

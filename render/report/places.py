@@ -32,17 +32,20 @@ class Sources:
 
     *origins*: by input index; *data*: the bytes of the files, by the name that origins use. An origin whose
     file is not in *data* (it came through kustomize, say) gives a place without a line. *blame* knows who else wrote a
-    field of an object: file, line and column.
+    field of an object: file, line and column. *quotes*: whether a place has what may be shown of its line.
     """
 
-    __slots__ = ("_blame", "_data", "_lines", "_origins")
+    __slots__ = ("_blame", "_data", "_lines", "_origins", "_quotes")
 
     def __init__(
         self,
         origins: Sequence[Origin | None] = (),
         data: Mapping[str, bytes] | None = None,
         blame: Callable[[int, FieldPath], tuple[str, int, int] | None] | None = None,
+        *,
+        quotes: bool = True,
     ) -> None:
+        self._quotes = quotes
         self._origins = origins
         self._blame = blame
         self._data = data or {}
@@ -95,7 +98,7 @@ class Sources:
 
     def _excerpt(self, file: str, line: int, column: int) -> "Excerpt":
         """What to show of *line*, without what is secret in it."""
-        if not line or file not in self._data:
+        if not line or not self._quotes or file not in self._data:
             return "", 0
         if file not in self._lines:
             from render.yaml.excerpts import Excerpts

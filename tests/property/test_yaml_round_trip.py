@@ -45,7 +45,12 @@ def test_what_is_written_is_read_back(body: dict[str, Any]) -> None:
 @given(TREES, st.text(st.characters(blacklist_categories=("C", "Z")), min_size=1))
 def test_comments_change_nothing(body: dict[str, Any], text: str) -> None:
     said: list[FieldPath] = []
-    written = commented(body, lambda path: said.append(path) or text)  # type: ignore[func-returns-value]
+
+    def comment(path: FieldPath) -> str:
+        said.append(path)
+        return text
+
+    written = commented(body, comment)
     found = read(written.encode(), "f")
     assert found.diagnostics == []
     assert [document.body for document in found.documents] == [body]

@@ -1,0 +1,111 @@
+"""``virt-render report``: the VMs of a repository as one HTML page."""
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity
+from render.diagnostics.exits import Exit
+from render.diff.sizes import size_of
+from render.frontends.progress import Work, in_words
+from render.frontends.reporting import findings_of, hand_over, refuse
+from render.frontends.request.request import Request
+from render.frontends.session import beside, load_each, render_loaded, rendering
+from render.manifests.neighbours import Neighbours
+from render.manifests.sources import Documents
+from render.model.release import minor
+from render.model.resource import ResourceRef
+from render.model.tree import Tree
+from render.pipeline import deciders
+from render.pipeline.machine import Machine
+from render.pipeline.stages import stamping
+from render.report import extras
+from render.report.deciders import Input, input_of
+from render.report.extras import MissingExtraError
+from render.report.findings import Finding, merge
+from render.report.fleet.machines import Fleet, FleetMachine, Wording
+from render.system.streams import standard_input
+
+
+def report(asked: Request, work: Work) -> Exit:
+    """Write the page; what is wrong with a VM stands in it."""
+    try:
+        page = extras.load("render.report.fleet.html", "the page")
+    except MissingExtraError as missing:
+        cure = "pip install 'virt-render[html]'"
+        return refuse([codes.USAGE.at(Location(), str(missing), help=cure)], asked)
+    with work.shown():
+        fleet = _fleet(asked, work)
+    work.begin("write", f"writing about {len(fleet.machines):,} VMs")
+    return hand_over(page.report(fleet), asked)
+
+
+def _fleet(asked: Request, work: Work) -> Fleet:
+    """Everything below the paths, each kustomization by itself."""
+    paths = asked.paths or (".",)
+    work.begin("read", f"reading {in_words(paths)}")
+    inputs = load_each(paths, asked, work, standard_input())
+    neighbours = Neighbours(inputs, asked.layout.shared)
+    wording = Wording()
+    machines: list[FleetMachine] = []
+    findings: list[Finding] = []
+    for loaded in inputs:
+        there = beside(asked, loaded, neighbours)
+        work.begin("render", rendering(loaded))
+        part = loaded.folder if loaded.is_built else ""
+        found, others = _part(loaded, there, part, wording)
+        machines += found
+        findings += others
+    return Fleet(machines, wording, merge(findings))
+
+
+def _part(
+    loaded: Documents, asked: Request, part: str, wording: Wording
+) -> tuple[list[FleetMachine], list[Finding]]:
+    """The VMs of *loaded*, and what is found about anything else there."""
+    settings = asked.settings._replace(emit="vmi", stored=False)
+    asked = asked._replace(settings=settings)
+    given = input_of(loaded, asked.around, asked.limits)
+    machines: list[FleetMachine] = []
+
+    def note(machine: Machine, body: Tree) -> None:
+        machines.append(_machine(machine, body, part, wording, given))
+
+    _, diagnostics = render_loaded(loaded, asked, _forget, note)
+    findings = findings_of(loaded, filter(_counts, diagnostics), asked)
+    by_machine: dict[ResourceRef, list[Finding]] = {one.resource: [] for one in machines}
+    others: list[Finding] = []
+    for found in findings:
+        resource = found.diagnostic.resource
+        its = by_machine.get(resource) if resource else None
+        (others if its is None else its).append(found)
+    return [
+        one._replace(findings=tuple(merge(by_machine[one.resource]))) for one in machines
+    ], others
+
+
+def _forget(_body: Tree, _source: int | None) -> None:
+    """Nobody wants the objects."""
+
+
+def _counts(one: Diagnostic) -> bool:
+    return one.severity is not Severity.INFO
+
+
+def _machine(
+    machine: Machine, body: Tree, part: str, wording: Wording, given: Input
+) -> FleetMachine:
+    resource = machine.resource
+    place = given.places.unpatched(Location(resource.ref, ("metadata",), resource.index))
+    release = minor(machine.context.release)
+    if machine.failed:
+        return FleetMachine(part, resource.ref, place, None, release)
+    decisions = deciders.decisions(machine, body)
+    name = machine.instancetype.name if machine.instancetype else ""
+    return FleetMachine(
+        part,
+        resource.ref,
+        place,
+        size_of(body, name),
+        release,
+        stamping.refs(machine),
+        tuple(sorted(machine.pinned)),
+        wording.add(decisions, given, resource.ref, place),
+    )
