@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from render import presets, rules
 from render.apply import preference
 from render.apply.preference.interfaces import BINDINGS
-from render.defaults import vmi as vmi_defaults
+from render.defaults.vmi import fill_vmi
 from render.diagnostics import secrets
 from render.diagnostics.diagnostic import Diagnostic
 from render.model import tree
@@ -151,7 +151,7 @@ class _Judge:
 
     def _given(self, path: FieldPath) -> tuple[Any, FieldPath]:
         """What the VM itself says of *path* of the VMI, and where."""
-        given = self.machine.given
+        given = self.machine.decoded
         place = path if path[0] == "metadata" and path[-1] in _IDENTITY else (*self.own, *path)
         value = tree.get(given, *place)
         if value is not None:
@@ -222,14 +222,14 @@ class _Judge:
             for edit in self._edits(definition.spec, place):
                 if (edit.path, edit.source) in known or _is_section(edit, definition.spec):
                     continue
-                wish = _instead(edit, place, self.machine.template)
+                wish = _instead(edit, place, self.machine.vmi)
                 if wish is not None:
                     yield place, wish
                     break
 
     def _occupied(self) -> Iterator[FieldPath]:
         """The places that the VM or its instancetype has and a preference might have written."""
-        given = tree.get(self.machine.given, *self.own) or {}
+        given = tree.get(self.machine.decoded, *self.own) or {}
         decided = (
             edit.path
             for one in self.machine.decided
@@ -237,11 +237,11 @@ class _Judge:
             for edit in one.edits
         )
         for path in dict.fromkeys((*_nodes(given), *decided)):
-            if _is_preferable(path) and tree.get(self.machine.template, *path) is not None:
+            if _is_preferable(path) and tree.get(self.machine.vmi, *path) is not None:
                 yield path
 
     def _edits(self, spec: Tree, without: FieldPath | None) -> Iterable[Edit]:
-        draft = Draft(self.machine.template)
+        draft = Draft(self.machine.vmi)
         if without is not None:
             draft.remove(without)
         return rules.run(preference.RULES, spec, draft, self.machine.context.release).edits
@@ -252,9 +252,9 @@ class _Judge:
         source = context.config_source
         if source is None or not any(path[: len(field)] == field for field, _ in DECIDED):
             return
-        draft = Draft(self.machine.template)
+        draft = Draft(self.machine.vmi)
         draft.remove(path)
-        vmi_defaults.fill(draft, context.config, context.release)
+        fill_vmi(draft, context.config, context.release)
         wanted = draft.get(*path)
         architecture = draft.get("spec", "architecture") or "amd64"
         setting = source.deciding(path, wanted, architecture)

@@ -39,7 +39,7 @@ class Input(NamedTuple):
 def input_of(loaded: Documents, around: Sequence[Document], limits: Limits) -> Input:
     """*loaded*, with the documents *around* it that a rendering was given too, whose files are read within *limits*."""
     for document in around:
-        loaded.data.note(document.origin.file, limits.file_bytes)
+        loaded.data.add_file(document.origin.file, limits.file_bytes)
     origins = [document.origin for document in (*loaded.documents, *around)]
     places = Sources(origins, loaded.data, loaded.blame, quotes=False)
     return Input(places, [document.body for document in loaded.documents], loaded.before)

@@ -30,11 +30,11 @@ def build(asked: Request, work: Work) -> Exit:
     machines: _Machines = []
     with work.shown():
         loaded = load(asked, work, standard_input())
-        take = None if asked.output or explains else _into(texts, loaded)
-        note = (lambda machine, body: machines.append((machine, body))) if explains else None
-        work.made = texts
+        append = None if asked.output or explains else _into(texts, loaded)
+        observe = (lambda machine, body: machines.append((machine, body))) if explains else None
+        work.rendered = texts
         work.begin("render", rendering(loaded))
-        rendered, diagnostics = render_loaded(loaded, asked, take, note)
+        rendered, diagnostics = render_loaded(loaded, asked, append, observe)
     work.begin("write", f"reporting {len(diagnostics):,} findings")
     outcome = Exit.OK
     if diagnostics or asked.format != "text" or asked.reports or asked.verbose or os.isatty(STDERR):
@@ -88,10 +88,10 @@ def _commented(
 def _into(texts: list[str], loaded: Documents) -> Callable[[Tree, int | None], None]:
     """What puts the text of each resource into *texts*: it is a sixth of the tree, of which there is then only one."""
 
-    def take(body: Tree, source: int | None) -> None:
+    def append(body: Tree, source: int | None) -> None:
         texts.append(writer.write([content(loaded, body, source)]))
 
-    return take
+    return append
 
 
 def _save(
@@ -119,5 +119,5 @@ def _print(loaded: Documents, texts: Iterable[str], asked: Request) -> Exit:
 def _failed(loaded: Documents, faults: list[Diagnostic], asked: Request) -> Exit:
     from render.frontends import reporting
 
-    reporting.tell(reporting.findings_of(loaded, faults, asked), asked)
+    reporting.print_findings(reporting.findings_of(loaded, faults, asked), asked)
     return status(faults)

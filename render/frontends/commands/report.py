@@ -7,7 +7,7 @@ from render.diff.sizes import size_of
 from render.frontends.progress import Work, in_words
 from render.frontends.reporting import findings_of, hand_over, refuse
 from render.frontends.request.request import Request
-from render.frontends.session import beside, load_each, render_loaded, rendering
+from render.frontends.session import load_each, render_loaded, rendering, with_neighbours
 from render.manifests.neighbours import Neighbours
 from render.manifests.sources import Documents
 from render.model.release import minor
@@ -47,7 +47,7 @@ def _fleet(asked: Request, work: Work) -> Fleet:
     machines: list[FleetMachine] = []
     findings: list[Finding] = []
     for loaded in inputs:
-        there = beside(asked, loaded, neighbours)
+        there = with_neighbours(asked, loaded, neighbours)
         work.begin("render", rendering(loaded))
         part = loaded.folder if loaded.is_built else ""
         found, others = _part(loaded, there, part, wording)
@@ -65,10 +65,10 @@ def _part(
     given = input_of(loaded, asked.around, asked.limits)
     machines: list[FleetMachine] = []
 
-    def note(machine: Machine, body: Tree) -> None:
+    def observe(machine: Machine, body: Tree) -> None:
         machines.append(_machine(machine, body, part, wording, given))
 
-    _, diagnostics = render_loaded(loaded, asked, _forget, note)
+    _, diagnostics = render_loaded(loaded, asked, _forget, observe)
     findings = findings_of(loaded, filter(_counts, diagnostics), asked)
     by_machine: dict[ResourceRef, list[Finding]] = {one.resource: [] for one in machines}
     others: list[Finding] = []

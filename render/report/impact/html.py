@@ -5,7 +5,7 @@ from typing import Any
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     MEANINGS,
-    Entry,
+    MachineEntry,
     Review,
     Totals,
     by_instancetype,
@@ -47,7 +47,7 @@ def report(review: Review, _: ImpactStyle) -> str:
     )
 
 
-def _rows(found: list[Entry]) -> list[list[Any]]:
+def _rows(found: list[MachineEntry]) -> list[list[Any]]:
     """What the script sorts and filters by, a row a VM."""
     rows: list[list[Any]] = []
     for part, machine in found:
@@ -73,7 +73,7 @@ def _totals(totals: Totals) -> list[tuple[str, str]]:
     ]
 
 
-def _machine(entry: Entry) -> dict[str, Any]:
+def _machine(entry: MachineEntry) -> dict[str, Any]:
     part, machine = entry
     before, after = machine.sizes
     one, other = before or after, after or before
