@@ -1,5 +1,7 @@
 """``virt-render report``: the VMs of a repository as one HTML page."""
 
+from collections.abc import Sequence
+
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.diagnostics.exits import Exit
@@ -7,13 +9,20 @@ from render.diff.sizes import size_of
 from render.frontends.progress import Work, in_words
 from render.frontends.reporting import findings_of, hand_over, refuse
 from render.frontends.request.request import Request
-from render.frontends.session import load_each, render_loaded, rendering, with_neighbours
+from render.frontends.session import (
+    load_each,
+    render_loaded,
+    rendering,
+    resources_of,
+    with_neighbours,
+)
 from render.manifests.neighbours import Neighbours
 from render.manifests.sources import Documents
 from render.model.release import minor
-from render.model.resource import ResourceRef
+from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import deciders
+from render.pipeline.input import definitions
 from render.pipeline.machine import Machine
 from render.pipeline.stages import stamping
 from render.report import extras
@@ -21,6 +30,7 @@ from render.report.deciders import Input, input_of
 from render.report.extras import MissingExtraError
 from render.report.findings import Finding, merge
 from render.report.fleet.machines import Fleet, FleetMachine, Wording
+from render.report.places import Place
 from render.system.streams import standard_input
 
 
@@ -69,6 +79,7 @@ def _part(
         machines.append(_machine(machine, body, part, wording, given))
 
     _, diagnostics = render_loaded(loaded, asked, _forget, observe)
+    machines += _refused(loaded, machines, part, given)
     findings = findings_of(loaded, filter(_counts, diagnostics), asked)
     by_machine: dict[ResourceRef, list[Finding]] = {one.resource: [] for one in machines}
     others: list[Finding] = []
@@ -79,6 +90,24 @@ def _part(
     return [
         one._replace(findings=tuple(merge(by_machine[one.resource]))) for one in machines
     ], others
+
+
+def _refused(
+    loaded: Documents, known: Sequence[FleetMachine], part: str, given: Input
+) -> list[FleetMachine]:
+    """The VMs of *loaded* whose manifests are refused, so that they are none of the *known* ones."""
+    resources = filter(definitions.is_machine, resources_of(loaded))
+    seen = {one.resource for one in known}
+    release = next((one.release for one in known), "")
+    return [
+        FleetMachine(part, one.ref, _beginning(one, given), None, release)
+        for one in resources
+        if one.ref not in seen
+    ]
+
+
+def _beginning(resource: Resource, given: Input) -> Place:
+    return given.places.unpatched(Location(resource.ref, ("metadata",), resource.index))
 
 
 def _forget(_body: Tree, _source: int | None) -> None:
@@ -93,7 +122,7 @@ def _machine(
     machine: Machine, body: Tree, part: str, wording: Wording, given: Input
 ) -> FleetMachine:
     resource = machine.resource
-    place = given.places.unpatched(Location(resource.ref, ("metadata",), resource.index))
+    place = _beginning(resource, given)
     release = minor(machine.context.release)
     if machine.failed:
         return FleetMachine(part, resource.ref, place, None, release)
