@@ -116,7 +116,7 @@ def _finding(one: Finding) -> dict[str, str]:
     return {
         "severity": one.diagnostic.severity.value,
         "title": one.title,
-        "text": f"{one.text}: {one.diagnostic.message}" if one.text else one.diagnostic.message,
+        "text": one.text,
         "place": str(one.place) if one.place.file else "",
     }
 
