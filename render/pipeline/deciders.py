@@ -36,7 +36,7 @@ _EXCLUSIVE = (
     frozenset({"utc", "timezone"}),
     frozenset(BINDINGS),
 )
-_IDENTITY = ("name", "generateName", "namespace")
+_IDENTITIES = tuple(("metadata", step) for step in ("name", "generateName", "namespace"))
 _DOMAIN = ("spec", "domain")
 
 
@@ -120,8 +120,8 @@ class _Judge:
             by = None
         if by is None:
             return self._vm(shown, written) if given is not None else Contender(shown, "kubevirt")
-        _, one = by
-        return self._contender(shown, one)
+        field, one = by
+        return self._contender(shown, one, path[len(field) :])
 
     def losers(self, path: FieldPath, value: Any, winner: Contender) -> tuple[Contender, ...]:
         """Who wanted *path* to be anything but *value*, in the order in which they would have it."""
@@ -147,12 +147,16 @@ class _Judge:
 
     def _vm(self, shown: Any, written: FieldPath) -> Contender:
         resource = self.machine.resource
-        return Contender(shown, "vm", resource.ref, (*self.above, *written), resource.index)
+        if resource.holder is not None and written in _IDENTITIES:
+            written = ("metadata", "namespace" if written[-1] == "namespace" else "name")
+        else:
+            written = (*self.above, *written)
+        return Contender(shown, "vm", resource.ref, written, resource.index)
 
     def _given(self, path: FieldPath) -> tuple[Any, FieldPath]:
         """What the VM itself says of *path* of the VMI, and where."""
         given = self.machine.decoded
-        place = path if path[0] == "metadata" and path[-1] in _IDENTITY else (*self.own, *path)
+        place = path if path in _IDENTITIES else (*self.own, *path)
         value = tree.get(given, *place)
         if value is not None:
             return value, place
@@ -177,13 +181,28 @@ class _Judge:
         is_item = any(isinstance(step, int) for step in path[len(field) :])
         return same and (bool(one.decider) or is_item)
 
-    def _contender(self, shown: Any, one: Provenance) -> Contender:
+    def _contender(self, shown: Any, one: Provenance, rest: FieldPath) -> Contender:
+        """Who wrote *one*, and *rest* as part of that."""
         if one.source is None:
             return Contender(shown, "kubevirt")
         if one.decider:
             return Contender(shown, "cluster", one.source, one.source_field, one.position)
-        inside = attribution.field_in(one.source, one.source_field)
+        written = one.source_field
+        if rest and any(
+            tree.get(spec, *written, *rest) is not None for spec in self._specs(one.source)
+        ):
+            written = (*written, *rest)
+        inside = attribution.field_in(one.source, written)
         return Contender(shown, self._kind(one.source), one.source, inside, one.position)
+
+    def _specs(self, ref: ResourceRef) -> Iterator[Tree]:
+        """What `Provenance.source_field` is a path in, of the object *ref*."""
+        for definition in (self.machine.instancetype, self.machine.preference):
+            if definition is not None and ref_of(definition) == ref:
+                yield definition.spec
+        for preset in self.machine.merged:
+            if preset.resource.ref == ref:
+                yield {"spec": preset.spec}
 
     def _kind(self, ref: ResourceRef) -> Decider:
         machine = self.machine

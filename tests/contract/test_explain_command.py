@@ -214,6 +214,77 @@ def test_a_setting_and_a_preset_decide(repository: Repository) -> None:
     assert deciders["spec.evictionStrategy"] == "cluster"
     assert found["spec.evictionStrategy"]["source"]["file"] == "cluster.yaml"
     assert deciders["spec.domain.cpu.model"] == "preset"
+    assert found["spec.domain.cpu.model"]["source"]["field"] == "spec.domain.cpu.model"
+
+
+POOL = """\
+apiVersion: pool.kubevirt.io/v1beta1
+kind: VirtualMachinePool
+metadata:
+  name: many
+  namespace: prod
+spec:
+  replicas: 2
+  selector:
+    matchLabels:
+      a: b
+  virtualMachineTemplate:
+    metadata:
+      labels:
+        a: b
+    spec:
+      runStrategy: Always
+      instancetype:
+        kind: VirtualMachineInstancetype
+        name: small
+      template:
+        metadata:
+          labels:
+            a: b
+        spec:
+          domain:
+            devices: {}
+            ioThreadsPolicy: auto
+"""
+BARE = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstance
+metadata:
+  name: bare
+  namespace: prod
+  labels:
+    tier: quiet
+spec:
+  domain:
+    devices: {}
+    ioThreadsPolicy: auto
+    memory:
+      guest: 1Gi
+"""
+
+
+def test_of_a_pool_the_template_decides(repository: Repository) -> None:
+    repository.write("pool.yaml", POOL)
+    found = {
+        field: (one["decider"], one["source"] and (one["source"]["field"], one["source"]["line"]))
+        for field, one in fields(repository, "many").items()
+    }
+    policy = "spec.virtualMachineTemplate.spec.template.spec.domain.ioThreadsPolicy"
+    assert found["spec.domain.ioThreadsPolicy"] == ("vm", (policy, 27))
+    assert found["spec.domain.memory.guest"] == ("instancetype", ("spec.memory.guest", 10))
+    assert found["metadata.name"] == ("vm", ("metadata.name", 4))
+    assert found["spec.domain.cpu.model"] == ("kubevirt", None)
+
+
+def test_a_preset_loses_to_a_bare_instance(repository: Repository) -> None:
+    repository.write("bare.yaml", BARE)
+    repository.write("preset.yaml", THREADS_PRESET)
+    found = fields(
+        repository, "bare", "spec.domain.ioThreadsPolicy", "--preset-conflicts", "override"
+    )
+    policy = found["spec.domain.ioThreadsPolicy"]
+    assert (policy["decider"], policy["source"]["line"]) == ("vm", 11)
+    assert _loser(policy) == ("shared", "preset", "preset.yaml", 12)
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
