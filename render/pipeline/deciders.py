@@ -19,14 +19,14 @@ from render.model import tree
 from render.model.cluster_config import DECIDED
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
-from render.model.kinds import KIND_CLASSES
+from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES
 from render.model.provenance import HIDDEN, Contender, Decider, Decision, Provenance
 from render.model.release import Windowed
 from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import attribution, order
 from render.pipeline.machine import TEMPLATE, Machine, place_in, ref_of
-from render.pipeline.stages import holders
+from render.pipeline.stages import emit, holders
 from render.rules import Edit
 from render.settings import Settings
 
@@ -50,19 +50,25 @@ class Explained(NamedTuple):
 
 def explain(resources: Sequence[Resource], settings: Settings) -> list[Explained]:
     """Each VM of *resources*, as it starts with its definitions."""
-    found: list[tuple[Machine, Tree]] = []
-    plain = settings._replace(emit="vmi", stored=False)
+    found: list[Machine] = []
     rendered = order.run(
-        resources, plain, lambda machine, body: found.append((machine, body)), traced=True
+        resources, explaining(settings), lambda machine, _: found.append(machine), traced=True
     )
     return [
         Explained(
             one.resource.ref,
-            () if one.failed else tuple(decisions(one, body)),
+            () if one.failed else tuple(decisions(one, emit.vmi(one))),
             tuple(each for each in rendered.diagnostics if each.resource == one.resource.ref),
         )
-        for one, body in found
+        for one in found
     ]
+
+
+def explaining(settings: Settings) -> Settings:
+    """*settings* with the mode that of all modes knows every machine that starts, and leaves out no default."""
+    return settings._replace(
+        emit="vm", stored=False, defaults="cluster", firmware_uuid="none", annotations=False
+    )
 
 
 def decisions(machine: Machine, vmi: Tree) -> Iterator[Decision]:
@@ -97,17 +103,16 @@ class _Judge:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         holder = machine.resource.holder
-        #: Where the object of the input has what the machine calls its own.
-        self.above = holders.template_of(holder) if holder else ()
-        own = () if machine.is_bare else TEMPLATE
-        self.prefix: FieldPath = (*self.above, *own)
-        self.own = own
+        #: Where a pool or a replica set has what it makes.
+        self.holding = holders.template_of(holder) if holder else ()
+        #: Where the machine has metadata and spec of the VMI.
+        self.own = () if machine.is_bare_today else TEMPLATE
         self.writes: dict[FieldPath, Provenance] = {}
         for one in machine.provenance:
-            if one.field[: len(self.prefix)] == self.prefix:
-                field = one.field[len(self.prefix) :]
-                self.writes.pop(field, None)  # the last one counts, and stands last
-                self.writes[field] = one
+            field = one.field[len(self.holding) :]
+            field = field[len(TEMPLATE) :] if field[: len(TEMPLATE)] == TEMPLATE else field
+            self.writes.pop(field, None)  # the last one counts, and stands last
+            self.writes[field] = one
         self.order = {field: number for number, field in enumerate(self.writes)}
         self.wishes = dict(self._preferred())
 
@@ -150,7 +155,7 @@ class _Judge:
         if resource.holder is not None and written in _IDENTITIES:
             written = ("metadata", "namespace" if written[-1] == "namespace" else "name")
         else:
-            written = (*self.above, *written)
+            written = (*self.holding, *written)
         return Contender(shown, "vm", resource.ref, written, resource.index)
 
     def _given(self, path: FieldPath) -> tuple[Any, FieldPath]:
@@ -159,12 +164,15 @@ class _Judge:
         place = path if path in _IDENTITIES else (*self.own, *path)
         value = tree.get(given, *place)
         if value is not None:
-            return value, place
+            inside = () if self.machine.is_bare else TEMPLATE
+            return value, place if path in _IDENTITIES else (*inside, *path)
         for kind_class in KIND_CLASSES:
             matcher: Tree | None = self.machine.spec.get(kind_class.word)
             annotation = matcher and kind_class.annotation_for(matcher.get("kind", ""))
             if annotation and path == ("metadata", "annotations", annotation):
-                return matcher and matcher.get("name"), ("spec", kind_class.word, "name")
+                is_flavor = kind_class is INSTANCETYPE and self.machine.flavor is not None
+                word = FLAVOR.word if is_flavor else kind_class.word
+                return matcher and matcher.get("name"), ("spec", word, "name")
         return None, ()
 
     def _write(self, path: FieldPath) -> tuple[FieldPath, Provenance] | None:
@@ -197,7 +205,8 @@ class _Judge:
 
     def _specs(self, ref: ResourceRef) -> Iterator[Tree]:
         """What `Provenance.source_field` is a path in, of the object *ref*."""
-        for definition in (self.machine.instancetype, self.machine.preference):
+        machine = self.machine
+        for definition in (machine.instancetype, machine.preference, machine.flavor):
             if definition is not None and ref_of(definition) == ref:
                 yield definition.spec
         for preset in self.machine.merged:
@@ -205,14 +214,11 @@ class _Judge:
                 yield {"spec": preset.spec}
 
     def _kind(self, ref: ResourceRef) -> Decider:
-        machine = self.machine
-        for definition, kind in (
-            (machine.instancetype, "instancetype"),
-            (machine.preference, "preference"),
-        ):
-            if definition is not None and ref_of(definition) == ref:
-                return "instancetype" if kind == "instancetype" else "preference"
-        return "preset" if ref.kind.endswith("Preset") else "flavor"
+        if ref.kind.endswith(("Preset", "Flavor")):
+            return "preset" if ref.kind.endswith("Preset") else "flavor"
+        definition = self.machine.preference
+        is_preference = definition is not None and ref_of(definition) == ref
+        return "preference" if is_preference else "instancetype"
 
     def _wishes(self, path: FieldPath, value: Any) -> Iterator[Contender]:
         """What the preference would make of *path*."""

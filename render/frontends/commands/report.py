@@ -24,7 +24,7 @@ from render.model.tree import Tree
 from render.pipeline import deciders
 from render.pipeline.input import definitions
 from render.pipeline.machine import Machine
-from render.pipeline.stages import stamping
+from render.pipeline.stages import emit, stamping
 from render.report import extras
 from render.report.deciders import Input, input_of
 from render.report.extras import MissingExtraError
@@ -70,13 +70,12 @@ def _part(
     loaded: Documents, asked: Request, part: str, wording: Wording
 ) -> tuple[list[FleetMachine], list[Finding]]:
     """The VMs of *loaded*, and what is found about anything else there."""
-    settings = asked.settings._replace(emit="vmi", stored=False)
-    asked = asked._replace(settings=settings)
+    asked = asked._replace(settings=deciders.explaining(asked.settings))
     given = input_of(loaded, asked.around, asked.limits)
     machines: list[FleetMachine] = []
 
-    def observe(machine: Machine, body: Tree) -> None:
-        machines.append(_machine(machine, body, part, wording, given))
+    def observe(machine: Machine, _: Tree) -> None:
+        machines.append(_machine(machine, part, wording, given))
 
     _, diagnostics = render_loaded(loaded, asked, _forget, observe)
     machines += _refused(loaded, machines, part, given)
@@ -118,14 +117,13 @@ def _counts(one: Diagnostic) -> bool:
     return one.severity is not Severity.INFO
 
 
-def _machine(
-    machine: Machine, body: Tree, part: str, wording: Wording, given: Input
-) -> FleetMachine:
+def _machine(machine: Machine, part: str, wording: Wording, given: Input) -> FleetMachine:
     resource = machine.resource
     place = _beginning(resource, given)
     release = minor(machine.context.release)
     if machine.failed:
         return FleetMachine(part, resource.ref, place, None, release)
+    body = emit.vmi(machine)
     decisions = deciders.decisions(machine, body)
     name = machine.instancetype.name if machine.instancetype else ""
     return FleetMachine(
