@@ -511,6 +511,10 @@ def explain_schema() -> dict[str, Any]:
     contender = {
         "value": {"description": "of a VirtualMachineInstance; (hidden) in the place of a secret"},
         "decider": {"enum": list(get_args(Decider))},
+        "pinned": {
+            "type": "boolean",
+            "description": "whether a lock has what counts of the source",
+        },
         "source": {
             **_closed(source),
             "type": ["object", "null"],

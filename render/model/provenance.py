@@ -32,7 +32,8 @@ HIDDEN = "(hidden)"
 class Contender(NamedTuple):
     """*decider* wants *value* for a field: *source_field* of *source* says so; the input has that at *position*.
 
-    No source: KubeVirt's own. No position: an object that is not in the input. A secret value is `HIDDEN`.
+    No source: KubeVirt's own. No position: an object that is not in the input, or of which a lock has what counts
+    (*pinned*). A secret value is `HIDDEN`.
     """
 
     value: Any
@@ -40,6 +41,7 @@ class Contender(NamedTuple):
     source: ResourceRef | None = None
     source_field: FieldPath = ()
     position: int | None = None
+    pinned: bool = False
 
 
 class Decision(NamedTuple):

@@ -201,7 +201,11 @@ class _Judge:
         ):
             written = (*written, *rest)
         inside = attribution.field_in(one.source, written)
-        return Contender(shown, self._kind(one.source), one.source, inside, one.position)
+        pinned = self._is_pinned(one.source)
+        return Contender(shown, self._kind(one.source), one.source, inside, one.position, pinned)
+
+    def _is_pinned(self, ref: ResourceRef) -> bool:
+        return any(ref_of(one) == ref for one in self.machine.pinned.values())
 
     def _specs(self, ref: ResourceRef) -> Iterator[Tree]:
         """What `Provenance.source_field` is a path in, of the object *ref*."""
@@ -235,7 +239,10 @@ class _Judge:
         definition = self.machine.preference
         assert definition is not None  # noqa: S101 - it made the wish
         place = place_in(definition, source)
-        return Contender(_shown(path, value), "preference", place.resource, place.path, place.index)
+        return Contender(
+            _shown(path, value), "preference", place.resource, place.path, place.index,
+            pinned=self._is_pinned(ref_of(definition)),
+        )  # fmt: skip
 
     def _preferred(self) -> Iterator[tuple[FieldPath, Edit]]:
         """What the preference would write, by the place that keeps it from that."""

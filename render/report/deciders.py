@@ -79,10 +79,12 @@ def words(one: Evidence) -> str:
     contender = one.contender
     if contender.source is None:
         return _DEFAULT
-    bundled = " of KubeVirt itself" if is_bundled(one) else ""
+    held_by = " as the lock has it" if contender.pinned else ""
+    if _is_bundled(one):
+        held_by = " of KubeVirt itself"
     field = fieldpath.text(contender.source_field)
     return " ".join(
-        filter(None, (str(one.place) if one.place.file else "", f"{contender.source}{bundled}", field))
+        filter(None, (str(one.place) if one.place.file else "", f"{contender.source}{held_by}", field))
     )  # fmt: skip
 
 
@@ -93,10 +95,11 @@ def comment(decision: Decision, given: Input) -> str:
     return printable("; ".join((words(winner), *said)))
 
 
-def is_bundled(one: Evidence) -> bool:
+def _is_bundled(one: Evidence) -> bool:
     """Whether KubeVirt deploys the object of a contender."""
     contender = one.contender
-    return contender.decider in _BUNDLED and contender.position is None and not one.place.file
+    is_elsewhere = contender.position is None and not contender.pinned
+    return contender.decider in _BUNDLED and is_elsewhere and not one.place.file
 
 
 def brief(value: Any) -> str:
@@ -121,6 +124,7 @@ def _tree(one: Evidence) -> dict[str, Any]:
     return {
         "value": contender.value,
         "decider": contender.decider,
+        "pinned": contender.pinned,
         "source": source
         and {
             "resource": source._asdict(),

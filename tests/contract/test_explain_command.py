@@ -217,6 +217,15 @@ def test_a_setting_and_a_preset_decide(repository: Repository) -> None:
     assert found["spec.domain.cpu.model"]["source"]["field"] == "spec.domain.cpu.model"
 
 
+def test_what_is_pinned_comes_from_the_lock(repository: Repository) -> None:
+    repository.fine("pin")
+    repository.instancetype("small", cpus=4)
+    found = fields(repository, "web")["spec.domain.cpu.sockets"]
+    assert (found["value"], found["decider"], found["pinned"]) == (2, "instancetype", True)
+    said = repository.fine("explain", "web", "sockets")
+    assert "VirtualMachineInstancetype small as the lock has it spec.cpu.guest" in said
+
+
 POOL = """\
 apiVersion: pool.kubevirt.io/v1beta1
 kind: VirtualMachinePool
