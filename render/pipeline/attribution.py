@@ -100,11 +100,12 @@ def of_vmi(route: Route, change: Transition) -> ChangeSource | None:
     route = _in_order(route)
     old, new = change.sides
     return (
-        _decided(route, change, change.after, new)
-        or _named(route, change.after, new)
+        _named(route, change, change.after, new)
+        or _decided(route, change, change.after, new, whole=True)
         or _written((*_TEMPLATE, *route), change)
+        or _decided(route, change, change.after, new)
         or _decided(route, change, change.before, old)
-        or _named(route, change.before, old)
+        or _named(route, change, change.before, old)
         or _setting(route, change.sides)
         or _computed(route, change)
         or _around(route, change)
@@ -186,15 +187,17 @@ def _traced(machine: Machine) -> list[Provenance]:
 
 
 def _decided(
-    route: Route, change: Transition, machine: Machine, side: SideIndex
+    route: Route, change: Transition, machine: Machine, side: SideIndex, *, whole: bool = False
 ) -> ChangeSource | None:
+    """What a definition or a preset says of *route*, or of the field around it; unless *whole*, of part of it."""
     path = _path(route, machine.template)
+    nearest, best = -1, None
     for one in change.provenance(machine, side):
         field = one.field[len(TEMPLATE) :]
-        short = min(len(field), len(path))
-        if one.source and not one.decider and field[:short] == path[:short]:
-            return _source(one.source, one.source_field, side)
-    return None
+        short = len(field) if whole else min(len(field), len(path))
+        if one.source and not one.decider and field[:short] == path[:short] and short > nearest:
+            nearest, best = short, _source(one.source, one.source_field, side)
+    return best
 
 
 def _path(route: Route, root: Tree) -> FieldPath:
@@ -213,10 +216,13 @@ def _path(route: Route, root: Tree) -> FieldPath:
     return tuple(found)
 
 
-def _named(route: Route, machine: Machine, side: SideIndex) -> ChangeSource | None:
+def _named(
+    route: Route, change: Transition, machine: Machine, side: SideIndex
+) -> ChangeSource | None:
     """The matcher that an annotation of the VMI names."""
+    written = side.rendered.get(change.key, machine)
     for kind_class in KIND_CLASSES:
-        given = machine.spec.get(kind_class.word)
+        given = tree.get(written.given, "spec", kind_class.word)
         annotation = given and kind_class.annotation_for(given.get("kind", ""))
         if annotation and ("metadata", "annotations", annotation)[: len(route)] == route:
             path = ("spec", kind_class.word, "name")

@@ -292,7 +292,7 @@ def _state(there: Request, loaded: Documents, name: str) -> _State:
         name,
         [document.body for document in loaded.documents],
         emitted,
-        Sources(origins, loaded.data),
+        Sources(origins, loaded.data, loaded.blame),
     )
 
 
