@@ -128,7 +128,9 @@ def _described(
 
 def _edited(old: Side, new: Side) -> frozenset[catalogue.Key]:
     """The definitions that both states have, with different contents."""
-    machines = [next(iter((one.places.rendered or one.machines).values()), None) for one in (old, new)]
+    machines = [
+        next(iter((one.places.rendered or one.machines).values()), None) for one in (old, new)
+    ]
     before, after = (one.context.catalogue if one else None for one in machines)
     if before is None or after is None:
         return frozenset()

@@ -2,16 +2,16 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.diff.effects import EFFECTS
-from render.diff.impact import ChangeSource, MachineImpact
+from render.diff.impact import ChangeSource, Impact, MachineImpact
 from render.frontends import locks
 from render.frontends.commands.snapshots import SnapshotError
 from render.frontends.progress import Work
@@ -22,11 +22,20 @@ from render.frontends.request.request import Request, again
 from render.frontends.session import reading
 from render.manifests import kustomization, sources
 from render.manifests.sources import Documents
+from render.model.resource import KUBEVIRT, ResourceRef, from_body
 from render.model.tree import Tree
 from render.report.findings import find, merge
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle, MissingExtraError
-from render.report.impact.review import Locate, Part, Review, State
+from render.report.impact.review import (
+    QUIET,
+    Locate,
+    Otherwise,
+    Part,
+    Review,
+    State,
+    is_told,
+)
 from render.report.places import Place, Sources
 from render.settings import Layer, Settings, Source, decide
 from render.system import git
@@ -34,6 +43,7 @@ from render.system.files import unwritable, write_atomic
 from render.system.git import GitError
 from render.system.streams import STDOUT, emit, standard_input
 
+_MACHINES = ("VirtualMachine", "VirtualMachineInstance")
 #: Where a working tree branched off, the first that is there.
 _DEFAULTS = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 _RANGE = ".."
@@ -97,16 +107,17 @@ def diff(asked: Request, work: Work) -> Exit:
         return refuse([_unreadable(str(error))], asked)
     work.begin("render", "rendering both states")
     parts = []
+    other_way = 0
     for name in sorted({**before, **after}):
         old, new = (side.get(name) or _nothing(side, asked) for side in (before, after))
         found = compare(old.objects, new.objects, old.settings, new.settings)
-        parts.append(Part(name, found, _locator(old, new)))
+        parts.append(Part(name, found, _locator(old, new), (old.places, new.places)))
+        if "--emit" not in asked.call.flags:
+            other_way += _differing(found, old, new)
     emitted = next(state.settings.emit for side in (after, before) for state in side.values())
-    old_state, new_state = (
-        cluster.state(next((one.name for one in side.values()), "nothing"))
-        for cluster, side in zip(clusters, (before, after), strict=True)
-    )
-    review = Review(old_state, new_state, emitted, tuple(parts))
+    old_state, new_state = _states(clusters, (before, after))
+    otherwise = None if "--emit" in asked.call.flags else Otherwise(_other(emitted), other_way)
+    review = Review(old_state, new_state, emitted, tuple(parts), otherwise)
     style = ImpactStyle(_is_coloured(asked), asked.own["max_bytes"])
     work.begin("write", "writing the answer")
     try:
@@ -122,6 +133,50 @@ def diff(asked: Request, work: Work) -> Exit:
     else:
         emit(written, STDOUT)
     return _status(review.machines, asked)
+
+
+def _states(clusters: _Clusters, sides: tuple[_Side, _Side]) -> tuple[State, State]:
+    """Both states for people, with their releases where those differ, whoever chose them."""
+    states = [next(iter(side.values()), None) for side in sides]
+    made = [
+        cluster.state(one.name if one else "nothing")
+        for cluster, one in zip(clusters, states, strict=True)
+    ]
+    releases = [one.settings.kubevirt if one else "" for one in states]
+    if all(releases) and releases[0] != releases[1]:
+        made = [one._replace(release=release) for one, release in zip(made, releases, strict=True)]
+    return made[0], made[1]
+
+
+def _other(emitted: str) -> Literal["vm", "source"]:
+    """The other way to sync VMs: expanded, or as they are written."""
+    return "vm" if emitted == "source" else "source"
+
+
+def _differing(found: Impact, old: _State, new: _State) -> int:
+    """To how many VMs something else would happen if they were synced the other way.
+
+    Only VMs that something happens to, or whose definitions were edited, can be among them.
+    """
+    from render.pipeline.comparison import compare
+
+    effects = {one.resource: one.effects for one in found.machines if is_told(one) or one.edited}
+    if not effects:
+        return 0
+    before, after = (_without_others(one.objects, effects) for one in (old, new))
+    settings, later = (one.settings._replace(emit=_other(one.settings.emit)) for one in (old, new))
+    there = compare(before, after, settings, later).machines
+    return sum(1 for one in there if QUIET.union(effects[one.resource]) != QUIET.union(one.effects))
+
+
+def _without_others(objects: Iterable[Tree], kept: Container[ResourceRef]) -> list[Tree]:
+    """*objects* without the VMs that are not *kept*."""
+    found = []
+    for index, body in enumerate(objects):
+        one = from_body(body, index)
+        if not (one.group == KUBEVIRT and one.kind in _MACHINES) or one.ref in kept:
+            found.append(body)
+    return found
 
 
 def _is_coloured(asked: Request) -> bool:

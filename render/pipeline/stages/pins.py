@@ -45,7 +45,7 @@ def pin_of(machine: Machine) -> Pin | None:
 
 
 def held(machine: Machine, kind_class: KindClass) -> str:
-    """What keeps *machine* at a content of its definition: a hash of the lock, or the name of a revision; or nothing."""
+    """What keeps *machine* at a content of its definition: a hash of the lock, or a revision, or nothing."""
     if kind_class.word in machine.pinned:
         pin = pin_of(machine)
         ref = pin.entries[kind_class.word].ref if pin else None

@@ -11,6 +11,7 @@ from render.report.impact.review import (
     by_instancetype,
     by_namespace,
     causes,
+    changes,
     counts,
     entries,
     gibibytes,
@@ -25,7 +26,7 @@ from render.report.page import page
 
 def report(review: Review, _: ImpactStyle) -> str:
     """One page, whatever stands in the repository."""
-    every = entries(review, every=True)
+    every = entries(review.parts, every=True)
     machines = review.machines
     return page(
         "impact/impact.html.j2",
@@ -35,7 +36,7 @@ def report(review: Review, _: ImpactStyle) -> str:
         counts=[(effect, number, MEANINGS[effect]) for effect, number in counts(machines).items()],
         pinned=pinned(machines).capitalize(),
         total=_totals(total(machines)),
-        causes=causes(entries(review)),
+        causes=causes(entries(review.parts)),
         sums=[
             (word, [(name, _totals(one)) for name, one in totals.items()])
             for word, totals in (
@@ -77,7 +78,7 @@ def _machine(entry: Entry) -> dict[str, Any]:
     part, machine = entry
     before, after = machine.sizes
     one, other = before or after, after or before
-    changes = [
+    fields = [
         {
             "field": change.field,
             "before": short(change.before),
@@ -86,7 +87,7 @@ def _machine(entry: Entry) -> dict[str, Any]:
             "cause": change.cause,
             "place": part.locate(change.cause) if change.cause else "",
         }
-        for change in machine.changes
+        for change in changes(machine)
     ]
     return {
         "resource": machine.resource,
@@ -97,6 +98,6 @@ def _machine(entry: Entry) -> dict[str, Any]:
         "vcpus": (one.vcpus, other.vcpus) if one and other else ("", ""),
         "memory": tuple(f"{gibibytes(size.memory)} GiB" for size in (one, other) if size)
         or ("", ""),
-        "texts": list(texts(machine)),
-        "changes": changes,
+        "texts": list(texts(entry)),
+        "changes": fields,
     }

@@ -5,10 +5,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from render.diff.effects import EFFECTS
-from render.diff.impact import ChangeSource, Impact, MachineImpact
+from render.diff.impact import ChangeSource, FieldChange, Impact, MachineImpact
 from render.diff.sizes import Size
 from render.model.resource import ResourceRef
-from render.report.places import Place
+from render.report import findings
+from render.report.findings import Finding
+from render.report.places import Place, Sources
+from render.revisions import hashes
 
 Locate = Callable[[ChangeSource], Place]
 
@@ -23,14 +26,14 @@ MEANINGS = {
     "unrenderable": "cannot be rendered: nothing is synced",
     "refused": "KubeVirt refuses the update",
     "error": "the controller fails, or the next start does",
-    "gone": "is no longer in the repository",
+    "gone": "is no longer in the repository: deleted where the sync prunes",
     "stop": "is stopped",
     "start": "is started",
     "restart": "waits for a restart (RestartRequired)",
     "migrate": "changes with a live migration",
     "live": "changes while it runs",
-    "next": "changes at the next start, without a word",
-    "recreate": "changes only if the VM is made anew",
+    "next": "changes at its next start, and no condition says so",
+    "recreate": "changes only if the VM is deleted and made anew",
     "new": "is new",
     "none": "is stored otherwise; nothing that runs changes",
     "same": "stays as it is",
@@ -40,6 +43,12 @@ WORKLOAD = {
     "evict": "KubeVirt evicts it: it is shut down, and started again by its run strategy",
     "none": "nothing migrates it by itself: the guest has this after a migration or a restart",
 }
+#: What only the cluster knows, and is taken for granted.
+ASSUMED = (
+    "VMs that are not halted run, and were started with the first state",
+    "claims that are not in the repository are ReadWriteMany",
+    "applies are server-side",
+)
 #: Effects of which a reader is told no more than the number.
 QUIET = frozenset({"same", "none"})
 
@@ -50,11 +59,20 @@ def nowhere(_: ChangeSource) -> Place:
 
 
 class Part(NamedTuple):
-    """What becomes of the VMs of one kustomization, *name*; *locate* says where a cause stands."""
+    """What becomes of the VMs of one kustomization, *name*; *locate* says where a cause stands.
+
+    *sources* are where the objects of both states were read.
+    """
 
     name: str
     impact: Impact
     locate: Locate = nowhere
+    sources: tuple[Sources, Sources] = (Sources(), Sources())
+
+    def findings(self) -> tuple[list[Finding], list[Finding]]:
+        """What is found in both states."""
+        before, after = self.sources
+        return findings.find(self.impact.before, before), findings.find(self.impact.after, after)
 
 
 class State(NamedTuple):
@@ -69,13 +87,21 @@ class State(NamedTuple):
         return " with ".join([self.name, *filter(None, extras)])
 
 
+class Otherwise(NamedTuple):
+    """To how many *machines* something else would happen if they were synced with *emit*."""
+
+    emit: str
+    machines: int
+
+
 class Review(NamedTuple):
-    """A comparison of the states *before* and *after*, synced with *emit*."""
+    """A comparison of the states *before* and *after*, synced with *emit*; *otherwise*: the other way to sync."""
 
     before: State
     after: State
     emit: str
     parts: tuple[Part, ...]
+    otherwise: Otherwise | None = None
 
     @property
     def machines(self) -> list[MachineImpact]:
@@ -117,9 +143,9 @@ def counts(machines: Iterable[MachineImpact]) -> dict[str, int]:
     return {effect: found[effect] for effect in RANKED if found[effect]}
 
 
-def entries(review: Review, *, every: bool = False) -> list[Entry]:
+def entries(parts: Iterable[Part], *, every: bool = False) -> list[Entry]:
     """The VMs that something happens to, the worst first; *every*: also those that stay as they are."""
-    found = (Entry(part, machine) for part in review.parts for machine in part.impact.machines)
+    found = (Entry(part, machine) for part in parts for machine in part.impact.machines)
     told = (one for one in found if every or is_told(one.machine))
     return sorted(told, key=lambda one: (rank(one.machine), one.part.name))
 
@@ -140,14 +166,105 @@ def pinned(machines: Iterable[MachineImpact]) -> str:
     return f"pinned by the lock, of those that stay as they are: {number:,}" if number else ""
 
 
-def texts(machine: MachineImpact) -> Iterator[tuple[str, str]]:
-    """What is to be said of a VM beside its changes: words of ours, and text that comes from elsewhere."""
+class Text(NamedTuple):
+    """What is said of a VM beside its changes: words of *ours*, text that comes from elsewhere, and its *place*."""
+
+    ours: str
+    theirs: str = ""
+    place: Place = Place()
+
+
+def texts(entry: Entry) -> Iterator[Text]:
+    """What is to be said of a VM beside its changes."""
+    part, machine = entry
+    places = _fault_places(part, machine) if "unrenderable" in machine.effects else {}
     for message in machine.messages:
-        yield "", message
+        yield Text("", message, places.get(message, Place()))
     if machine.workload:
-        yield WORKLOAD[machine.workload], ""
+        yield Text(WORKLOAD[machine.workload])
     for name in machine.stale:
-        yield "its template changed, and the DataVolume stays as it is:", name
+        yield Text("its template changed, and the DataVolume stays as it is:", name)
+
+
+def _fault_places(part: Part, machine: MachineImpact) -> dict[str, Place]:
+    """Where the errors of a VM stand that cannot be rendered, by what they say."""
+    found: dict[str, Place] = {}
+    sides = (part.impact.after, part.impact.before)
+    for diagnostics, sources in zip(sides, reversed(part.sources), strict=True):
+        errors = (one for one in diagnostics if one.is_error and one.resource == machine.resource)
+        for finding in findings.find(errors, sources):
+            found.setdefault(finding.diagnostic.message, finding.place)
+    return found
+
+
+#: What KubeVirt computes from another field, or writes down beside it.
+_FOLLOWING = ("metadata.", "spec.domain.cpu.maxSockets", "spec.domain.memory.maxGuest")
+
+
+def changes(machine: MachineImpact) -> list[FieldChange]:
+    """The changes of a VM, the worst first, and last of each effect what follows from others."""
+    return sorted(
+        machine.changes,
+        key=lambda one: (RANKED.index(one.effect), one.field.startswith(_FOLLOWING)),
+    )
+
+
+class Alike(NamedTuple):
+    """VMs of one kustomization to which the same happens, because of the same."""
+
+    part: Part
+    machines: tuple[MachineImpact, ...]
+
+
+def alike(found: Iterable[Entry]) -> list[Alike]:
+    """The VMs *found*, those together that have everything but their names in common."""
+    groups: dict[str, tuple[Part, list[MachineImpact]]] = {}
+    for part, machine in found:
+        about = [
+            (*one[:4], one.cause and (part.locate(one.cause), one.cause.resource, one.cause.field))
+            for one in machine.changes
+        ]
+        said = (
+            part.name,
+            machine.resource.kind,
+            machine.effects,
+            list(texts(Entry(part, machine))),
+        )
+        groups.setdefault(repr((said, about)), (part, []))[1].append(machine)
+    return [Alike(part, tuple(machines)) for part, machines in groups.values()]
+
+
+class Edited(NamedTuple):
+    """An edited *definition* of which nothing comes for *machines*, and *why*."""
+
+    definition: ResourceRef
+    why: str
+    machines: tuple[ResourceRef, ...]
+
+
+def edited(machines: Iterable[MachineImpact]) -> list[Edited]:
+    """The definitions whose edit passes VMs by that use them."""
+    found: dict[tuple[ResourceRef, str], list[ResourceRef]] = {}
+    for machine in machines:
+        for one in machine.edited:
+            found.setdefault((one.resource, _reason(one.resource.name, one.pin)), []).append(
+                machine.resource
+            )
+    return [Edited(*key, tuple(dict.fromkeys(found[key]))) for key in sorted(found)]
+
+
+def _reason(name: str, pin: str) -> str:
+    """Why the edit of the definition *name* does nothing to a VM with this *pin*."""
+    if not pin:
+        return "what they run is the same"
+    known = f"{name}@{hashes.suffix(pin)}" if pin.startswith(hashes.PREFIX) else pin
+    return f"pinned to {known}"
+
+
+def without_rest(machines: Iterable[MachineImpact]) -> str:
+    """That the sums lack the VMs that cannot be rendered, if they do."""
+    lost = sum(1 for one in machines if "unrenderable" in one.effects)
+    return f" (without {lost:,} that cannot be rendered)" if lost else ""
 
 
 class Cause(NamedTuple):
@@ -211,9 +328,10 @@ def _sum(sizes: Iterable[tuple[int, Size | None]]) -> Totals:
 def amounts(totals: Totals) -> list[str]:
     """VMs, vCPUs and memory of *totals* in words; only one number where nothing changes."""
     before, after = totals
+    plural = "VM" if after.machines == 1 else "VMs"
     pairs = [
         (f"{one:,}", f"{other:,}", unit)
-        for one, other, unit in ((before.machines, after.machines, "VMs"), (before.vcpus, after.vcpus, "vCPU"))
+        for one, other, unit in ((before.machines, after.machines, plural), (before.vcpus, after.vcpus, "vCPU"))
     ]  # fmt: skip
     pairs.append((gibibytes(before.memory), gibibytes(after.memory), "GiB"))
     return [f"{old} {unit}" if old == new else f"{old} -> {new} {unit}" for old, new, unit in pairs]
