@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 from render.diff.compare import ORDER, Item, Route
 from render.diff.impact import ChangeSource
 from render.model import tree
+from render.model.catalogue import Definition
 from render.model.cluster_config import DECIDED
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES
@@ -15,7 +16,8 @@ from render.model.tree import Tree
 from render.pipeline.input import definitions
 from render.pipeline.machine import TEMPLATE, Machine, SettingsSource
 from render.pipeline.result import Rendered
-from render.pipeline.stages import merging, start
+from render.pipeline.stages import merging, pins, start
+from render.revisions import lock as lock_file
 
 _TEMPLATE: Route = ("spec", "template")
 _REVISION = "ControllerRevision"
@@ -79,6 +81,12 @@ class Transition:
         self.sides = sides
         self.key = key
         self._provenance: dict[int, list[Provenance]] = {}
+
+    def of_rendered(self) -> "Transition":
+        """The same VM as it was given, where a rendering came before."""
+        old, new = self.sides
+        before = old.rendered.get(self.key, self.before)
+        return Transition(before, new.rendered.get(self.key, self.after), self.sides, self.key)
 
     def provenance(self, machine: Machine, side: SideIndex) -> list[Provenance]:
         """What definitions and presets decide in the VMI of *machine*, which is that of *side*."""
@@ -192,12 +200,49 @@ def _decided(
     """What a definition or a preset says of *route*, or of the field around it; unless *whole*, of part of it."""
     path = _path(route, machine.template)
     nearest, best = -1, None
+    source: ResourceRef | None = None
     for one in change.provenance(machine, side):
         field = one.field[len(TEMPLATE) :]
         short = len(field) if whole else min(len(field), len(path))
         if one.source and not one.decider and field[:short] == path[:short] and short > nearest:
-            nearest, best = short, _source(one.source, one.source_field, side)
-    return best
+            nearest, source, best = short, one.source, _source(one.source, one.source_field, side)
+    return (source and _switched(source, change)) or best
+
+
+def _switched(source: ResourceRef, change: Transition) -> ChangeSource | None:
+    """The matcher, or the pin, through which the VM has the definition *source* now, or no longer has it."""
+    old, new = change.sides
+    given = change.of_rendered()
+    before, after = given.before, given.after
+    for kind_class in KIND_CLASSES:
+        word = kind_class.word
+        if not any(_uses(machine, word, source) for machine in (before, after)):
+            continue
+        was, now = (tree.get(machine.given, "spec", word) or {} for machine in (before, after))
+        if was != now:
+            key = next(key for key in (*now, *was) if now.get(key) != was.get(key))
+            return _written(("spec", word, key), given)
+        if pins.held(before, kind_class) != pins.held(after, kind_class):
+            return _pinned(after, word, new) or _pinned(before, word, old)
+    return None
+
+
+def _uses(machine: Machine, word: str, source: ResourceRef) -> bool:
+    definition: Definition | None = getattr(machine, word)
+    if definition is None:
+        return False
+    holder = definition.resource.ref if definition.resource else None
+    return source == holder or (source.kind, source.name) == (definition.kind, definition.name)
+
+
+def _pinned(machine: Machine, word: str, side: SideIndex) -> ChangeSource | None:
+    """What the lock of *side* says of *machine*, if it says something."""
+    pin = pins.pin_of(machine)
+    lock = next((key for key in side.places if key[0] == lock_file.KIND), None)
+    if pin is None or word not in pin.entries or lock is None:
+        return None
+    path = ("pins", pins.name_of(machine.resource), word)
+    return ChangeSource(ResourceRef(*lock), path, side.places[lock], side.side)
 
 
 def _path(route: Route, root: Tree) -> FieldPath:

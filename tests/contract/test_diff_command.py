@@ -21,7 +21,7 @@ def repository(tmp_path: Path) -> Repository:
 
 def test_nothing_changed(repository: Repository) -> None:
     said = repository.fine("diff", "--exit-code").splitlines()
-    assert said[1:] == ["2 VMs: 2 same"]
+    assert said[1:] == ["2 VMs: 2 same", "  2 same  stays as it is"]
 
 
 def test_an_edited_instancetype_is_named_with_its_line(repository: Repository) -> None:
@@ -145,7 +145,7 @@ def test_each_kustomization_is_compared_by_itself(tmp_path: Path, kustomize: str
     repository.instancetype("small", cpus=4, folder="green")
     said = repository.fine("diff", "HEAD", "--emit", "vm", "--kustomize", kustomize).splitlines()
     assert said[1] == "2 VMs: 1 migrate, 1 same"
-    assert said[3] == "green: 1 VM: 1 migrate"
+    assert "green: 1 VM: 1 migrate" in said
     assert "green/small.yaml:" in next(one for one in said if "cpu.sockets" in one)
 
 
@@ -196,4 +196,7 @@ def test_a_pinned_vm_stays_and_is_counted(repository: Repository) -> None:
     repository.instancetype("small", cpus=4)
     said = repository.fine("diff", "HEAD", "--emit", "vm").splitlines()
     assert said[1] == "2 VMs: 2 same"
-    assert said[2] == "pinned by the lock, of those that stay as they are: 2"
+    assert said[3] == "pinned by the lock, of those that stay as they are: 2"
+    edited = said.index("edited, and nothing comes of it for VMs that use it:")
+    assert said[edited + 1].startswith("  VirtualMachineInstancetype prod/small: pinned to small@")
+    assert said[edited + 2] == "    prod/db, prod/web"

@@ -13,7 +13,9 @@ STEPS = sorted((ROOT / "fixtures" / "review").glob("*/change.patch"))
 #: Two VMs of it cannot be rendered.
 FAILING = "11-mistakes"
 #: What a page carries along, and the hashes of it: they have tests of their own.
-_OURS = re.compile(r"(?<=<style>).*?(?=</style>)|(?<=<script>).*?(?=</script>)|sha256-[\w&#;/=+]+", re.DOTALL)
+_OURS = re.compile(
+    r"(?<=<style>).*?(?=</style>)|(?<=<script>).*?(?=</script>)|sha256-[\w&#;/=+]+", re.DOTALL
+)
 
 
 @pytest.fixture(scope="module")

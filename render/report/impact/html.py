@@ -4,6 +4,7 @@ from typing import Any
 
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
+    ASSUMED,
     MEANINGS,
     Entry,
     Review,
@@ -13,11 +14,14 @@ from render.report.impact.review import (
     causes,
     changes,
     counts,
+    edited,
     entries,
     gibibytes,
+    is_told,
     pinned,
     texts,
     total,
+    without_rest,
     worst,
 )
 from render.report.impact.text import header, short, summary
@@ -35,6 +39,9 @@ def report(review: Review, _: ImpactStyle) -> str:
         summary=summary(machines),
         counts=[(effect, number, MEANINGS[effect]) for effect, number in counts(machines).items()],
         pinned=pinned(machines).capitalize(),
+        without=without_rest(machines),
+        edited=edited(machines),
+        assumed=ASSUMED if any(map(is_told, machines)) else (),
         total=_totals(total(machines)),
         causes=causes(entries(review.parts)),
         sums=[

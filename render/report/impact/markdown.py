@@ -31,6 +31,7 @@ from render.report.impact.review import (
     edited,
     entries,
     pinned,
+    sizes,
     texts,
     total,
     without_rest,
@@ -166,7 +167,10 @@ def _why(entry: Entry) -> str:
     if machine.messages and (not found or worst(machine) in _QUOTED):
         return code(machine.messages[0], cell=True)
     if not found:
-        return ""
+        return "; ".join(
+            f"{one.ours} {code(one.theirs, cell=True)}" if one.theirs else one.ours
+            for one in sizes(machine)
+        )
     change = found[0]
     old, new = (code(short(value), cell=True) for value in (change.before, change.after))
     more = f", and {len(found) - 1:,} more" if len(found) > 1 else ""

@@ -186,6 +186,13 @@ def texts(entry: Entry) -> Iterator[Text]:
         yield Text("its template changed, and the DataVolume stays as it is:", name)
 
 
+def sizes(machine: MachineImpact) -> Iterator[Text]:
+    """How large a VM is that comes or goes."""
+    if worst(machine) in ("new", "gone"):
+        for size in filter(None, machine.sizes):
+            yield Text(f"{size.vcpus:,} vCPU, {gibibytes(size.memory)} GiB", size.instancetype)
+
+
 def _fault_places(part: Part, machine: MachineImpact) -> dict[str, Place]:
     """Where the errors of a VM stand that cannot be rendered, by what they say."""
     found: dict[str, Place] = {}
@@ -228,7 +235,7 @@ def alike(found: Iterable[Entry]) -> list[Alike]:
             part.name,
             machine.resource.kind,
             machine.effects,
-            list(texts(Entry(part, machine))),
+            [*texts(Entry(part, machine)), *sizes(machine)],
         )
         groups.setdefault(repr((said, about)), (part, []))[1].append(machine)
     return [Alike(part, tuple(machines)) for part, machines in groups.values()]

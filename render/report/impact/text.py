@@ -26,6 +26,7 @@ from render.report.impact.review import (
     is_told,
     nowhere,
     pinned,
+    sizes,
     texts,
     total,
     without_rest,
@@ -131,7 +132,7 @@ def lines(machine: MachineImpact, part: Part = Part("", Impact(()))) -> list[str
     """What is to be said of one VM of *part*: KubeVirt's texts, then each change."""
     said = [
         "  ".join(filter(None, (one.ours, printable(one.theirs), str(one.place) if one.place.file else "")))
-        for one in texts(Entry(part, machine))
+        for one in (*texts(Entry(part, machine)), *sizes(machine))
     ]  # fmt: skip
     return [*said, *(_line(change, part.locate) for change in changes(machine))]
 
