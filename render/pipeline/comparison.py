@@ -30,6 +30,7 @@ from render.model import catalogue, tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
 from render.model.kinds import KIND_CLASSES, KindClass
+from render.model.release import Version
 from render.model.resource import CDI, INSTANCETYPE, KUBEVIRT, Resource, ResourceRef, from_body
 from render.model.tree import Tree
 from render.pipeline import attribution, order
@@ -445,6 +446,7 @@ class _Comparison:
         updated = self._updated(created)
         changes = impact.stored_changes(_without_status(created.vm), _without_status(updated.vm))
         verdict = _admit(created.vm, updated)
+        _forget_identity(created.vm, updated)
         if verdict.refused:
             found = [Found(one, "refused") for one in changes]
             return self._told(("refused",), verdict.refused, found, (created, updated))
@@ -536,8 +538,8 @@ class _Comparison:
             if modes:
                 claims.setdefault(tree.get(template, "metadata", "name") or "", tuple(modes))
         return Update(
-            started=_applied(created),
-            applied=_applied(updated),
+            started=_applied(created, updated.context.release),
+            applied=_applied(updated, updated.context.release),
             vm=updated.vm,
             running=running,
             namespace=namespace,
@@ -619,6 +621,26 @@ def _admit(before: Tree, updated: Machine) -> _Verdict:
         tuple(dict.fromkeys(faults)) or _outdated(updated),
         tuple(dict.fromkeys(one.message for one in at_start)),
     )
+
+
+def _forget_identity(before: Tree, updated: Machine) -> None:
+    """Take what only a creation makes up out of *updated*, where *before*, of an older release, has it not."""
+    place = (*TEMPLATE, *FIRMWARE)
+    stored: Tree = tree.get(before, *place) or {}
+    given: Tree = tree.get(updated.vm, *place) or {}
+    known = {key: value for key, value in given.items() if value is not RANDOM or key in stored}
+    if known != given:
+        vm, template = Draft(updated.vm), Draft(updated.template)
+        for draft, path, ids in (
+            (vm, place, ("uuid", "serial")),
+            (template, FIRMWARE, ("serial",)),
+        ):
+            for key in ids:
+                if key not in known:
+                    draft.remove((*path, key))
+            if not draft.get(*path):
+                draft.remove(path)
+        updated.vm, updated.template = vm.tree, template.tree
 
 
 def _message(found: Diagnostic, machine: Machine) -> str:
@@ -758,13 +780,16 @@ def _synced(vm: Tree, running: Tree | None) -> Tree:
     return draft.tree
 
 
-def _applied(machine: Machine) -> Tree:
-    """The template's spec of a VM with its instancetype and preference (upstream: ApplyToVM)."""
+def _applied(machine: Machine, release: Version) -> Tree:
+    """The template's spec of a VM with its instancetype and preference, as *release* applies them.
+
+    Upstream: ApplyToVM. The controller of now applies what a VM was started with too.
+    """
     draft = Draft(tree.get(machine.vm, *TEMPLATE) or {})
     application.apply(
         draft,
         machine.instancetype.spec if machine.instancetype else None,
         machine.preference.spec if machine.preference else None,
-        machine.context.release,
+        release,
     )
     return draft.tree.get("spec") or {}

@@ -58,3 +58,11 @@ def test_a_step_is_reviewed_as_expected(
 
 def test_there_are_ten_steps_and_more() -> None:
     assert len(STEPS) > 10
+
+
+@pytest.mark.parametrize(
+    "name", ["01-instancetype-edited/expected.text", "08-disks-added/expected.markdown"]
+)
+def test_the_documentation_shows_what_is_said(name: str) -> None:
+    said = (STEPS[0].parents[1] / name).read_text(encoding="utf-8")
+    assert f"\n{said}" in (ROOT / "docs" / "review.md").read_text(encoding="utf-8")

@@ -47,7 +47,9 @@ _MACHINES = ("VirtualMachine", "VirtualMachineInstance")
 #: Where a working tree branched off, the first that is there.
 _DEFAULTS = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 _RANGE = ".."
-_FOLDERS = 2
+#: As git has it: what came since the two parted.
+_BRANCH = "..."
+_ENDS = 2
 
 
 class _State(NamedTuple):
@@ -64,11 +66,15 @@ _Side = dict[str, _State]
 
 
 class _Revisions(NamedTuple):
-    """What is compared: *before* and *after* are revisions, ``""`` the working tree; *path* is seen from here."""
+    """What is compared: *before* and *after* are revisions, ``""`` the working tree; *path* is seen from here.
+
+    *is_branch*: not *before* itself counts, but the commit at which *after* left it.
+    """
 
     before: str
     after: str
     path: str
+    is_branch: bool
 
 
 class _Cluster(NamedTuple):
@@ -238,7 +244,7 @@ def _ends(given: str) -> tuple[str, str]:
 def _sides(asked: Request, clusters: _Clusters) -> tuple[_Side, _Side]:
     """Both sides, as the words of the command line name them."""
     words = asked.paths
-    if len(words) == _FOLDERS and all(map(os.path.isdir, words)):
+    if len(words) == _ENDS and all(map(os.path.isdir, words)):
         loaded = [_load(asked, word, word) for word in words]
     else:
         revisions = _revisions(words)
@@ -247,6 +253,10 @@ def _sides(asked: Request, clusters: _Clusters) -> tuple[_Side, _Side]:
         else:
             top = _top(revisions)
             base = revisions.before or _branched_off(top)
+            if revisions.is_branch:
+                head = _commit(top, revisions.after or "HEAD").id
+                base = git.merge_base(top, _commit(top, base).id, head)
+            _demand(revisions.path, top, (base, revisions.after))
             loaded = [_at(asked, top, one, revisions.path) for one in (base, revisions.after)]
     before, after = (
         {
@@ -256,6 +266,17 @@ def _sides(asked: Request, clusters: _Clusters) -> tuple[_Side, _Side]:
         for side, cluster in zip(loaded, clusters, strict=True)
     )
     return before, after
+
+
+def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
+    """Raise SnapshotError unless *path* is there, now or at one of the *revisions*."""
+    inside = os.path.relpath(os.path.realpath(path), top)
+    if inside == os.curdir or os.path.exists(path):
+        return
+    if any(git.has(top, _commit(top, one).id, inside) for one in revisions if one):
+        return
+    fault = codes.UNREADABLE.at(Location(file=path), f"neither state has {path}")
+    raise SnapshotError(merge(find([fault], Sources())), status([fault]))
 
 
 def _top(revisions: _Revisions) -> str:
@@ -272,14 +293,20 @@ def _revisions(words: Sequence[str]) -> _Revisions:
     """What *words* ask for: at most one range of revisions, and at most one path."""
     named = [word for word in words if not os.path.exists(word)]
     paths = [word for word in words if os.path.exists(word)]
+    ranges = [word for word in named if _RANGE in word.split("/")[0]]
+    if len(named) == _ENDS and len(ranges) == 1:  # a path that only one of the revisions may have
+        paths += (word for word in named if word not in ranges)
+        named = ranges
     if len(named) > 1 or len(paths) > 1:
         message = f"cannot tell what to compare of {' '.join(words)}"
         fault = codes.USAGE.at(
             Location(), message, help="virt-render diff [BASE[..HEAD]] [PATH], or two folders"
         )
         raise SnapshotError(merge(find([fault], Sources())), status([fault]))
-    before, _, after = named[0].partition(_RANGE) if named else ("", "", "")
-    return _Revisions(before, after, paths[0] if paths else ".")
+    word = named[0] if named else ""
+    is_branch = _BRANCH in word
+    before, _, after = word.partition(_BRANCH if is_branch else _RANGE)
+    return _Revisions(before, after, paths[0] if paths else ".", is_branch)
 
 
 def _branched_off(top: str) -> str:
@@ -299,13 +326,24 @@ def _at(asked: Request, top: str, revision: str, path: str) -> _Side:
     """The state of *path* at *revision*, or that of the working tree."""
     if not revision:
         return _load(asked, path, "the working tree")
-    commit = git.commit(top, revision)
+    commit = _commit(top, revision)
     inside = os.path.relpath(os.path.realpath(path), top)
     with _checked_out(top, commit.id) as tree:
         if not os.path.exists(os.path.join(tree, inside)):
             return {"": _State(commit.id[:10], [], asked.settings, Sources())}
         with contextlib.chdir(tree):
             return _load(asked, inside, commit.id[:10])
+
+
+def _commit(top: str, revision: str) -> git.Commit:
+    """The commit that *revision* names. Raises GitError, with the fetch that may be missing."""
+    try:
+        return git.commit(top, revision)
+    except GitError as error:
+        text = f"unknown revision {revision}" if "unknown revision" in str(error) else str(error)
+        if git.is_shallow(top):
+            text += "; the clone is shallow: git fetch --unshallow, or git fetch --depth=1 origin COMMIT"
+        raise GitError(text) from error
 
 
 @contextlib.contextmanager

@@ -29,7 +29,7 @@ MEANINGS = {
     "gone": "is no longer in the repository: deleted where the sync prunes",
     "stop": "is stopped",
     "start": "is started",
-    "restart": "waits for a restart (RestartRequired)",
+    "restart": "runs on as it was until it is restarted (RestartRequired)",
     "migrate": "changes with a live migration",
     "live": "changes while it runs",
     "next": "changes at its next start, and no condition says so",
