@@ -17,7 +17,7 @@ from render.pipeline.input import definitions
 from render.pipeline.machine import TEMPLATE, Machine, SettingsSource
 from render.pipeline.result import Rendered
 from render.pipeline.stages import merging, pins, start
-from render.revisions import lock as lock_file
+from render.revisions import lockfile
 
 _TEMPLATE: Route = ("spec", "template")
 _REVISION = "ControllerRevision"
@@ -150,7 +150,7 @@ def _around(route: Route, change: Transition) -> ChangeSource | None:
     )
     while found is None and route and route not in _BROAD:
         old, new = (
-            tree.get(machine.given, *_path((*_TEMPLATE, *route), machine.given))
+            tree.get(machine.decoded, *_path((*_TEMPLATE, *route), machine.decoded))
             for machine in (change.before, change.after)
         )
         found = _written((*_TEMPLATE, *route), change) if old != new else None
@@ -183,7 +183,7 @@ def _setting(route: Route, sides: tuple[SideIndex, SideIndex]) -> ChangeSource |
 
 def _traced(machine: Machine) -> list[Provenance]:
     """What instancetype, preference and presets decide in the VMI of *machine*."""
-    if machine.context.traced and machine.template:
+    if machine.context.traced and machine.vmi:
         return machine.provenance
     made = machine.under(machine.context.settings)
     made.context = made.context._replace(traced=True)
@@ -198,7 +198,7 @@ def _decided(
     route: Route, change: Transition, machine: Machine, side: SideIndex, *, whole: bool = False
 ) -> ChangeSource | None:
     """What a definition or a preset says of *route*, or of the field around it; unless *whole*, of part of it."""
-    path = _path(route, machine.template)
+    path = _path(route, machine.vmi)
     nearest, best = -1, None
     source: ResourceRef | None = None
     for one in change.provenance(machine, side):
@@ -218,11 +218,11 @@ def _switched(source: ResourceRef, change: Transition) -> ChangeSource | None:
         word = kind_class.word
         if not any(_uses(machine, word, source) for machine in (before, after)):
             continue
-        was, now = (tree.get(machine.given, "spec", word) or {} for machine in (before, after))
+        was, now = (tree.get(machine.decoded, "spec", word) or {} for machine in (before, after))
         if was != now:
             key = next(key for key in (*now, *was) if now.get(key) != was.get(key))
             return _written(("spec", word, key), given)
-        if pins.held(before, kind_class) != pins.held(after, kind_class):
+        if pins.pinned_content(before, kind_class) != pins.pinned_content(after, kind_class):
             return _pinned(after, word, new) or _pinned(before, word, old)
     return None
 
@@ -238,7 +238,7 @@ def _uses(machine: Machine, word: str, source: ResourceRef) -> bool:
 def _pinned(machine: Machine, word: str, side: SideIndex) -> ChangeSource | None:
     """What the lock of *side* says of *machine*, if it says something."""
     pin = pins.pin_of(machine)
-    lock = next((key for key in side.places if key[0] == lock_file.KIND), None)
+    lock = next((key for key in side.places if key[0] == lockfile.KIND), None)
     if pin is None or word not in pin.entries or lock is None:
         return None
     path = ("pins", pins.name_of(machine.resource), word)
@@ -267,7 +267,7 @@ def _named(
     """The matcher that an annotation of the VMI names."""
     written = side.rendered.get(change.key, machine)
     for kind_class in KIND_CLASSES:
-        given = tree.get(written.given, "spec", kind_class.word)
+        given = tree.get(written.decoded, "spec", kind_class.word)
         annotation = given and kind_class.annotation_for(given.get("kind", ""))
         if annotation and ("metadata", "annotations", annotation)[: len(route)] == route:
             path = ("spec", kind_class.word, "name")
@@ -279,8 +279,8 @@ def _named(
 def _written(route: Route, change: Transition) -> ChangeSource | None:
     """The field of the manifest: of the one after the change, or of the one before if it is gone from there."""
     for machine, side in ((change.after, change.sides[1]), (change.before, change.sides[0])):
-        path = _path(route, machine.given)
-        if len(path) == len(route) and tree.get(machine.given, *path) is not None:
+        path = _path(route, machine.decoded)
+        if len(path) == len(route) and tree.get(machine.decoded, *path) is not None:
             place = _place(machine.resource.ref, side)
             return ChangeSource(machine.resource.ref, path, place, side.side)
     return None

@@ -11,7 +11,7 @@ import pytest
 from render import Settings, compare
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
-from render.report.impact.review import Part, Review, State
+from render.report.impact.review import Review, ReviewedState, ReviewPart
 from render.report.places import Place
 from tests.support import browser
 from tests.support.browser import Page
@@ -57,10 +57,10 @@ def review() -> Review:
         if n % 100 != 7 or n >= FLEET
     ]  # fmt: skip
     found = compare(before, after, Settings(emit="vm"))
-    part = Part(
+    part = ReviewPart(
         "", found, lambda one: Place(f"{one.resource.namespace}/{one.resource.name}.yaml", 7, 5)
     )
-    return Review(State("main"), State("the working tree"), "vm", (part,))
+    return Review(ReviewedState("main"), ReviewedState("the working tree"), "vm", (part,))
 
 
 @pytest.fixture(scope="module")

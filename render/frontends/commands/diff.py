@@ -15,7 +15,7 @@ from render.diff.impact import ChangeSource, Impact, MachineImpact
 from render.frontends import locks
 from render.frontends.commands.snapshots import SnapshotError
 from render.frontends.progress import Work
-from render.frontends.reporting import findings_of, refuse, tell
+from render.frontends.reporting import findings_of, print_findings, refuse
 from render.frontends.request import config
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request, again
@@ -30,11 +30,11 @@ from render.report.impact.formats import ImpactStyle, MissingExtraError
 from render.report.impact.review import (
     QUIET,
     Locate,
-    Otherwise,
-    Part,
+    OtherEmit,
     Review,
-    State,
-    is_told,
+    ReviewedState,
+    ReviewPart,
+    is_shown,
 )
 from render.report.places import Place, Sources
 from render.settings import Layer, Settings, Source, decide
@@ -52,7 +52,7 @@ _BRANCH = "..."
 _ENDS = 2
 
 
-class _State(NamedTuple):
+class _NamedState(NamedTuple):
     """One side: its name for people, its objects, how they are rendered, and where they stand."""
 
     name: str
@@ -62,7 +62,7 @@ class _State(NamedTuple):
 
 
 #: The states of one side, by the folder of the kustomization; ``""`` is what no kustomization refers to.
-_Side = dict[str, _State]
+_Side = dict[str, _NamedState]
 
 
 class _Revisions(NamedTuple):
@@ -77,7 +77,7 @@ class _Revisions(NamedTuple):
     is_branch: bool
 
 
-class _Cluster(NamedTuple):
+class _ClusterOption(NamedTuple):
     """What the command line says of the cluster of one side: its release, ``""`` for nothing, and its settings."""
 
     release: str
@@ -90,12 +90,12 @@ class _Cluster(NamedTuple):
             settings = settings._replace(kubevirt=self.release)
         return settings._replace(cluster_config=self.body) if self.file else settings
 
-    def state(self, name: str) -> State:
+    def state(self, name: str) -> ReviewedState:
         """The state *name* in this cluster, for people."""
-        return State(name, self.release, self.file)
+        return ReviewedState(name, self.release, self.file)
 
 
-_Clusters = tuple[_Cluster, _Cluster]
+_Clusters = tuple[_ClusterOption, _ClusterOption]
 
 
 def diff(asked: Request, work: Work) -> Exit:
@@ -107,7 +107,7 @@ def diff(asked: Request, work: Work) -> Exit:
         clusters = _clusters(asked)
         before, after = _sides(asked, clusters)
     except SnapshotError as refused:
-        tell(refused.findings, asked)
+        print_findings(refused.findings, asked)
         return refused.exit
     except GitError as error:
         return refuse([_unreadable(str(error))], asked)
@@ -117,12 +117,12 @@ def diff(asked: Request, work: Work) -> Exit:
     for name in sorted({**before, **after}):
         old, new = (side.get(name) or _nothing(side, asked) for side in (before, after))
         found = compare(old.objects, new.objects, old.settings, new.settings)
-        parts.append(Part(name, found, _locator(old, new), (old.places, new.places)))
+        parts.append(ReviewPart(name, found, _locator(old, new), (old.places, new.places)))
         if "--emit" not in asked.call.flags:
             other_way += _differing(found, old, new)
     emitted = next(state.settings.emit for side in (after, before) for state in side.values())
     old_state, new_state = _states(clusters, (before, after))
-    otherwise = None if "--emit" in asked.call.flags else Otherwise(_other(emitted), other_way)
+    otherwise = None if "--emit" in asked.call.flags else OtherEmit(_other(emitted), other_way)
     review = Review(old_state, new_state, emitted, tuple(parts), otherwise)
     style = ImpactStyle(_is_coloured(asked), asked.own["max_bytes"])
     work.begin("write", "writing the answer")
@@ -141,7 +141,7 @@ def diff(asked: Request, work: Work) -> Exit:
     return _status(review.machines, asked)
 
 
-def _states(clusters: _Clusters, sides: tuple[_Side, _Side]) -> tuple[State, State]:
+def _states(clusters: _Clusters, sides: tuple[_Side, _Side]) -> tuple[ReviewedState, ReviewedState]:
     """Both states for people, with their releases where those differ, whoever chose them."""
     states = [next(iter(side.values()), None) for side in sides]
     made = [
@@ -159,14 +159,14 @@ def _other(emitted: str) -> Literal["vm", "source"]:
     return "vm" if emitted == "source" else "source"
 
 
-def _differing(found: Impact, old: _State, new: _State) -> int:
+def _differing(found: Impact, old: _NamedState, new: _NamedState) -> int:
     """To how many VMs something else would happen if they were synced the other way.
 
     Only VMs that something happens to, or whose definitions were edited, can be among them.
     """
     from render.pipeline.comparison import compare
 
-    effects = {one.resource: one.effects for one in found.machines if is_told(one) or one.edited}
+    effects = {one.resource: one.effects for one in found.machines if is_shown(one) or one.edited}
     if not effects:
         return 0
     before, after = (_without_others(one.objects, effects) for one in (old, new))
@@ -189,7 +189,7 @@ def _is_coloured(asked: Request) -> bool:
     return not asked.output and os.isatty(STDOUT) and not os.environ.get("NO_COLOR")
 
 
-def _locator(old: _State, new: _State) -> Locate:
+def _locator(old: _NamedState, new: _NamedState) -> Locate:
     """What says where a cause stands in either state."""
 
     def locate(cause: ChangeSource) -> Place:
@@ -199,11 +199,11 @@ def _locator(old: _State, new: _State) -> Locate:
     return cache(locate)
 
 
-def _nothing(side: _Side, asked: Request) -> _State:
+def _nothing(side: _Side, asked: Request) -> _NamedState:
     """A kustomization that one side does not have."""
     other = next(iter(side.values()), None)
     name, settings = (other.name, other.settings) if other else ("nothing", asked.settings)
-    return _State(name, [], settings, Sources())
+    return _NamedState(name, [], settings, Sources())
 
 
 def _status(machines: Sequence[MachineImpact], asked: Request) -> Exit:
@@ -231,7 +231,7 @@ def _clusters(asked: Request) -> _Clusters:
             faults += found.diagnostics
         if faults:
             raise SnapshotError(merge(find(faults, Sources())), status(faults))
-        made.append(_Cluster(release, file, body))
+        made.append(_ClusterOption(release, file, body))
     return made[0], made[1]
 
 
@@ -330,7 +330,7 @@ def _at(asked: Request, top: str, revision: str, path: str) -> _Side:
     inside = os.path.relpath(os.path.realpath(path), top)
     with _checked_out(top, commit.id) as tree:
         if not os.path.exists(os.path.join(tree, inside)):
-            return {"": _State(commit.id[:10], [], asked.settings, Sources())}
+            return {"": _NamedState(commit.id[:10], [], asked.settings, Sources())}
         with contextlib.chdir(tree):
             return _load(asked, inside, commit.id[:10])
 
@@ -374,14 +374,14 @@ def _load(asked: Request, path: str, name: str) -> _Side:
     return {key: _state(there, one, name) for key, one in zip(names, loaded, strict=True)}
 
 
-def _state(there: Request, loaded: Documents, name: str) -> _State:
+def _state(there: Request, loaded: Documents, name: str) -> _NamedState:
     locks.choose(loaded, there)
     if status(loaded.diagnostics) is not Exit.OK:
         found = merge(findings_of(loaded, loaded.diagnostics, there))
         raise SnapshotError(found, status(loaded.diagnostics))
     emitted = there.settings if "emit" in there.chosen else there.settings._replace(emit="source")
     origins = [document.origin for document in loaded.documents]
-    return _State(
+    return _NamedState(
         name,
         [document.body for document in loaded.documents],
         emitted,

@@ -37,7 +37,9 @@ def verify(asked: Request, work: Work) -> Exit:
         work.begin("verify", f"verifying {len(loaded.documents):,} objects")
         for resource in resources_of(loaded):
             if (resource.group, resource.kind) in _HOLDERS:
-                diagnostics += _held(resource, tally, allow_matchers=asked.own["allow_matchers"])
+                diagnostics += _replica_faults(
+                    resource, tally, allow_matchers=asked.own["allow_matchers"]
+                )
             elif definitions.is_machine(resource):
                 diagnostics += faults(resource, allow_matchers=asked.own["allow_matchers"])
                 tally[_state(resource), resource.kind] += 1
@@ -53,7 +55,7 @@ def verify(asked: Request, work: Work) -> Exit:
     return outcome(diagnostics, asked)
 
 
-def _held(
+def _replica_faults(
     resource: Resource, tally: Counter[tuple[str, str]], *, allow_matchers: bool
 ) -> Iterator[Diagnostic]:
     """What is wrong with the VM that a pool makes; a replica set makes VMIs, which nothing stamps."""

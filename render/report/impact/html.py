@@ -6,7 +6,7 @@ from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
     MEANINGS,
-    Entry,
+    MachineEntry,
     Review,
     Totals,
     by_instancetype,
@@ -17,7 +17,7 @@ from render.report.impact.review import (
     edited,
     entries,
     gibibytes,
-    is_told,
+    is_shown,
     pinned,
     texts,
     total,
@@ -41,7 +41,7 @@ def report(review: Review, _: ImpactStyle) -> str:
         pinned=pinned(machines).capitalize(),
         without=without_rest(machines),
         edited=edited(machines),
-        assumed=ASSUMED if any(map(is_told, machines)) else (),
+        assumed=ASSUMED if any(map(is_shown, machines)) else (),
         total=_totals(total(machines)),
         causes=causes(entries(review.parts)),
         sums=[
@@ -55,7 +55,7 @@ def report(review: Review, _: ImpactStyle) -> str:
     )
 
 
-def _rows(found: list[Entry]) -> list[list[Any]]:
+def _rows(found: list[MachineEntry]) -> list[list[Any]]:
     """What the script sorts and filters by, a row a VM."""
     rows: list[list[Any]] = []
     for part, machine in found:
@@ -81,7 +81,7 @@ def _totals(totals: Totals) -> list[tuple[str, str]]:
     ]
 
 
-def _machine(entry: Entry) -> dict[str, Any]:
+def _machine(entry: MachineEntry) -> dict[str, Any]:
     part, machine = entry
     before, after = machine.sizes
     one, other = before or after, after or before

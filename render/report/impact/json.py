@@ -9,10 +9,10 @@ from render.report.findings import Finding
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
-    Entry,
     Locate,
+    MachineEntry,
     Review,
-    State,
+    ReviewedState,
     Totals,
     by_instancetype,
     by_namespace,
@@ -64,7 +64,7 @@ def _diagnostics(review: Review) -> dict[str, Any]:
     }
 
 
-def _state(state: State) -> dict[str, Any]:
+def _state(state: ReviewedState) -> dict[str, Any]:
     return {
         "name": state.name,
         "kubevirt": state.release or None,
@@ -77,7 +77,7 @@ def _totals(totals: Totals) -> dict[str, Any]:
     return {"before": before._asdict(), "after": after._asdict()}
 
 
-def _machine(entry: Entry) -> dict[str, Any]:
+def _machine(entry: MachineEntry) -> dict[str, Any]:
     part, machine = entry
     before, after = machine.sizes
     return {

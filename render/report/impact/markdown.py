@@ -1,6 +1,6 @@
 """The impact of a change as Markdown for a pull request: counts first, then causes, then each VM, folded.
 
-Text of the repository stands in code spans that it cannot close; in the one line of HTML that folds a VM every
+ImpactText of the repository stands in code spans that it cannot close; in the one line of HTML that folds a VM every
 character that could mean something is a reference.
 """
 
@@ -13,13 +13,13 @@ from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
     MEANINGS,
-    Alike,
-    Cause,
-    Edited,
-    Entry,
+    ChangeCause,
+    EditedWithoutEffect,
+    ImpactText,
     Locate,
+    MachineEntry,
+    MachineGroup,
     Review,
-    Text,
     Totals,
     alike,
     amounts,
@@ -57,10 +57,10 @@ def report(review: Review, style: ImpactStyle) -> str:
     found = entries(review.parts)
     head = "\n".join(_head(review))
     tail = f"\nAssumed: {'; '.join(ASSUMED)}.\n" if found else ""
-    budget = _Budget(style.most, _bytes(head) + _bytes(tail))
+    budget = _ByteBudget(style.most, _bytes(head) + _bytes(tail))
     sections = [head]
     sections += _table(
-        "Cause", "VMs", rows=map(_cause, causes(found)), budget=budget, share=_CAUSES
+        "ChangeCause", "VMs", rows=map(_cause, causes(found)), budget=budget, share=_CAUSES
     )
     sections += _table("VM", "Effect", "Why", rows=map(_row, found), budget=budget, share=_MACHINES)
     machines = review.machines
@@ -68,9 +68,9 @@ def report(review: Review, style: ImpactStyle) -> str:
         "Edited, without an effect", "VMs", "Why",
         rows=map(_edited, edited(machines)), budget=budget, share=_EDITED,
     )  # fmt: skip
-    told = [one for one in found if one.machine.changes or any(texts(one))]
+    shown = [one for one in found if one.machine.changes or any(texts(one))]
     sections += budget.fitting(
-        ((len(one.machines), _folded(one)) for one in alike(told)), _DETAILS, "details of {} VMs"
+        ((len(one.machines), _folded(one)) for one in alike(shown)), _DETAILS, "details of {} VMs"
     )
     for word, totals in (
         ("Namespace", by_namespace(machines)),
@@ -82,7 +82,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     return "".join([*sections, tail])
 
 
-class _Budget:
+class _ByteBudget:
     """How many bytes may still be written; *most* 0: any number."""
 
     def __init__(self, most: int, used: int) -> None:
@@ -111,7 +111,7 @@ class _Budget:
 
 
 def _table(
-    *titles: str, rows: Iterable[Sequence[str]], budget: _Budget, share: float
+    *titles: str, rows: Iterable[Sequence[str]], budget: _ByteBudget, share: float
 ) -> Iterator[str]:
     """A table, if it has a row."""
     lines = ((1, f"| {' | '.join(cells)} |\n") for cells in rows)
@@ -143,14 +143,14 @@ def _head(review: Review) -> Iterator[str]:
         yield ""
 
 
-def _cause(cause: Cause) -> tuple[str, str]:
+def _cause(cause: ChangeCause) -> tuple[str, str]:
     place = code(str(cause.place), cell=True) if cause.place.file else ""
     what = code(f"{cause.resource} {cause.field}".rstrip(), cell=True)
     numbers = ", ".join(f"{count:,} {effect}" for effect, count in cause.effects.items())
     return f"{place} {what}".lstrip(), numbers
 
 
-def _row(entry: Entry) -> tuple[str, str, str]:
+def _row(entry: MachineEntry) -> tuple[str, str, str]:
     part, machine = entry
     where = f" in {code(part.name, cell=True)}" if part.name else ""
     return (
@@ -160,7 +160,7 @@ def _row(entry: Entry) -> tuple[str, str, str]:
     )
 
 
-def _why(entry: Entry) -> str:
+def _why(entry: MachineEntry) -> str:
     """The first reason for the worst that happens to a VM: KubeVirt's text where it names it, else a change."""
     machine = entry.machine
     found = changes(machine)
@@ -177,7 +177,7 @@ def _why(entry: Entry) -> str:
     return f"{code(change.field, cell=True)} {old} → {new}{more}"
 
 
-def _edited(one: Edited) -> tuple[str, str, str]:
+def _edited(one: EditedWithoutEffect) -> tuple[str, str, str]:
     names = [code(f"{vm.namespace}/{vm.name}", cell=True) for vm in one.machines[:_NAMED]]
     more = len(one.machines) - len(names)
     said = ", ".join(names) + (f" and {more:,} more" if more else "")
@@ -185,13 +185,13 @@ def _edited(one: Edited) -> tuple[str, str, str]:
     return code(str(one.definition), cell=True), said, why or f"pinned to {code(pin, cell=True)}"
 
 
-def _folded(group: Alike) -> str:
+def _folded(group: MachineGroup) -> str:
     part, machines = group
     where = f" in <code>{_escaped(part.name)}</code>" if part.name else ""
     one = machines[0]
     several = f"{len(machines):,} VMs like " if len(machines) > 1 else ""
     title = f"<b>{worst(one)}</b> {several}<code>{_escaped(str(one.resource))}</code>{where}"
-    said = [f"- {_text(text)}" for text in texts(Entry(part, one))]
+    said = [f"- {_text(text)}" for text in texts(MachineEntry(part, one))]
     said += (f"- {_change(change, part.locate)}" for change in changes(one))
     if several:
         said.append(f"- so too: {', '.join(code(str(other.resource)) for other in machines[1:])}")
@@ -202,7 +202,7 @@ def _folded(group: Alike) -> str:
     )
 
 
-def _text(text: Text) -> str:
+def _text(text: ImpactText) -> str:
     place = code(str(text.place)) if text.place.file else ""
     return " ".join(filter(None, (text.ours, text.theirs and code(text.theirs), place)))
 

@@ -49,7 +49,7 @@ ASSUMED = (
     "claims that are not in the repository are ReadWriteMany",
     "applies are server-side",
 )
-#: Effects of which a reader is told no more than the number.
+#: Effects of which a reader is shown no more than the number.
 QUIET = frozenset({"same", "none"})
 
 
@@ -58,7 +58,7 @@ def nowhere(_: ChangeSource) -> Place:
     return Place()
 
 
-class Part(NamedTuple):
+class ReviewPart(NamedTuple):
     """What becomes of the VMs of one kustomization, *name*; *locate* says where a cause stands.
 
     *sources* are where the objects of both states were read.
@@ -75,7 +75,7 @@ class Part(NamedTuple):
         return findings.find(self.impact.before, before), findings.find(self.impact.after, after)
 
 
-class State(NamedTuple):
+class ReviewedState(NamedTuple):
     """A state that is compared: its *name*, and where asked for, KubeVirt's *release* and the file of its settings."""
 
     name: str
@@ -87,7 +87,7 @@ class State(NamedTuple):
         return " with ".join([self.name, *filter(None, extras)])
 
 
-class Otherwise(NamedTuple):
+class OtherEmit(NamedTuple):
     """To how many *machines* something else would happen if they were synced with *emit*."""
 
     emit: str
@@ -97,11 +97,11 @@ class Otherwise(NamedTuple):
 class Review(NamedTuple):
     """A comparison of the states *before* and *after*, synced with *emit*; *otherwise*: the other way to sync."""
 
-    before: State
-    after: State
+    before: ReviewedState
+    after: ReviewedState
     emit: str
-    parts: tuple[Part, ...]
-    otherwise: Otherwise | None = None
+    parts: tuple[ReviewPart, ...]
+    otherwise: OtherEmit | None = None
 
     @property
     def machines(self) -> list[MachineImpact]:
@@ -109,10 +109,10 @@ class Review(NamedTuple):
         return [machine for part in self.parts for machine in part.impact.machines]
 
 
-class Entry(NamedTuple):
+class MachineEntry(NamedTuple):
     """A VM, and the part that it belongs to."""
 
-    part: Part
+    part: ReviewPart
     machine: MachineImpact
 
 
@@ -143,14 +143,14 @@ def counts(machines: Iterable[MachineImpact]) -> dict[str, int]:
     return {effect: found[effect] for effect in RANKED if found[effect]}
 
 
-def entries(parts: Iterable[Part], *, every: bool = False) -> list[Entry]:
+def entries(parts: Iterable[ReviewPart], *, every: bool = False) -> list[MachineEntry]:
     """The VMs that something happens to, the worst first; *every*: also those that stay as they are."""
-    found = (Entry(part, machine) for part in parts for machine in part.impact.machines)
-    told = (one for one in found if every or is_told(one.machine))
-    return sorted(told, key=lambda one: (rank(one.machine), one.part.name))
+    found = (MachineEntry(part, machine) for part in parts for machine in part.impact.machines)
+    shown = (one for one in found if every or is_shown(one.machine))
+    return sorted(shown, key=lambda one: (rank(one.machine), one.part.name))
 
 
-def is_told(machine: MachineImpact) -> bool:
+def is_shown(machine: MachineImpact) -> bool:
     """Whether a reader hears more of a VM than that it is there."""
     return not QUIET.issuperset(machine.effects)
 
@@ -162,11 +162,11 @@ def rank(machine: MachineImpact) -> tuple[list[int], str]:
 
 def pinned(machines: Iterable[MachineImpact]) -> str:
     """How many VMs stay as they are while the lock decides what they use, in words; nothing where none does."""
-    number = sum(1 for machine in machines if machine.pins and not is_told(machine))
+    number = sum(1 for machine in machines if machine.pins and not is_shown(machine))
     return f"pinned by the lock, of those that stay as they are: {number:,}" if number else ""
 
 
-class Text(NamedTuple):
+class ImpactText(NamedTuple):
     """What is said of a VM beside its changes: words of *ours*, text that comes from elsewhere, and its *place*."""
 
     ours: str
@@ -174,26 +174,28 @@ class Text(NamedTuple):
     place: Place = Place()
 
 
-def texts(entry: Entry) -> Iterator[Text]:
+def texts(entry: MachineEntry) -> Iterator[ImpactText]:
     """What is to be said of a VM beside its changes."""
     part, machine = entry
     places = _fault_places(part, machine) if "unrenderable" in machine.effects else {}
     for message in machine.messages:
-        yield Text("", message, places.get(message, Place()))
+        yield ImpactText("", message, places.get(message, Place()))
     if machine.workload:
-        yield Text(WORKLOAD[machine.workload])
+        yield ImpactText(WORKLOAD[machine.workload])
     for name in machine.stale:
-        yield Text("its template changed, and the DataVolume stays as it is:", name)
+        yield ImpactText("its template changed, and the DataVolume stays as it is:", name)
 
 
-def sizes(machine: MachineImpact) -> Iterator[Text]:
+def sizes(machine: MachineImpact) -> Iterator[ImpactText]:
     """How large a VM is that comes or goes."""
     if worst(machine) in ("new", "gone"):
         for size in filter(None, machine.sizes):
-            yield Text(f"{size.vcpus:,} vCPU, {gibibytes(size.memory)} GiB", size.instancetype)
+            yield ImpactText(
+                f"{size.vcpus:,} vCPU, {gibibytes(size.memory)} GiB", size.instancetype
+            )
 
 
-def _fault_places(part: Part, machine: MachineImpact) -> dict[str, Place]:
+def _fault_places(part: ReviewPart, machine: MachineImpact) -> dict[str, Place]:
     """Where the errors of a VM stand that cannot be rendered, by what they say."""
     found: dict[str, Place] = {}
     sides = (part.impact.after, part.impact.before)
@@ -216,16 +218,16 @@ def changes(machine: MachineImpact) -> list[FieldChange]:
     )
 
 
-class Alike(NamedTuple):
+class MachineGroup(NamedTuple):
     """VMs of one kustomization to which the same happens, because of the same."""
 
-    part: Part
+    part: ReviewPart
     machines: tuple[MachineImpact, ...]
 
 
-def alike(found: Iterable[Entry]) -> list[Alike]:
+def alike(found: Iterable[MachineEntry]) -> list[MachineGroup]:
     """The VMs *found*, those together that have everything but their names in common."""
-    groups: dict[str, tuple[Part, list[MachineImpact]]] = {}
+    groups: dict[str, tuple[ReviewPart, list[MachineImpact]]] = {}
     for part, machine in found:
         about = [
             (*one[:4], one.cause and (part.locate(one.cause), one.cause.resource, one.cause.field))
@@ -235,13 +237,13 @@ def alike(found: Iterable[Entry]) -> list[Alike]:
             part.name,
             machine.resource.kind,
             machine.effects,
-            [*texts(Entry(part, machine)), *sizes(machine)],
+            [*texts(MachineEntry(part, machine)), *sizes(machine)],
         )
         groups.setdefault(repr((said, about)), (part, []))[1].append(machine)
-    return [Alike(part, tuple(machines)) for part, machines in groups.values()]
+    return [MachineGroup(part, tuple(machines)) for part, machines in groups.values()]
 
 
-class Edited(NamedTuple):
+class EditedWithoutEffect(NamedTuple):
     """An edited *definition* of which nothing comes for *machines*, and *why*."""
 
     definition: ResourceRef
@@ -249,7 +251,7 @@ class Edited(NamedTuple):
     machines: tuple[ResourceRef, ...]
 
 
-def edited(machines: Iterable[MachineImpact]) -> list[Edited]:
+def edited(machines: Iterable[MachineImpact]) -> list[EditedWithoutEffect]:
     """The definitions whose edit passes VMs by that use them."""
     found: dict[tuple[ResourceRef, str], list[ResourceRef]] = {}
     for machine in machines:
@@ -257,7 +259,7 @@ def edited(machines: Iterable[MachineImpact]) -> list[Edited]:
             found.setdefault((one.resource, _reason(one.resource.name, one.pin)), []).append(
                 machine.resource
             )
-    return [Edited(*key, tuple(dict.fromkeys(found[key]))) for key in sorted(found)]
+    return [EditedWithoutEffect(*key, tuple(dict.fromkeys(found[key]))) for key in sorted(found)]
 
 
 def _reason(name: str, pin: str) -> str:
@@ -274,7 +276,7 @@ def without_rest(machines: Iterable[MachineImpact]) -> str:
     return f" (without {lost:,} that cannot be rendered)" if lost else ""
 
 
-class Cause(NamedTuple):
+class ChangeCause(NamedTuple):
     """What changed in the repository: the *field* of an object, where it stands, and what comes of it by effect."""
 
     place: Place
@@ -283,7 +285,7 @@ class Cause(NamedTuple):
     effects: dict[str, int]
 
 
-def causes(found: Iterable[Entry]) -> list[Cause]:
+def causes(found: Iterable[MachineEntry]) -> list[ChangeCause]:
     """What is behind the changes of the VMs, those of most VMs first; a VM counts once a cause, by its worst effect."""
     counted: dict[tuple[Place, ResourceRef, str], Counter[str]] = {}
     for part, machine in found:
@@ -296,7 +298,9 @@ def causes(found: Iterable[Entry]) -> list[Cause]:
             counted.setdefault(key, Counter())[worst(machine)] += 1
     order = sorted(counted, key=lambda key: (-counted[key].total(), key[0], key[1], key[2]))
     return [
-        Cause(*key, {effect: counted[key][effect] for effect in RANKED if counted[key][effect]})
+        ChangeCause(
+            *key, {effect: counted[key][effect] for effect in RANKED if counted[key][effect]}
+        )
         for key in order
     ]
 

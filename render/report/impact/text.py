@@ -12,18 +12,18 @@ from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
     MEANINGS,
-    Alike,
-    Entry,
     Locate,
-    Part,
+    MachineEntry,
+    MachineGroup,
     Review,
+    ReviewPart,
     alike,
     amounts,
     changes,
     counts,
     edited,
     entries,
-    is_told,
+    is_shown,
     nowhere,
     pinned,
     sizes,
@@ -67,7 +67,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     for one in passed:
         said.append(printable(f"  {one.definition}: {one.why}"))
         said += _wrapped(printable(", ".join(map(_name, one.machines))))
-    if any(map(is_told, machines)):
+    if any(map(is_shown, machines)):
         said += ["", *_wrapped(f"assumed: {'; '.join(ASSUMED)}", indent="")]
     return "".join(f"{line}\n" for line in said)
 
@@ -90,7 +90,7 @@ def _table(machines: Sequence[MachineImpact]) -> Iterator[str]:
         yield f"  {count:>{width},} {effect:<{word}}  {MEANINGS[effect]}"
 
 
-def _details(part: Part, *, colour: bool) -> Iterator[str]:
+def _details(part: ReviewPart, *, colour: bool) -> Iterator[str]:
     """The VMs of *part* that something happens to, the worst first."""
     for group in alike(entries([part])):
         yield ""
@@ -98,7 +98,7 @@ def _details(part: Part, *, colour: bool) -> Iterator[str]:
         yield from (f"  {line}" for line in lines(group.machines[0], part))
 
 
-def _title(group: Alike, *, colour: bool) -> Iterator[str]:
+def _title(group: MachineGroup, *, colour: bool) -> Iterator[str]:
     first, *others = group.machines
     effects = _painted(first, colour=colour)
     if not others:
@@ -128,11 +128,11 @@ def summary(machines: Sequence[MachineImpact]) -> str:
     return f"{count}: {', '.join(parts)}" if parts else count
 
 
-def lines(machine: MachineImpact, part: Part = Part("", Impact(()))) -> list[str]:  # noqa: B008 - a value
+def lines(machine: MachineImpact, part: ReviewPart = ReviewPart("", Impact(()))) -> list[str]:  # noqa: B008 - a value
     """What is to be said of one VM of *part*: KubeVirt's texts, then each change."""
     said = [
         "  ".join(filter(None, (one.ours, printable(one.theirs), str(one.place) if one.place.file else "")))
-        for one in (*texts(Entry(part, machine)), *sizes(machine))
+        for one in (*texts(MachineEntry(part, machine)), *sizes(machine))
     ]  # fmt: skip
     return [*said, *(_line(change, part.locate) for change in changes(machine))]
 
