@@ -251,6 +251,21 @@ def test_a_revision_that_a_shallow_clone_lacks_says_what_to_fetch(
     assert "2 VMs: 2 recreate" in shallow.fine("diff", f"{base}..edit")
 
 
+@pytest.mark.parametrize("words", ["HEAD~1..HEAD", "HEAD..HEAD~1"])
+def test_a_state_that_cannot_be_read_is_part_of_the_answer(
+    repository: Repository, words: str
+) -> None:
+    repository.write("vms/odd.yaml", "kind: [")
+    commit = repository.commit("A mistake")
+    done = repository.run("diff", words)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "2 VMs: 2 unrenderable" in done.stdout
+    assert f"{commit[:10]} cannot be read: vms/odd.yaml:1:" in done.stdout
+    done = repository.run("diff", "HEAD..HEAD")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "vms/odd.yaml:1:" in done.stderr
+
+
 def test_what_a_branch_did_since_it_left(repository: Repository) -> None:
     repository.git("checkout", "--quiet", "-b", "edit")
     repository.vm("late")

@@ -53,12 +53,16 @@ _ENDS = 2
 
 
 class _NamedState(NamedTuple):
-    """One side: its name for people, its objects, how they are rendered, and where they stand."""
+    """One side: its name for people, its objects, how they are rendered, and where they stand.
+
+    *fault*: why nothing can be said of the objects; what is not read, is not synced either.
+    """
 
     name: str
     objects: list[Tree]
     settings: Settings
     places: Sources
+    fault: SnapshotError | None = None
 
 
 #: The states of one side, by the folder of the kustomization; ``""`` is what no kustomization refers to.
@@ -116,9 +120,18 @@ def diff(asked: Request, work: Work) -> Exit:
     other_way = 0
     for name in sorted({**before, **after}):
         old, new = (side.get(name) or _nothing(side, asked) for side in (before, after))
-        found = compare(old.objects, new.objects, old.settings, new.settings)
+        is_read = old.fault is None and new.fault is None
+        try:
+            found = (
+                compare(old.objects, new.objects, old.settings, new.settings)
+                if is_read
+                else _lost(old, new)
+            )
+        except SnapshotError as refused:
+            print_findings(refused.findings, asked)
+            return refused.exit
         parts.append(ReviewPart(name, found, _locator(old, new), (old.places, new.places)))
-        if "--emit" not in asked.call.flags:
+        if is_read and "--emit" not in asked.call.flags:
             other_way += _differing(found, old, new)
     emitted = next(state.settings.emit for side in (after, before) for state in side.values())
     old_state, new_state = _states(clusters, (before, after))
@@ -139,6 +152,27 @@ def diff(asked: Request, work: Work) -> Exit:
     else:
         emit(written, STDOUT)
     return _status(review.machines, asked)
+
+
+def _lost(old: _NamedState, new: _NamedState) -> Impact:
+    """The VMs of the one state that can be read: the other cannot. Raises SnapshotError where nobody knows of any."""
+    broken, read = (new, old) if new.fault else (old, new)
+    machines = [
+        one.ref
+        for index, body in enumerate(read.objects)
+        if (one := from_body(body, index)).group == KUBEVIRT and one.kind in _MACHINES
+    ]
+    assert broken.fault is not None  # noqa: S101 - one of them is
+    if read.fault or not machines:
+        raise broken.fault
+    faults = tuple(one.diagnostic for one in broken.fault.findings)
+    texts = tuple(
+        f"{broken.name} cannot be read: {': '.join(filter(None, (str(one.place), one.text)))}"
+        for one in broken.fault.findings
+        if one.diagnostic.is_error
+    )
+    impacts = tuple(MachineImpact(ref, ("unrenderable",), texts) for ref in sorted(machines))
+    return Impact(impacts, (), faults) if broken is new else Impact(impacts, faults, ())
 
 
 def _states(clusters: _Clusters, sides: tuple[_Side, _Side]) -> tuple[ReviewedState, ReviewedState]:
@@ -376,9 +410,10 @@ def _load(asked: Request, path: str, name: str) -> _Side:
 
 def _state(there: Request, loaded: Documents, name: str) -> _NamedState:
     locks.choose(loaded, there)
+    fault = None
     if status(loaded.diagnostics) is not Exit.OK:
         found = merge(findings_of(loaded, loaded.diagnostics, there))
-        raise SnapshotError(found, status(loaded.diagnostics))
+        fault = SnapshotError(found, status(loaded.diagnostics))
     emitted = there.settings if "emit" in there.chosen else there.settings._replace(emit="source")
     origins = [document.origin for document in loaded.documents]
     return _NamedState(
@@ -386,6 +421,7 @@ def _state(there: Request, loaded: Documents, name: str) -> _NamedState:
         [document.body for document in loaded.documents],
         emitted,
         Sources(origins, loaded.data, loaded.blame),
+        fault,
     )
 
 
