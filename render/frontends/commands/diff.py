@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -22,6 +22,7 @@ from render.frontends.request.request import Request, again
 from render.frontends.session import reading
 from render.manifests import kustomization, sources
 from render.manifests.sources import Documents
+from render.model import tree
 from render.model.resource import KUBEVIRT, ResourceRef, from_body
 from render.model.tree import Tree
 from render.report.findings import find, merge
@@ -209,14 +210,16 @@ def _differing(found: Impact, old: _NamedState, new: _NamedState) -> int:
     return sum(1 for one in there if QUIET.union(effects[one.resource]) != QUIET.union(one.effects))
 
 
-def _without_others(objects: Iterable[Tree], kept: Container[ResourceRef]) -> list[Tree]:
+def _without_others(objects: Iterable[Tree], kept: Collection[ResourceRef]) -> list[Tree]:
     """*objects* without the VMs that are not *kept*."""
-    found = []
-    for index, body in enumerate(objects):
-        one = from_body(body, index)
-        if not (one.group == KUBEVIRT and one.kind in _MACHINES) or one.ref in kept:
-            found.append(body)
-    return found
+    # Most objects are VMs, and most VMs are left out: their identity is read as plainly as can be.
+    names = {one.name for one in kept}
+    return [
+        body
+        for index, body in enumerate(objects)
+        if body.get("kind") not in _MACHINES
+        or (tree.get(body, "metadata", "name") in names and from_body(body, index).ref in kept)
+    ]
 
 
 def _is_coloured(asked: Request) -> bool:

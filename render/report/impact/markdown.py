@@ -60,7 +60,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     budget = _ByteBudget(style.most, _bytes(head) + _bytes(tail))
     sections = [head]
     sections += _table(
-        "ChangeCause", "VMs", rows=map(_cause, causes(found)), budget=budget, share=_CAUSES
+        "Cause", "VMs", rows=map(_cause, causes(found)), budget=budget, share=_CAUSES
     )
     sections += _table("VM", "Effect", "Why", rows=map(_row, found), budget=budget, share=_MACHINES)
     machines = review.machines
