@@ -73,8 +73,11 @@ def check(resource: Resource, release: Version) -> Diagnostic | None:
         place = at(resource, ("apiVersion",))
     else:
         known = versions[resource.version]
+        other = next((one for one, kinds in versions.items() if resource.kind in kinds), "")
         near = nearest(resource.kind, known)
         help_text = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
+        if other:
+            help_text = f"write apiVersion: {resource.group}/{other}"
         place = at(resource, ("kind",))
     return UNKNOWN_KIND.at(
         place,
