@@ -10,6 +10,8 @@ HELM_VERSION := v3.19.0
 HELM := .tools/.helm-$(HELM_VERSION)
 PRE_COMMIT_VERSIONS := 2.9.0 4.7.0 # the oldest that knows types_or, and the newest
 PRE_COMMITS := $(PRE_COMMIT_VERSIONS:%=.tools/pre-commit-%/.ready)
+AXE_VERSION := 0.1.8
+AXE := .tools/.axe-$(AXE_VERSION)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # The first interpreter that is new enough and can make environments (evaluated only where it is used).
@@ -42,7 +44,7 @@ types: $(READY) ## Types (mypy)
 layers: $(READY) ## Who may import whom (import-linter)
 	lint-imports
 
-pytest: $(READY) $(KUSTOMIZE) $(HELM) $(PRE_COMMITS) ## The tests alone; a missing tool is an error
+pytest: $(READY) $(KUSTOMIZE) $(HELM) $(PRE_COMMITS) $(AXE) ## The tests alone; a missing tool is an error
 	VIRT_RENDER_REQUIRE_TOOLS=1 pytest --numprocesses auto --dist worksteal
 
 generate: $(READY) ## Write every generated file anew: documentation, schemas, plugin.yaml
@@ -66,7 +68,7 @@ fuzz: $(READY) ## Fuzz each target of tests/fuzz for SECONDS (1200); what is fou
 mutate: $(READY) $(KUSTOMIZE) ## Change COUNT (300) things in the code, one at a time: which does no test notice? SEED (1)
 	$(BIN)/python scripts/mutate.py "$(or $(COUNT),300)" "$(or $(SEED),1)"
 
-tools: $(KUSTOMIZE) $(HELM) $(PRE_COMMITS) ## Put what the tests drive into .tools: kustomize, helm, pre-commit
+tools: $(KUSTOMIZE) $(HELM) $(PRE_COMMITS) $(AXE) ## Put what the tests drive into .tools: kustomize, helm, pre-commit, axe
 
 package: $(READY) ## Build the wheel and the sdist into dist/
 	hatchling build
@@ -87,6 +89,11 @@ $(KUSTOMIZE): | $(READY)
 
 $(HELM): | $(READY)
 	$(BIN)/python scripts/ensure_tool.py helm $(HELM_VERSION) .tools
+	@touch $@
+
+# The package has axe-core in it; what else it needs is for driving another browser.
+$(AXE): | $(READY)
+	$(PIP) install --no-deps --upgrade --target .tools/axe axe-playwright-python==$(AXE_VERSION)
 	@touch $@
 
 $(PRE_COMMITS): .tools/pre-commit-%/.ready: | $(READY)

@@ -469,11 +469,20 @@ def impact_schema() -> dict[str, Any]:
             "items": {"enum": ["instancetype", "preference"]},
             "description": "what the lock decides of it in the later state",
         },
+        "edited": {
+            "type": "array",
+            "items": _closed({"resource": resource, "pin": perhaps}),
+            "description": "the definitions that were edited, and nothing comes of it",
+        },
         "before": size,
         "after": size,
         "changes": {"type": "array", "items": _closed(change)},
     }
     by_name = {"type": "object", "additionalProperties": totals}
+    findings = {
+        "description": "the diagnostics of the state, as in report.schema.json",
+        **report_schema()["properties"]["diagnostics"],
+    }
     return {
         "$schema": DIALECT,
         "title": "The answer of virt-render diff --format json; memory in bytes",
@@ -483,13 +492,21 @@ def impact_schema() -> dict[str, Any]:
                 "before": _closed(state),
                 "after": _closed(state),
                 "emit": text,
+                "otherwise": {
+                    **_closed({"emit": text, "machines": count}),
+                    "type": ["object", "null"],
+                    "description": "to how many VMs something else would happen, synced the other way; "
+                    "null where --emit was given",
+                },
                 "counts": {
                     "type": "object",
                     "additionalProperties": False,
                     "properties": {key: {"type": "integer", "minimum": 1} for key in EFFECTS},
                 },
                 "totals": _closed({"all": totals, "namespaces": by_name, "instancetypes": by_name}),
+                "assumptions": {**names, "description": "what only the cluster knows"},
                 "machines": {"type": "array", "items": _closed(machine)},
+                "diagnostics": _closed({"before": findings, "after": findings}),
             }
         ),
     }

@@ -3,6 +3,7 @@
 from typing import Any, Literal, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
+from render.diagnostics.diagnostic import ordered as ordered_findings
 from render.diagnostics.secrets import is_secret_key, may_contain_secrets
 from render.diff.compare import (
     VM,
@@ -52,12 +53,24 @@ class FieldChange(NamedTuple):
     cause: ChangeSource | None = None
 
 
+class EditedDefinition(NamedTuple):
+    """A definition that a VM uses and that was edited without anything coming of it.
+
+    *pin* is the content that the VM is pinned to: a hash of the lock, or the name of a ControllerRevision; ``""`` for a
+    VM that has the edit, and decides the edited fields otherwise.
+    """
+
+    resource: ResourceRef
+    pin: str = ""
+
+
 class MachineImpact(NamedTuple):
     """What the change does to one VM.
 
     *effects* come worst first; *messages* are KubeVirt's texts. *workload*: what KubeVirt does with a VMI that waits
     for a migration. *stale*: DataVolumes that stay as they are, although their template changed. *sizes*: before and
     after, None where there is no such VM, or it cannot be rendered. *pins*: which definitions the lock decides.
+    *edited*: of a VM to which nothing happens, the definitions that were edited.
     """
 
     resource: ResourceRef
@@ -68,13 +81,20 @@ class MachineImpact(NamedTuple):
     stale: tuple[str, ...] = ()
     sizes: tuple[Size | None, Size | None] = (None, None)
     pins: tuple[str, ...] = ()
+    edited: tuple[EditedDefinition, ...] = ()
 
 
 class Impact(NamedTuple):
-    """What a change does: every VM of either side, and the findings of both."""
+    """What a change does: every VM of either side, and what is found *before* and *after* it."""
 
     machines: tuple[MachineImpact, ...]
-    diagnostics: tuple[Diagnostic, ...]
+    before: tuple[Diagnostic, ...] = ()
+    after: tuple[Diagnostic, ...] = ()
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The findings of both states."""
+        return ordered_findings((*self.before, *self.after))
 
 
 class Facts(NamedTuple):

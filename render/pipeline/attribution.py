@@ -7,6 +7,7 @@ from render.convert import v1alpha1
 from render.diff.compare import ORDER, Item, Route
 from render.diff.impact import ChangeSource
 from render.model import tree
+from render.model.catalogue import Definition
 from render.model.cluster_config import DECIDED
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES
@@ -16,7 +17,8 @@ from render.model.tree import Tree
 from render.pipeline.input import definitions
 from render.pipeline.machine import TEMPLATE, Machine, SettingsSource
 from render.pipeline.result import Rendered
-from render.pipeline.stages import merging, start
+from render.pipeline.stages import merging, pins, start
+from render.revisions import lockfile
 
 _TEMPLATE: Route = ("spec", "template")
 _REVISION = "ControllerRevision"
@@ -81,6 +83,12 @@ class Transition:
         self.key = key
         self._provenance: dict[int, list[Provenance]] = {}
 
+    def of_rendered(self) -> "Transition":
+        """The same VM as it was given, where a rendering came before."""
+        old, new = self.sides
+        before, after = self.origin(old) or self.before, self.origin(new) or self.after
+        return Transition(before, after, self.sides, self.key)
+
     def provenance(self, machine: Machine, side: SideIndex) -> list[Provenance]:
         """What definitions and presets decide in the VMI of *machine*, which is that of *side*."""
         found = self._provenance.get(id(machine))
@@ -105,11 +113,12 @@ def of_vmi(route: Route, change: Transition) -> ChangeSource | None:
     route = _in_order(route)
     old, new = change.sides
     return (
-        _decided(route, change, change.after, new)
-        or _named(route, change.after, new)
+        _named(route, change, change.after, new)
+        or _decided(route, change, change.after, new, whole=True)
         or _written((*_TEMPLATE, *route), change)
+        or _decided(route, change, change.after, new)
         or _decided(route, change, change.before, old)
-        or _named(route, change.before, old)
+        or _named(route, change, change.before, old)
         or _setting(route, change.sides)
         or _computed(route, change)
         or _around(route, change)
@@ -196,14 +205,54 @@ def _recorded(machine: Machine) -> list[Provenance]:
 
 
 def _decided(
-    route: Route, change: Transition, machine: Machine, side: SideIndex
+    route: Route, change: Transition, machine: Machine, side: SideIndex, *, whole: bool = False
 ) -> ChangeSource | None:
+    """What a definition or a preset says of *route*, or of the field around it; unless *whole*, of part of it."""
     path = _path(route, machine.vmi)
+    nearest, best = -1, None
+    source: ResourceRef | None = None
     for one in change.provenance(machine, side):
-        field, short = one.field, min(len(one.field), len(path))
-        if one.source and not one.decider and field[:short] == path[:short]:
-            return _source(one.source, one.source_field, side)
+        field = one.field
+        short = len(field) if whole else min(len(field), len(path))
+        if one.source and not one.decider and field[:short] == path[:short] and short > nearest:
+            nearest, source, best = short, one.source, _source(one.source, one.source_field, side)
+    return (source and _switched(source, change)) or best
+
+
+def _switched(source: ResourceRef, change: Transition) -> ChangeSource | None:
+    """The matcher, or the pin, through which the VM has the definition *source* now, or no longer has it."""
+    old, new = change.sides
+    given = change.of_rendered()
+    before, after = given.before, given.after
+    for kind_class in KIND_CLASSES:
+        word = kind_class.word
+        if not any(_uses(machine, word, source) for machine in (before, after)):
+            continue
+        was, now = (tree.get(machine.decoded, "spec", word) or {} for machine in (before, after))
+        if was != now:
+            key = next(key for key in (*now, *was) if now.get(key) != was.get(key))
+            return _written(("spec", word, key), given)
+        if pins.pinned_content(before, kind_class) != pins.pinned_content(after, kind_class):
+            return _pinned(after, word, new) or _pinned(before, word, old)
     return None
+
+
+def _uses(machine: Machine, word: str, source: ResourceRef) -> bool:
+    definition: Definition | None = getattr(machine, word)
+    if definition is None:
+        return False
+    holder = definition.resource.ref if definition.resource else None
+    return source == holder or (source.kind, source.name) == (definition.kind, definition.name)
+
+
+def _pinned(machine: Machine, word: str, side: SideIndex) -> ChangeSource | None:
+    """What the lock of *side* says of *machine*, if it says something."""
+    pin = pins.pin_of(machine)
+    lock = next((key for key in side.places if key[0] == lockfile.KIND), None)
+    if pin is None or word not in pin.entries or lock is None:
+        return None
+    path = ("pins", pins.name_of(machine.resource), word)
+    return ChangeSource(ResourceRef(*lock), path, side.places[lock], side.side)
 
 
 def _path(route: Route, root: Tree) -> FieldPath:
@@ -222,10 +271,13 @@ def _path(route: Route, root: Tree) -> FieldPath:
     return tuple(found)
 
 
-def _named(route: Route, machine: Machine, side: SideIndex) -> ChangeSource | None:
+def _named(
+    route: Route, change: Transition, machine: Machine, side: SideIndex
+) -> ChangeSource | None:
     """The matcher that an annotation of the VMI names."""
+    written = change.origin(side) or machine
     for kind_class in KIND_CLASSES:
-        given = machine.spec.get(kind_class.word)
+        given = tree.get(written.decoded, "spec", kind_class.word)
         annotation = given and kind_class.annotation_for(given.get("kind", ""))
         if annotation and ("metadata", "annotations", annotation)[: len(route)] == route:
             path = ("spec", kind_class.word, "name")

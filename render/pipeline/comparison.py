@@ -4,7 +4,7 @@ Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vms-admitter.go, pk
 pkg/virt-controller/watch/vm/vm.go.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from render import schemas
@@ -12,17 +12,25 @@ from render.admission import update
 from render.apply import application
 from render.defaults.vm import FIRMWARE, RANDOM
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, ordered
+from render.diagnostics.diagnostic import Diagnostic
 from render.diff import impact, networks, stored
 from render.diff.compare import VMI, written_differences
 from render.diff.effects import Ability, Reconciliation, Update, abilities, reconcile
-from render.diff.impact import Facts, FieldChange, Impact, MachineImpact, WeighedDifference
+from render.diff.impact import (
+    EditedDefinition,
+    Facts,
+    FieldChange,
+    Impact,
+    MachineImpact,
+    WeighedDifference,
+)
 from render.diff.migratability import Claims
 from render.diff.sizes import Size, size_of
-from render.model import tree
+from render.model import catalogue, tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
 from render.model.kinds import KIND_CLASSES, KindClass
+from render.model.release import Version
 from render.model.resource import (
     CDI,
     INSTANCETYPE_GROUP,
@@ -37,14 +45,15 @@ from render.pipeline.attribution import SideIndex, Transition
 from render.pipeline.input import definitions, library
 from render.pipeline.machine import TEMPLATE, Machine
 from render.pipeline.result import Rendered
-from render.pipeline.stages import emit, merging, start
-from render.revisions import stamps
+from render.pipeline.stages import emit, merging, pins, start
+from render.revisions import hashes, stamps
 from render.settings import Settings
 
 _VM = "kubevirt.VirtualMachine"
 _KINDS = (definitions.VM, definitions.VMI)
 _CLUSTERS = ("KubeVirt", "HyperConverged")
 _LOST = ("unrenderable",)
+_NOTHING_RUNS_OTHERWISE = frozenset({"none", "same"})
 _RESTRICTED = "update of VMI object is restricted"
 _REFERENCE = "reference"
 _VERSION_LABEL = "instancetype.kubevirt.io/object-version"
@@ -105,17 +114,65 @@ def compare(
     old, new = (_side(state, unchanged) for state in states)
     found = [_machine_impact(key, old, new) for key in {**old.resources, **new.resources}]
     found += (MachineImpact(ref, ("same",)) for ref in unchanged.values())
-    sized = (_sized(one, (old, new)) for one in found)
-    machines = tuple(sorted(sized, key=lambda one: one.resource))
-    return Impact(machines, ordered((*old.diagnostics, *new.diagnostics)))
+    edited = _edited(old, new)
+    described = (_described(one, (old, new), edited) for one in found)
+    machines = tuple(sorted(described, key=lambda one: one.resource))
+    return Impact(machines, old.diagnostics, new.diagnostics)
 
 
-def _sized(found: MachineImpact, sides: tuple[Side, Side]) -> MachineImpact:
-    """*found* with the size of the VM in both states, and its pins."""
+def _described(
+    found: MachineImpact, sides: tuple[Side, Side], edited: Container[catalogue.Key]
+) -> MachineImpact:
+    """*found* with the size of the VM in both states, its pins, and which *edited* definitions do not change it."""
     before, after = (_rendered(found.resource, side) for side in sides)
     return found._replace(
-        sizes=(_size(before), _size(after)), pins=tuple(sorted(after.pinned)) if after else ()
+        sizes=(_size(before), _size(after)),
+        pins=tuple(sorted(after.pinned)) if after else (),
+        edited=tuple(_without_effect(after, edited))
+        if after and _NOTHING_RUNS_OTHERWISE.issuperset(found.effects)
+        else (),
     )
+
+
+def _edited(old: Side, new: Side) -> frozenset[catalogue.Key]:
+    """The definitions that both states have, with different contents."""
+    machines = [
+        next(iter((one.places.rendered or one.machines).values()), None) for one in (old, new)
+    ]
+    before, after = (one.context.catalogue if one else None for one in machines)
+    if before is None or after is None:
+        return frozenset()
+    both = before.definitions.keys() & after.definitions.keys()
+    found = {
+        key
+        for key in both
+        if not _is_same_content(before.definitions[key].content, after.definitions[key].content)
+    }
+    if before.bundled != after.bundled:
+        for kind, name in before.bundled.keys() & after.bundled.keys():
+            key = catalogue.Key(kind, "", name)
+            given = key in before.definitions or key in after.definitions
+            if not given and before.bundled[kind, name] != after.bundled[kind, name]:
+                found.add(key)
+    return frozenset(found)
+
+
+def _is_same_content(one: Tree, other: Tree) -> bool:
+    return one == other or hashes.content(one) == hashes.content(other)
+
+
+def _without_effect(
+    machine: Machine, edited: Container[catalogue.Key]
+) -> Iterator[EditedDefinition]:
+    """The *edited* definitions that *machine* uses, each with its pin."""
+    for kind_class in KIND_CLASSES:
+        definition: Definition | None = getattr(machine, kind_class.word)
+        if definition is None:
+            continue
+        namespace = "" if "Cluster" in definition.kind else machine.namespace
+        key = catalogue.Key(definition.kind, namespace, definition.name)
+        if key in edited:
+            yield EditedDefinition(ResourceRef(*key), pins.pinned_content(machine, kind_class))
 
 
 def _rendered(ref: ResourceRef, side: Side) -> Machine | None:
@@ -398,6 +455,7 @@ class _Comparison:
         updated = self._updated(created)
         changes = impact.stored_changes(_without_status(created.vm), _without_status(updated.vm))
         verdict = _admit(created.vm, updated)
+        _forget_identity(created.vm, updated)
         if verdict.refused:
             found = [WeighedDifference(one, "refused") for one in changes]
             return self._machine_impact(("refused",), verdict.refused, found, (created, updated))
@@ -489,8 +547,8 @@ class _Comparison:
             if modes:
                 claims.setdefault(tree.get(template, "metadata", "name") or "", tuple(modes))
         return Update(
-            started=_applied(created),
-            applied=_applied(updated),
+            started=_applied(created, updated.context.release),
+            applied=_applied(updated, updated.context.release),
             vm=updated.vm,
             running=running,
             namespace=namespace,
@@ -572,6 +630,26 @@ def _admit(before: Tree, updated: Machine) -> _UpdateVerdict:
         tuple(dict.fromkeys(faults)) or _outdated(updated),
         tuple(dict.fromkeys(one.message for one in at_start)),
     )
+
+
+def _forget_identity(before: Tree, updated: Machine) -> None:
+    """Take what only a creation makes up out of *updated*, where *before*, of an older release, has it not."""
+    place = (*TEMPLATE, *FIRMWARE)
+    stored: Tree = tree.get(before, *place) or {}
+    given: Tree = tree.get(updated.vm, *place) or {}
+    known = {key: value for key, value in given.items() if value is not RANDOM or key in stored}
+    if known != given:
+        vm, template = Draft(updated.vm), Draft(updated.vmi)
+        for draft, path, ids in (
+            (vm, place, ("uuid", "serial")),
+            (template, FIRMWARE, ("serial",)),
+        ):
+            for key in ids:
+                if key not in known:
+                    draft.remove((*path, key))
+            if not draft.get(*path):
+                draft.remove(path)
+        updated.vm, updated.vmi = vm.tree, template.tree
 
 
 def _message(found: Diagnostic, machine: Machine) -> str:
@@ -711,13 +789,16 @@ def _synced(vm: Tree, running: Tree | None) -> Tree:
     return draft.tree
 
 
-def _applied(machine: Machine) -> Tree:
-    """The template's spec of a VM with its instancetype and preference (upstream: ApplyToVM)."""
+def _applied(machine: Machine, release: Version) -> Tree:
+    """The template's spec of a VM with its instancetype and preference, as *release* applies them.
+
+    Upstream: ApplyToVM. The controller of now applies what a VM was started with too.
+    """
     draft = Draft(tree.get(machine.vm, *TEMPLATE) or {})
     application.apply(
         draft,
         machine.instancetype.spec if machine.instancetype else None,
         machine.preference.spec if machine.preference else None,
-        machine.context.release,
+        release,
     )
     return draft.tree.get("spec") or {}

@@ -140,15 +140,15 @@ def commit(folder: str, revision: str) -> Commit:
     return _commits(folder, "--max-count=1", "--end-of-options", f"{revision}^{{commit}}")[0]
 
 
-def merge_base(folder: str, revision: str) -> str:
-    """The commit at which HEAD and *revision* parted. Raises GitError."""
+def merge_base(folder: str, revision: str, head: str = "HEAD") -> str:
+    """The commit at which *head* and *revision* parted. Raises GitError."""
     try:
-        words = ("merge-base", "--end-of-options", "HEAD", revision)
+        words = ("merge-base", "--end-of-options", head, revision)
         return run(folder, *words).decode().strip()
     except GitError as error:
         shallow = is_shallow(folder)
         cure = ": the clone is shallow, git fetch --unshallow" if shallow else ""
-        raise GitError(f"HEAD and {revision} have no commit in common{cure}") from error
+        raise GitError(f"{head} and {revision} have no commit in common{cure}") from error
 
 
 def commits(folder: str, path: str) -> list[Commit]:
@@ -195,6 +195,11 @@ def is_submodule(folder: str) -> bool:
 def is_shallow(folder: str) -> bool:
     """Whether the clone lacks history. Raises GitError."""
     return run(folder, "rev-parse", "--is-shallow-repository").strip() == b"true"
+
+
+def has(top: str, revision: str, path: str) -> bool:
+    """Whether *revision* has a file or a folder *path* (from *top*). Raises GitError."""
+    return bool(run(top, "ls-tree", "-z", "--full-tree", revision, "--", path))
 
 
 def file_at(top: str, revision: str, path: str) -> bytes:

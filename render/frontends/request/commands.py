@@ -269,10 +269,10 @@ _ROWS: tuple[Command, ...] = (
         "commands.diff:diff",
         """Say what a change of the repository does to each VM that runs: refused, restarted, migrated, or nothing.
 
-        BASE..HEAD are two revisions of git, BASE alone one and the working tree; without either, the working tree is
-        compared with where it branched off. Two folders are compared as they are. With --kubevirt A..B or
-        --cluster-config A..B alone nothing changes but the cluster. VMs count as synced as they are written, if neither
-        --emit nor a configuration file says how they are rendered.
+        BASE..HEAD are two revisions of git, BASE alone one and the working tree, BASE...HEAD what HEAD changed since it
+        left BASE; without any, the working tree is compared with where it branched off. Two folders are compared as
+        they are. With --kubevirt A..B or --cluster-config A..B alone nothing changes but the cluster. VMs count as
+        synced as they are written, if neither --emit nor a configuration file says how they are rendered.
         """,
         (Argument("paths", "[BASE[..HEAD]] [PATH]", many=True),),
         (DIFF_FORMAT, MAX_BYTES, EXIT_CODE, DIFF_FAIL_ON, OUTPUT, *_COMPARING, *HOST_OPTIONS, *_COMMON),

@@ -47,6 +47,15 @@ def pin_of(machine: Machine) -> Pin | None:
     return found
 
 
+def pinned_content(machine: Machine, kind_class: KindClass) -> str:
+    """What keeps *machine* at a content of its definition: a hash of the lock, or a revision, or nothing."""
+    if kind_class.word in machine.pinned:
+        pin = pin_of(machine)
+        ref = pin.entries[kind_class.word].ref if pin else None
+        return ref.hash if ref else ""
+    return text_at(machine.spec.get(kind_class.word), "revisionName")
+
+
 def use(machine: Machine) -> None:
     """Let the lock decide what the VM's matchers mean, where it pins them."""
     pin = pin_of(machine)

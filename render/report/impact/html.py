@@ -4,6 +4,7 @@ from typing import Any
 
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
+    ASSUMED,
     MEANINGS,
     MachineEntry,
     Review,
@@ -11,12 +12,16 @@ from render.report.impact.review import (
     by_instancetype,
     by_namespace,
     causes,
+    changes,
     counts,
+    edited,
     entries,
     gibibytes,
+    is_shown,
     pinned,
     texts,
     total,
+    without_rest,
     worst,
 )
 from render.report.impact.text import header, short, summary
@@ -25,7 +30,7 @@ from render.report.page import page
 
 def report(review: Review, _: ImpactStyle) -> str:
     """One page, whatever stands in the repository."""
-    every = entries(review, every=True)
+    every = entries(review.parts, every=True)
     machines = review.machines
     return page(
         "impact/impact.html.j2",
@@ -34,8 +39,11 @@ def report(review: Review, _: ImpactStyle) -> str:
         summary=summary(machines),
         counts=[(effect, number, MEANINGS[effect]) for effect, number in counts(machines).items()],
         pinned=pinned(machines).capitalize(),
+        without=without_rest(machines),
+        edited=edited(machines),
+        assumed=ASSUMED if any(map(is_shown, machines)) else (),
         total=_totals(total(machines)),
-        causes=causes(entries(review)),
+        causes=causes(entries(review.parts)),
         sums=[
             (word, [(name, _totals(one)) for name, one in totals.items()])
             for word, totals in (
@@ -77,7 +85,7 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
     part, machine = entry
     before, after = machine.sizes
     one, other = before or after, after or before
-    changes = [
+    fields = [
         {
             "field": change.field,
             "before": short(change.before),
@@ -86,7 +94,7 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
             "cause": change.cause,
             "place": part.locate(change.cause) if change.cause else "",
         }
-        for change in machine.changes
+        for change in changes(machine)
     ]
     return {
         "resource": machine.resource,
@@ -97,6 +105,6 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "vcpus": (one.vcpus, other.vcpus) if one and other else ("", ""),
         "memory": tuple(f"{gibibytes(size.memory)} GiB" for size in (one, other) if size)
         or ("", ""),
-        "texts": list(texts(machine)),
-        "changes": changes,
+        "texts": list(texts(entry)),
+        "changes": fields,
     }

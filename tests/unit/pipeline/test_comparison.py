@@ -136,6 +136,7 @@ def without_causes(machines: tuple[MachineImpact, ...]) -> list[MachineImpact]:
         one._replace(
             changes=tuple(each._replace(cause=None) for each in one.changes),
             sizes=(_unnamed(one.sizes[0]), _unnamed(one.sizes[1])),
+            edited=(),
         )
         for one in machines
     ]
