@@ -12,6 +12,8 @@ KUSTOMIZE_READS := tests/fuzz/kustomize_reads
 READS := .tools/.kustomize-reads
 PRE_COMMIT_VERSIONS := 2.9.0 4.7.0 # the oldest that knows types_or, and the newest
 PRE_COMMITS := $(PRE_COMMIT_VERSIONS:%=.tools/pre-commit-%/.ready)
+AXE_VERSION := 0.1.8
+AXE := .tools/.axe-$(AXE_VERSION)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # The first interpreter that is new enough and can make environments (evaluated only where it is used).
@@ -44,7 +46,7 @@ types: $(READY) ## Types (mypy)
 layers: $(READY) ## Who may import whom (import-linter)
 	lint-imports
 
-pytest: $(READY) $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) ## The tests alone; a missing tool is an error
+pytest: $(READY) $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) ## The tests alone; a missing tool is an error
 	VIRT_RENDER_REQUIRE_TOOLS=1 pytest --numprocesses auto --dist worksteal
 
 generate: $(READY) ## Write every generated file anew: documentation, schemas, plugin.yaml
@@ -69,7 +71,7 @@ mutate: $(READY) $(KUSTOMIZE) $(READS) $(HELM) ## Change COUNT (300) things in t
 	$(PIP) install --requirement requirements/mutate.txt
 	$(BIN)/python scripts/mutate.py "$(or $(COUNT),300)" "$(or $(SEED),1)"
 
-tools: $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) ## Put what the tests drive into .tools: kustomize, helm, pre-commit
+tools: $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) ## Put what the tests drive into .tools: kustomize, helm, pre-commit, axe
 
 package: $(READY) ## Build the wheel and the sdist into dist/
 	hatchling build
@@ -95,6 +97,11 @@ $(READS): $(wildcard $(KUSTOMIZE_READS)/*) | $(READY)
 
 $(HELM): | $(READY)
 	$(BIN)/python scripts/ensure_tool.py helm $(HELM_VERSION) .tools
+	@touch $@
+
+# The package has axe-core in it; what else it needs is for driving another browser.
+$(AXE): | $(READY)
+	$(PIP) install --no-deps --upgrade --target .tools/axe axe-playwright-python==$(AXE_VERSION)
 	@touch $@
 
 $(PRE_COMMITS): .tools/pre-commit-%/.ready: | $(READY)

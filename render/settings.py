@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from render.diagnostics.codes import INVALID_SETTING
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.model.release import NEWEST, RELEASES, minor, release_named
+from render.model.release import NEWEST, VERSIONS, minor, release_named
 
 Emit = Literal["vm", "vmi", "expand", "hashed", "revisions", "source"]
 
@@ -162,7 +162,7 @@ OPTIONS: tuple[Option, ...] = (
         "kubevirt", "release", "auto",
         "the KubeVirt release whose behaviour is rendered: by default the one that a KubeVirt resource of the input"
         " names, else the newest",
-        choices=("auto", *map(minor, RELEASES)), metavar=f"auto|{minor(RELEASES[0])}|...|{minor(NEWEST)}",
+        choices=("auto", *map(minor, VERSIONS)), metavar=f"auto|{minor(VERSIONS[0])}|...|{minor(NEWEST)}",
     ),
     Option(
         "admission", "choice", "full",
@@ -369,6 +369,7 @@ def faults(settings: Settings) -> tuple[Diagnostic, ...]:
                 fault = f"{option.field} means something with {name}={needed} only"
         if fault:
             found.append(INVALID_SETTING.at(Location(), f"{option.field}: {fault}"))
+    found += _contradictions(settings)
     cluster: Any = settings.cluster_config
     for name in ("cluster_config", "lock"):
         if _holds_giants(getattr(settings, name)):
@@ -384,6 +385,14 @@ def faults(settings: Settings) -> tuple[Diagnostic, ...]:
     if lock is not None and not isinstance(lock, dict):
         found.append(INVALID_SETTING.at(Location(), "lock: not a RevisionLock"))
     return tuple(found)
+
+
+def _contradictions(settings: Settings) -> Iterable[Diagnostic]:
+    """Settings of which one leaves another without an effect that was demanded."""
+    if settings.pins == "require" and settings.emit == "expand" and not settings.stored:
+        message = "pins: require demands nothing with emit=expand: what expand-vm-spec answers depends on no lock"
+        cure = "choose another mode or other pins, or add stored"
+        yield INVALID_SETTING.at(Location(), message, help=cure)
 
 
 def _holds_giants(value: Any) -> bool:

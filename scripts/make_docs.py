@@ -7,7 +7,7 @@ import csv
 import json
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from render.diagnostics.codes import CODES, page
 from render.diagnostics.diagnostic import Severity
@@ -18,7 +18,9 @@ from render.frontends.argocd.commands import announcements
 from render.frontends.request import config
 from render.frontends.request.commands import COMMANDS, Command
 from render.frontends.request.options import DEADLINE, HOST_OPTIONS
-from render.pipeline.outcomes import DEFINITIONS, MACHINES, Outcome
+from render.model.provenance import Decider
+from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, TRACES, Outcome
+from render.report.deciders import FORMAT_VERSION as EXPLAIN_VERSION
 from render.report.impact.json import FORMAT_VERSION as IMPACT_VERSION
 from render.report.plain_json import FORMAT_VERSION
 from render.settings import OPTIONS, Option, Source
@@ -193,7 +195,7 @@ def emit() -> str:
     """The page on emit modes, with what each makes of each kind of machine and of definition."""
     text = (ROOT / "docs/emit.md").read_text(encoding="utf-8")
     tables = {
-        "machines": ("Machine", tuple(MACHINES.values())),
+        "machines": ("Machine", (*MACHINES.values(), *HOLDERS.values())),
         "definitions": ("Definition", tuple(DEFINITIONS.values())),
     }
     for name, (title, table) in tables.items():
@@ -201,7 +203,9 @@ def emit() -> str:
         head = [_row(title, *(f"`{mode}`" for mode in modes)), _row(*["---"] * (len(modes) + 1))]
         body = [_row(row.title, *(_outcome(row.outcomes[mode]) for mode in modes)) for row in table]
         text = _filled(text, name, head + body)
-    return text
+    traces = [_row(f"`{mode}`", str(one.lock), one.stamped) for mode, one in TRACES.items()]
+    head = [_row("Mode", "The lock", "Stamped"), _row("---", "---", "---")]
+    return _filled(text, "traces", head + traces)
 
 
 def _outcome(outcome: Outcome) -> str:
@@ -465,11 +469,20 @@ def impact_schema() -> dict[str, Any]:
             "items": {"enum": ["instancetype", "preference"]},
             "description": "what the lock decides of it in the later state",
         },
+        "edited": {
+            "type": "array",
+            "items": _closed({"resource": resource, "pin": perhaps}),
+            "description": "the definitions that were edited, and nothing comes of it",
+        },
         "before": size,
         "after": size,
         "changes": {"type": "array", "items": _closed(change)},
     }
     by_name = {"type": "object", "additionalProperties": totals}
+    findings = {
+        "description": "the diagnostics of the state, as in report.schema.json",
+        **report_schema()["properties"]["diagnostics"],
+    }
     return {
         "$schema": DIALECT,
         "title": "The answer of virt-render diff --format json; memory in bytes",
@@ -479,13 +492,69 @@ def impact_schema() -> dict[str, Any]:
                 "before": _closed(state),
                 "after": _closed(state),
                 "emit": text,
+                "otherwise": {
+                    **_closed({"emit": text, "machines": count}),
+                    "type": ["object", "null"],
+                    "description": "to how many VMs something else would happen, synced the other way; "
+                    "null where --emit was given",
+                },
                 "counts": {
                     "type": "object",
                     "additionalProperties": False,
                     "properties": {key: {"type": "integer", "minimum": 1} for key in EFFECTS},
                 },
                 "totals": _closed({"all": totals, "namespaces": by_name, "instancetypes": by_name}),
+                "assumptions": {**names, "description": "what only the cluster knows"},
                 "machines": {"type": "array", "items": _closed(machine)},
+                "diagnostics": _closed({"before": findings, "after": findings}),
+            }
+        ),
+    }
+
+
+def explain_schema() -> dict[str, Any]:
+    """The JSON Schema of ``explain --format json``."""
+    text = {"type": "string"}
+    perhaps = {"type": ["string", "null"]}
+    position = {"type": ["integer", "null"], "minimum": 1}
+    resource = _closed(dict.fromkeys(("kind", "namespace", "name"), text))
+    source = {
+        "resource": resource,
+        "field": text,
+        "file": {**perhaps, "description": "null for what KubeVirt deploys itself"},
+        "line": position,
+        "column": position,
+    }
+    contender = {
+        "value": {"description": "of a VirtualMachineInstance; (hidden) in the place of a secret"},
+        "decider": {"enum": list(get_args(Decider))},
+        "pinned": {
+            "type": "boolean",
+            "description": "whether a lock has what counts of the source",
+        },
+        "source": {
+            **_closed(source),
+            "type": ["object", "null"],
+            "description": "null where KubeVirt decides",
+        },
+    }
+    field = {
+        "field": {**text, "description": "a path of the VirtualMachineInstance"},
+        **contender,
+        "losers": {
+            "type": "array",
+            "items": _closed(contender),
+            "description": "who wanted another value, in the order in which they would have it",
+        },
+    }
+    return {
+        "$schema": DIALECT,
+        "title": "The answer of virt-render explain --format json",
+        **_closed(
+            {
+                "formatVersion": {"const": EXPLAIN_VERSION},
+                "resource": resource,
+                "fields": {"type": "array", "items": _closed(field)},
             }
         ),
     }
@@ -531,6 +600,7 @@ def pages() -> dict[str, str]:
         "docs/emit.md": emit(),
         "plugin.yaml": plugin(),
         "schemas/renderconfig.schema.json": json.dumps(config_schema(), indent=2) + "\n",
+        "schemas/explain.schema.json": json.dumps(explain_schema(), indent=2) + "\n",
         "schemas/impact.schema.json": json.dumps(impact_schema(), indent=2) + "\n",
         "schemas/report.schema.json": json.dumps(report_schema(), indent=2) + "\n",
     }

@@ -21,8 +21,8 @@ class Unknown(str):
     __slots__ = ()
 
 
-#: What the webhook makes up for firmware uuid and serial.
-RANDOM: Final = Unknown("(made up by the cluster)")
+#: What the webhook makes up for firmware uuid and serial; of characters that every release takes for a serial.
+RANDOM: Final = Unknown("made-up-by-the-cluster")
 
 FIRMWARE = ("spec", "domain", "firmware")
 ARCHITECTURE_LABEL = "template.kubevirt.io/architecture"

@@ -3,7 +3,8 @@
 from typing import Any, Literal, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.diagnostics.secrets import is_secret_key
+from render.diagnostics.diagnostic import ordered as ordered_findings
+from render.diagnostics.secrets import is_secret_key, may_contain_secrets
 from render.diff.compare import (
     VM,
     VMI,
@@ -14,7 +15,7 @@ from render.diff.compare import (
     same,
     written_differences,
 )
-from render.diff.effects import EFFECTS, Action, Outcome
+from render.diff.effects import EFFECTS, Action, Reconciliation
 from render.diff.sizes import Size
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
@@ -52,12 +53,24 @@ class FieldChange(NamedTuple):
     cause: ChangeSource | None = None
 
 
+class EditedDefinition(NamedTuple):
+    """A definition that a VM uses and that was edited without anything coming of it.
+
+    *pin* is the content that the VM is pinned to: a hash of the lock, or the name of a ControllerRevision; ``""`` for a
+    VM that has the edit, and decides the edited fields otherwise.
+    """
+
+    resource: ResourceRef
+    pin: str = ""
+
+
 class MachineImpact(NamedTuple):
     """What the change does to one VM.
 
     *effects* come worst first; *messages* are KubeVirt's texts. *workload*: what KubeVirt does with a VMI that waits
     for a migration. *stale*: DataVolumes that stay as they are, although their template changed. *sizes*: before and
     after, None where there is no such VM, or it cannot be rendered. *pins*: which definitions the lock decides.
+    *edited*: of a VM to which nothing happens, the definitions that were edited.
     """
 
     resource: ResourceRef
@@ -68,13 +81,20 @@ class MachineImpact(NamedTuple):
     stale: tuple[str, ...] = ()
     sizes: tuple[Size | None, Size | None] = (None, None)
     pins: tuple[str, ...] = ()
+    edited: tuple[EditedDefinition, ...] = ()
 
 
 class Impact(NamedTuple):
-    """What a change does: every VM of either side, and the findings of both."""
+    """What a change does: every VM of either side, and what is found *before* and *after* it."""
 
     machines: tuple[MachineImpact, ...]
-    diagnostics: tuple[Diagnostic, ...]
+    before: tuple[Diagnostic, ...] = ()
+    after: tuple[Diagnostic, ...] = ()
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The findings of both states."""
+        return ordered_findings((*self.before, *self.after))
 
 
 class Facts(NamedTuple):
@@ -89,7 +109,7 @@ class Facts(NamedTuple):
     stored: list[Difference]
     is_touched: bool
     running: Tree
-    outcome: Outcome | None
+    outcome: Reconciliation | None
     restarted: Tree | None
     recreated: Tree | None
     run: Literal["", "stop", "start"] = ""
@@ -97,7 +117,7 @@ class Facts(NamedTuple):
     stale: tuple[str, ...] = ()
 
 
-class Found(NamedTuple):
+class WeighedDifference(NamedTuple):
     """A difference and its effect."""
 
     difference: Difference
@@ -117,11 +137,11 @@ def run_change(before: str, after: str) -> Literal["", "stop", "start"]:
     return "start" if after in ("Always", "Once", "RerunOnFailure") else ""
 
 
-def weigh(facts: Facts) -> tuple[set[str], list[Found]]:
+def weigh(facts: Facts) -> tuple[set[str], list[WeighedDifference]]:
     """The effects of an update, and each difference with its own."""
     outcome = facts.outcome
     effects: set[str] = set(filter(None, (facts.run,)))
-    found: list[Found] = []
+    found: list[WeighedDifference] = []
     if facts.faults or (outcome and outcome.error):
         effects.add("error")
     if not facts.run:
@@ -134,11 +154,11 @@ def weigh(facts: Facts) -> tuple[set[str], list[Found]]:
     if not effects:
         effects.add("none" if facts.stored or facts.is_touched else "same")
     if not found:
-        found += (Found(one, _run_effect(one, facts.run)) for one in facts.stored)
+        found += (WeighedDifference(one, _run_effect(one, facts.run)) for one in facts.stored)
     return effects, found
 
 
-def _now(facts: Facts, effects: set[str]) -> list[Found]:
+def _now(facts: Facts, effects: set[str]) -> list[WeighedDifference]:
     """What changed in the VMI that runs; its effects go to *effects*."""
     outcome = facts.outcome
     if outcome is None:
@@ -153,7 +173,7 @@ def _now(facts: Facts, effects: set[str]) -> list[Found]:
     return found
 
 
-def _at_restart(facts: Facts, effects: set[str]) -> list[Found]:
+def _at_restart(facts: Facts, effects: set[str]) -> list[WeighedDifference]:
     """What the next start changes; that it fails goes to *effects*."""
     outcome = facts.outcome
     if facts.restarted is None:
@@ -164,8 +184,10 @@ def _at_restart(facts: Facts, effects: set[str]) -> list[Found]:
     return _judged(outcome.vmi, facts.restarted, "restart" if outcome.restart else "next")
 
 
-def _judged(before: Tree, after: Tree, effect: str) -> list[Found]:
-    return [Found(one, effect) for one in differences(_shown(before), _shown(after), VMI)]
+def _judged(before: Tree, after: Tree, effect: str) -> list[WeighedDifference]:
+    return [
+        WeighedDifference(one, effect) for one in differences(_shown(before), _shown(after), VMI)
+    ]
 
 
 def _shown(vmi: Tree) -> Tree:
@@ -201,7 +223,7 @@ def _masked(value: Any) -> Any:
         return {key: HIDDEN if is_secret_key(key) else _masked(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_masked(item) for item in value]
-    return value
+    return HIDDEN if isinstance(value, str) and may_contain_secrets(value) else value
 
 
 def stale_volumes(before: Tree, after: Tree) -> tuple[str, ...]:

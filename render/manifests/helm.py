@@ -10,7 +10,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomize
 from render.manifests.kustomization import Reach
 from render.model.release import NEWEST, Version
-from render.model.resource import CDI, INSTANCETYPE, KUBEVIRT, SNAPSHOT, Origin
+from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, Origin
 from render.yaml.reader import Document, Limits
 
 CHART = "Chart.yaml"
@@ -37,7 +37,7 @@ _SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        f"{INSTANCETYPE}/v1beta1",
+        f"{INSTANCETYPE_GROUP}/v1beta1",
         (
             "VirtualMachineInstancetype",
             "VirtualMachineClusterInstancetype",
@@ -54,7 +54,7 @@ _POOL_SINCE_1_7 = (f"pool.{KUBEVIRT}/v1beta1", ("VirtualMachinePool",))
 _KUBERNETES = 27
 
 
-class Release(NamedTuple):
+class HelmRelease(NamedTuple):
     """What a chart is installed as: with the *values* files, in *namespace*, on a cluster with KubeVirt *kubevirt*."""
 
     values: tuple[str, ...] = ()
@@ -152,7 +152,7 @@ def _size(packed: str, most: int) -> int:
 def template(  # noqa: PLR0913 - what a chart depends on
     folder: str,
     program: str,
-    release: Release,
+    release: HelmRelease,
     limits: Limits,
     *,
     most: int,
@@ -197,7 +197,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
     return _failure(folder, said or f"exit status {done.returncode}")
 
 
-def _words(folder: str, release: Release) -> list[str]:
+def _words(folder: str, release: HelmRelease) -> list[str]:
     _, minor, *_ = release.kubevirt
     words = ["template", _RELEASE_NAME, ".", "--skip-tests", "--include-crds"]
     if not all(_is_complete(file) for file in _files(folder)):

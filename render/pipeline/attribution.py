@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from render.convert import v1alpha1
 from render.diff.compare import ORDER, Item, Route
 from render.diff.impact import ChangeSource
 from render.model import tree
+from render.model.catalogue import Definition
 from render.model.cluster_config import DECIDED
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES
@@ -15,7 +17,8 @@ from render.model.tree import Tree
 from render.pipeline.input import definitions
 from render.pipeline.machine import TEMPLATE, Machine, SettingsSource
 from render.pipeline.result import Rendered
-from render.pipeline.stages import merging, start
+from render.pipeline.stages import merging, pins, start
+from render.revisions import lockfile
 
 _TEMPLATE: Route = ("spec", "template")
 _REVISION = "ControllerRevision"
@@ -80,14 +83,24 @@ class Transition:
         self.key = key
         self._provenance: dict[int, list[Provenance]] = {}
 
+    def of_rendered(self) -> "Transition":
+        """The same VM as it was given, where a rendering came before."""
+        old, new = self.sides
+        before, after = self.origin(old) or self.before, self.origin(new) or self.after
+        return Transition(before, after, self.sides, self.key)
+
     def provenance(self, machine: Machine, side: SideIndex) -> list[Provenance]:
         """What definitions and presets decide in the VMI of *machine*, which is that of *side*."""
         found = self._provenance.get(id(machine))
         if found is None:
-            rendered = side.rendered.get(self.key)
+            rendered = self.origin(side)
             found = [*_traced(machine), *(_traced(rendered) if rendered else ())]
             self._provenance[id(machine)] = found
         return found
+
+    def origin(self, side: SideIndex) -> Machine | None:
+        """The machine of the input from which the VM of *side* was rendered, None where it is that itself."""
+        return side.rendered.get(self.key)
 
 
 def of_vm(route: Route, change: Transition) -> ChangeSource | None:
@@ -100,11 +113,12 @@ def of_vmi(route: Route, change: Transition) -> ChangeSource | None:
     route = _in_order(route)
     old, new = change.sides
     return (
-        _decided(route, change, change.after, new)
-        or _named(route, change.after, new)
+        _named(route, change, change.after, new)
+        or _decided(route, change, change.after, new, whole=True)
         or _written((*_TEMPLATE, *route), change)
+        or _decided(route, change, change.after, new)
         or _decided(route, change, change.before, old)
-        or _named(route, change.before, old)
+        or _named(route, change, change.before, old)
         or _setting(route, change.sides)
         or _computed(route, change)
         or _around(route, change)
@@ -141,7 +155,7 @@ def _around(route: Route, change: Transition) -> ChangeSource | None:
     )
     while found is None and route and route not in _BROAD:
         old, new = (
-            tree.get(machine.given, *_path((*_TEMPLATE, *route), machine.given))
+            tree.get(machine.decoded, *_path((*_TEMPLATE, *route), machine.decoded))
             for machine in (change.before, change.after)
         )
         found = _written((*_TEMPLATE, *route), change) if old != new else None
@@ -173,8 +187,13 @@ def _setting(route: Route, sides: tuple[SideIndex, SideIndex]) -> ChangeSource |
 
 
 def _traced(machine: Machine) -> list[Provenance]:
-    """What instancetype, preference and presets decide in the VMI of *machine*."""
-    if machine.context.traced and machine.template:
+    """What instancetype, preference and presets decide in the VMI of *machine*; the fields are those of the VMI."""
+    above = len(machine.vmi_path) - 1
+    return [one._replace(field=one.field[above:]) for one in _recorded(machine)]
+
+
+def _recorded(machine: Machine) -> list[Provenance]:
+    if machine.is_bare_today or (machine.context.traced and machine.vmi):
         return machine.provenance
     made = machine.under(machine.context.settings)
     made.context = made.context._replace(traced=True)
@@ -186,15 +205,54 @@ def _traced(machine: Machine) -> list[Provenance]:
 
 
 def _decided(
-    route: Route, change: Transition, machine: Machine, side: SideIndex
+    route: Route, change: Transition, machine: Machine, side: SideIndex, *, whole: bool = False
 ) -> ChangeSource | None:
-    path = _path(route, machine.template)
+    """What a definition or a preset says of *route*, or of the field around it; unless *whole*, of part of it."""
+    path = _path(route, machine.vmi)
+    nearest, best = -1, None
+    source: ResourceRef | None = None
     for one in change.provenance(machine, side):
-        field = one.field[len(TEMPLATE) :]
-        short = min(len(field), len(path))
-        if one.source and not one.decider and field[:short] == path[:short]:
-            return _source(one.source, one.source_field, side)
+        field = one.field
+        short = len(field) if whole else min(len(field), len(path))
+        if one.source and not one.decider and field[:short] == path[:short] and short > nearest:
+            nearest, source, best = short, one.source, _source(one.source, one.source_field, side)
+    return (source and _switched(source, change)) or best
+
+
+def _switched(source: ResourceRef, change: Transition) -> ChangeSource | None:
+    """The matcher, or the pin, through which the VM has the definition *source* now, or no longer has it."""
+    old, new = change.sides
+    given = change.of_rendered()
+    before, after = given.before, given.after
+    for kind_class in KIND_CLASSES:
+        word = kind_class.word
+        if not any(_uses(machine, word, source) for machine in (before, after)):
+            continue
+        was, now = (tree.get(machine.decoded, "spec", word) or {} for machine in (before, after))
+        if was != now:
+            key = next(key for key in (*now, *was) if now.get(key) != was.get(key))
+            return _written(("spec", word, key), given)
+        if pins.pinned_content(before, kind_class) != pins.pinned_content(after, kind_class):
+            return _pinned(after, word, new) or _pinned(before, word, old)
     return None
+
+
+def _uses(machine: Machine, word: str, source: ResourceRef) -> bool:
+    definition: Definition | None = getattr(machine, word)
+    if definition is None:
+        return False
+    holder = definition.resource.ref if definition.resource else None
+    return source == holder or (source.kind, source.name) == (definition.kind, definition.name)
+
+
+def _pinned(machine: Machine, word: str, side: SideIndex) -> ChangeSource | None:
+    """What the lock of *side* says of *machine*, if it says something."""
+    pin = pins.pin_of(machine)
+    lock = next((key for key in side.places if key[0] == lockfile.KIND), None)
+    if pin is None or word not in pin.entries or lock is None:
+        return None
+    path = ("pins", pins.name_of(machine.resource), word)
+    return ChangeSource(ResourceRef(*lock), path, side.places[lock], side.side)
 
 
 def _path(route: Route, root: Tree) -> FieldPath:
@@ -213,10 +271,13 @@ def _path(route: Route, root: Tree) -> FieldPath:
     return tuple(found)
 
 
-def _named(route: Route, machine: Machine, side: SideIndex) -> ChangeSource | None:
+def _named(
+    route: Route, change: Transition, machine: Machine, side: SideIndex
+) -> ChangeSource | None:
     """The matcher that an annotation of the VMI names."""
+    written = change.origin(side) or machine
     for kind_class in KIND_CLASSES:
-        given = machine.spec.get(kind_class.word)
+        given = tree.get(written.decoded, "spec", kind_class.word)
         annotation = given and kind_class.annotation_for(given.get("kind", ""))
         if annotation and ("metadata", "annotations", annotation)[: len(route)] == route:
             path = ("spec", kind_class.word, "name")
@@ -228,11 +289,21 @@ def _named(route: Route, machine: Machine, side: SideIndex) -> ChangeSource | No
 def _written(route: Route, change: Transition) -> ChangeSource | None:
     """The field of the manifest: of the one after the change, or of the one before if it is gone from there."""
     for machine, side in ((change.after, change.sides[1]), (change.before, change.sides[0])):
-        path = _path(route, machine.given)
-        if len(path) == len(route) and tree.get(machine.given, *path) is not None:
-            place = _place(machine.resource.ref, side)
-            return ChangeSource(machine.resource.ref, path, place, side.side)
+        path = _path(route, machine.decoded)
+        if len(path) == len(route) and tree.get(machine.decoded, *path) is not None:
+            return _in_manifest(machine, path, change, side)
     return None
+
+
+def _in_manifest(
+    machine: Machine, path: FieldPath, change: Transition, side: SideIndex
+) -> ChangeSource:
+    """*path* of *machine*, where its author wrote it: a machine of another time was rendered to this one."""
+    origin = change.origin(side)
+    written = origin.resource if origin else machine.resource
+    if written.holder is None and v1alpha1.era(written) == "store" and path[:2] == TEMPLATE:
+        path = path[len(TEMPLATE) :]
+    return ChangeSource(written.ref, path, _place(machine.resource.ref, side), side.side)
 
 
 def _rewritten(route: Route, change: Transition) -> ChangeSource | None:
@@ -258,16 +329,6 @@ def field_in(ref: ResourceRef, field: FieldPath) -> FieldPath:
         return ("data", "spec", *field)
     kinds = definitions.INSTANCETYPES | definitions.PREFERENCES
     return ("spec", *field) if ref.kind in kinds or ref.kind.endswith("Flavor") else field
-
-
-def setting_of(route: Route, cluster: Tree) -> FieldPath | None:
-    """The setting in the *cluster*'s KubeVirt resource that decides *route* of a VMI where nothing else does."""
-    for place, fields in DECIDED:
-        if route[: len(place)] == place:
-            for field in fields:
-                if tree.get(cluster, *_CONFIGURATION, *field) is not None:
-                    return (*_CONFIGURATION, *field)
-    return None
 
 
 def copies(rendered: Rendered, places: Mapping[Key, int]) -> dict[Key, ResourceRef]:

@@ -4,39 +4,56 @@ Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vms-admitter.go, pk
 pkg/virt-controller/watch/vm/vm.go.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from render import schemas
 from render.admission import update
-from render.apply import order as application
+from render.apply import application
 from render.defaults.vm import FIRMWARE, RANDOM
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, ordered
+from render.diagnostics.diagnostic import Diagnostic
 from render.diff import impact, networks, stored
 from render.diff.compare import VMI, written_differences
-from render.diff.effects import Ability, Outcome, Update, abilities, reconcile
-from render.diff.impact import Facts, FieldChange, Found, Impact, MachineImpact
+from render.diff.effects import Ability, Reconciliation, Update, abilities, reconcile
+from render.diff.impact import (
+    EditedDefinition,
+    Facts,
+    FieldChange,
+    Impact,
+    MachineImpact,
+    WeighedDifference,
+)
 from render.diff.migratability import Claims
 from render.diff.sizes import Size, size_of
-from render.model import tree
+from render.model import catalogue, tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
 from render.model.kinds import KIND_CLASSES, KindClass
-from render.model.resource import CDI, INSTANCETYPE, KUBEVIRT, Resource, ResourceRef, from_body
+from render.model.release import Version
+from render.model.resource import (
+    CDI,
+    INSTANCETYPE_GROUP,
+    KUBEVIRT,
+    Resource,
+    ResourceRef,
+    from_body,
+)
 from render.model.tree import Tree
 from render.pipeline import attribution, order
 from render.pipeline.attribution import SideIndex, Transition
 from render.pipeline.input import definitions, library
 from render.pipeline.machine import TEMPLATE, Machine
 from render.pipeline.result import Rendered
-from render.pipeline.stages import emit, merging, start
+from render.pipeline.stages import emit, merging, pins, start
+from render.revisions import hashes, stamps
 from render.settings import Settings
 
 _VM = "kubevirt.VirtualMachine"
 _KINDS = (definitions.VM, definitions.VMI)
 _CLUSTERS = ("KubeVirt", "HyperConverged")
 _LOST = ("unrenderable",)
+_NOTHING_RUNS_OTHERWISE = frozenset({"none", "same"})
 _RESTRICTED = "update of VMI object is restricted"
 _REFERENCE = "reference"
 _VERSION_LABEL = "instancetype.kubevirt.io/object-version"
@@ -97,17 +114,65 @@ def compare(
     old, new = (_side(state, unchanged) for state in states)
     found = [_machine_impact(key, old, new) for key in {**old.resources, **new.resources}]
     found += (MachineImpact(ref, ("same",)) for ref in unchanged.values())
-    sized = (_sized(one, (old, new)) for one in found)
-    machines = tuple(sorted(sized, key=lambda one: one.resource))
-    return Impact(machines, ordered((*old.diagnostics, *new.diagnostics)))
+    edited = _edited(old, new)
+    described = (_described(one, (old, new), edited) for one in found)
+    machines = tuple(sorted(described, key=lambda one: one.resource))
+    return Impact(machines, old.diagnostics, new.diagnostics)
 
 
-def _sized(found: MachineImpact, sides: tuple[Side, Side]) -> MachineImpact:
-    """*found* with the size of the VM in both states, and its pins."""
+def _described(
+    found: MachineImpact, sides: tuple[Side, Side], edited: Container[catalogue.Key]
+) -> MachineImpact:
+    """*found* with the size of the VM in both states, its pins, and which *edited* definitions do not change it."""
     before, after = (_rendered(found.resource, side) for side in sides)
     return found._replace(
-        sizes=(_size(before), _size(after)), pins=tuple(sorted(after.pinned)) if after else ()
+        sizes=(_size(before), _size(after)),
+        pins=tuple(sorted(after.pinned)) if after else (),
+        edited=tuple(_without_effect(after, edited))
+        if after and _NOTHING_RUNS_OTHERWISE.issuperset(found.effects)
+        else (),
     )
+
+
+def _edited(old: Side, new: Side) -> frozenset[catalogue.Key]:
+    """The definitions that both states have, with different contents."""
+    machines = [
+        next(iter((one.places.rendered or one.machines).values()), None) for one in (old, new)
+    ]
+    before, after = (one.context.catalogue if one else None for one in machines)
+    if before is None or after is None:
+        return frozenset()
+    both = before.definitions.keys() & after.definitions.keys()
+    found = {
+        key
+        for key in both
+        if not _is_same_content(before.definitions[key].content, after.definitions[key].content)
+    }
+    if before.bundled != after.bundled:
+        for kind, name in before.bundled.keys() & after.bundled.keys():
+            key = catalogue.Key(kind, "", name)
+            given = key in before.definitions or key in after.definitions
+            if not given and before.bundled[kind, name] != after.bundled[kind, name]:
+                found.add(key)
+    return frozenset(found)
+
+
+def _is_same_content(one: Tree, other: Tree) -> bool:
+    return one == other or hashes.content(one) == hashes.content(other)
+
+
+def _without_effect(
+    machine: Machine, edited: Container[catalogue.Key]
+) -> Iterator[EditedDefinition]:
+    """The *edited* definitions that *machine* uses, each with its pin."""
+    for kind_class in KIND_CLASSES:
+        definition: Definition | None = getattr(machine, kind_class.word)
+        if definition is None:
+            continue
+        namespace = "" if "Cluster" in definition.kind else machine.namespace
+        key = catalogue.Key(definition.kind, namespace, definition.name)
+        if key in edited:
+            yield EditedDefinition(ResourceRef(*key), pins.pinned_content(machine, kind_class))
 
 
 def _rendered(ref: ResourceRef, side: Side) -> Machine | None:
@@ -121,7 +186,7 @@ def _size(machine: Machine | None) -> Size | None:
     if machine is None:
         return None
     instancetype = machine.instancetype.name if machine.instancetype else ""
-    return size_of(machine.template or tree.get(machine.vm, *TEMPLATE) or {}, instancetype)
+    return size_of(machine.vmi or tree.get(machine.vm, *TEMPLATE) or {}, instancetype)
 
 
 class State(NamedTuple):
@@ -139,13 +204,13 @@ class State(NamedTuple):
 
 
 def _state(objects: Iterable[Tree], settings: Settings, side: attribution.SideName) -> State:
-    given = library.take(objects)
+    given = library.parse(objects)
     machines: dict[Key, Machine] = {}
 
-    def note(machine: Machine, _: Tree) -> None:
+    def observe(machine: Machine, _: Tree) -> None:
         machines.setdefault(_key(machine.resource, settings), machine)
 
-    synced = order.run(given.resources, settings, note) if settings.emit != "source" else None
+    synced = order.run(given.resources, settings, observe) if settings.emit != "source" else None
     return State(side, settings, given, synced, machines)
 
 
@@ -183,7 +248,7 @@ def _split(
         one = from_body(body, 0)
         if definitions.is_machine(one):
             machines[_key(one, settings)] = one.ref, body
-        elif one.group != INSTANCETYPE:
+        elif one.group != INSTANCETYPE_GROUP:
             others.append(body)
     return machines, others
 
@@ -202,7 +267,7 @@ def _side(state: State, unchanged: Container[Key]) -> Side:
     left = [
         body for body in synced.resources if _key(from_body(body, 0), settings) not in unchanged
     ]
-    made = _started_side(state, library.take(left), plain)
+    made = _started_side(state, library.parse(left), plain)
     return made._replace(
         resources={**_withheld(rest, made), **made.resources},
         diagnostics=library.answered(synced, given).diagnostics,
@@ -218,10 +283,10 @@ def _started_side(state: State, taken: library.Intake, settings: Settings) -> Si
     """What a cluster makes of the objects *taken*, under *settings* that leave them as they are."""
     machines: dict[Key, Machine] = {}
 
-    def note(machine: Machine, _: Tree) -> None:
+    def observe(machine: Machine, _: Tree) -> None:
         machines.setdefault(_key(machine.resource, settings), machine)
 
-    rendered = library.answered(order.run(taken.resources, settings, note), taken)
+    rendered = library.answered(order.run(taken.resources, settings, observe), taken)
     keys = {_key(one, settings): one for one in taken.resources}
     clusters = [one for key, one in keys.items() if key[0] in _CLUSTERS]
     if settings.cluster_config is not None and not clusters:
@@ -251,12 +316,13 @@ def _withheld(resources: Sequence[Resource], made: Side) -> dict[Key, Resource]:
 
 
 def _place_key(resource: Resource) -> Key:
-    return resource.ref.kind, resource.ref.namespace, resource.ref.name
+    return definitions.kind_rendered(resource), resource.ref.namespace, resource.ref.name
 
 
 def _key(resource: Resource, settings: Settings) -> Key:
     ref = resource.ref
-    return ref.kind, ref.namespace or settings.namespace, ref.name
+    kind = ref.kind if resource.holder else definitions.kind_rendered(resource)
+    return kind, ref.namespace or settings.namespace, ref.name
 
 
 def _claims(
@@ -299,7 +365,7 @@ def _machine_impact(key: Key, old: Side, new: Side) -> MachineImpact:
     if before is None or after is None or before.failed:
         return MachineImpact(resource.ref, _LOST, _errors(key, old) or _errors(key, new))
     # What is refused or does not start as it was written before is no matter of this change.
-    is_rewritten = before.resource.body != after.resource.body
+    is_rewritten = before.raw != after.raw
     is_suspect = is_rewritten and _has_errors(after)
     if not is_suspect and not _reads_something_else(before, after, old, new):
         return MachineImpact(resource.ref, ("same",))
@@ -310,10 +376,11 @@ def _machine_impact(key: Key, old: Side, new: Side) -> MachineImpact:
 
 def _bare_impact(before: Machine, after: Machine, change: Transition) -> MachineImpact:
     """What becomes of a VMI without a VM: its spec cannot be updated (upstream: vmi-update-admitter.go)."""
-    found = written_differences(_without_status(before.given), _without_status(after.given), VMI)
+    old, new = (stamps.put(_without_status(one.decoded), {}) for one in (before, after))
+    found = written_differences(old, new, VMI)
     refused = any(one.route[0] == "spec" for one in found)
     effect = "refused" if refused else "none"
-    other = before.template != after.template or before.context.config != after.context.config
+    other = before.vmi != after.vmi or before.context.config != after.context.config
     effects = (effect,) if found else ("recreate",) if other else ("same",)
     return MachineImpact(
         after.resource.ref,
@@ -346,10 +413,10 @@ def _errors(key: Key, side: Side) -> tuple[str, ...]:
 def _reads_something_else(before: Machine, after: Machine, old: Side, new: Side) -> bool:
     """Whether anything differs of which a VM is made, or what becomes of it."""
     return (
-        before.given != after.given
+        before.decoded != after.decoded
         or before.vm != after.vm
-        or before.template != after.template
-        or _read_beside(before) != _read_beside(after)
+        or before.vmi != after.vmi
+        or _definition_specs(before) != _definition_specs(after)
         or old.clusters != new.clusters
         or _is_rewritten(before)
         or before.context.release != after.context.release
@@ -362,8 +429,8 @@ def _is_rewritten(machine: Machine) -> bool:
     return _policy(machine) != _REFERENCE and _has_revision(machine)
 
 
-def _read_beside(machine: Machine) -> list[Tree]:
-    """The definitions of a VM, as they are written."""
+def _definition_specs(machine: Machine) -> list[Tree]:
+    """The specs of the definitions of a VM, as they are written."""
     found = (one for one in (machine.instancetype, machine.preference) if one is not None)
     return [one.resource.spec if one.resource and one.resource.spec else one.spec for one in found]
 
@@ -388,9 +455,10 @@ class _Comparison:
         updated = self._updated(created)
         changes = impact.stored_changes(_without_status(created.vm), _without_status(updated.vm))
         verdict = _admit(created.vm, updated)
+        _forget_identity(created.vm, updated)
         if verdict.refused:
-            found = [Found(one, "refused") for one in changes]
-            return self._told(("refused",), verdict.refused, found, (created, updated))
+            found = [WeighedDifference(one, "refused") for one in changes]
+            return self._machine_impact(("refused",), verdict.refused, found, (created, updated))
         is_upgrade = self._is_upgrade and not changes
         faults = verdict.faults
         if is_upgrade and verdict.is_unstartable:
@@ -413,8 +481,8 @@ class _Comparison:
             impact.run_change(self._was, impact.strategy_of(updated.vm)),
             stale=stale,
         )
-        told = self._weighed(facts, (created, expanded))
-        return told._replace(messages=(*told.messages, *verdict.at_start))
+        judged = self._weighed(facts, (created, expanded))
+        return judged._replace(messages=(*judged.messages, *verdict.at_start))
 
     @property
     def _was(self) -> str:
@@ -428,14 +496,14 @@ class _Comparison:
     @property
     def _is_touched(self) -> bool:
         """Whether something changed that the VM reads."""
-        beside = _read_beside(self._before) != _read_beside(self._after)
-        return beside or self._old.clusters != self._new.clusters
+        redefined = _definition_specs(self._before) != _definition_specs(self._after)
+        return redefined or self._old.clusters != self._new.clusters
 
     def _is_only_redefined(self) -> bool:
         """Whether nothing changed but definitions to whose revisions the VM is pinned."""
         before, after = self._before, self._after
         return (
-            before.given == after.given
+            before.decoded == after.decoded
             and before.context.config == after.context.config
             and _policy(before) == _REFERENCE
             and self._old.claims == self._new.claims
@@ -446,9 +514,9 @@ class _Comparison:
             and all(_is_pinned(one, before.vm, before.vm) for one in KIND_CLASSES)
         )
 
-    def _outcome(self, running: Tree) -> Outcome | None:
+    def _outcome(self, running: Tree) -> Reconciliation | None:
         """That nothing happens to the VMI *running*, if it runs."""
-        return Outcome(running, "", "", "") if self._was != "Halted" else None
+        return Reconciliation(running, "", "", "") if self._was != "Halted" else None
 
     def _recreated(self) -> Tree | None:
         """The VMI of the VM made anew, None where none can be."""
@@ -456,7 +524,7 @@ class _Comparison:
 
     def _updated(self, created: Machine) -> Machine:
         """The VM as the update sends it on its way through the webhooks."""
-        before, after = self._before.given, self._after.given
+        before, after = self._before.decoded, self._after.decoded
         vm = stored.apply(before, after, created.vm)
         context = self._after.context._replace(traced=True)
         updated = Machine(context, self._after.resource, _without_status(vm))
@@ -479,8 +547,8 @@ class _Comparison:
             if modes:
                 claims.setdefault(tree.get(template, "metadata", "name") or "", tuple(modes))
         return Update(
-            started=_applied(created),
-            applied=_applied(updated),
+            started=_applied(created, updated.context.release),
+            applied=_applied(updated, updated.context.release),
             vm=updated.vm,
             running=running,
             namespace=namespace,
@@ -494,15 +562,15 @@ class _Comparison:
         messages = facts.faults
         if facts.outcome is not None:
             messages = tuple(filter(None, (facts.outcome.restart, facts.outcome.error)))
-        told = self._told(impact.ordered(effects), messages, found, machines)
+        judged = self._machine_impact(impact.ordered(effects), messages, found, machines)
         workload = facts.outcome.action if facts.outcome and not facts.run else ""
-        return told._replace(workload=workload, stale=facts.stale)
+        return judged._replace(workload=workload, stale=facts.stale)
 
-    def _told(
+    def _machine_impact(
         self,
         effects: tuple[str, ...],
         messages: tuple[str, ...],
-        found: Sequence[Found],
+        found: Sequence[WeighedDifference],
         machines: tuple[Machine, Machine],
     ) -> MachineImpact:
         created, updated = machines
@@ -526,7 +594,7 @@ class _Comparison:
         return MachineImpact(self._after.resource.ref, effects, messages, tuple(changes))
 
 
-class _Verdict(NamedTuple):
+class _UpdateVerdict(NamedTuple):
     """What KubeVirt says of an update: why it is refused, why the controller fails, and why no VMI starts any more."""
 
     refused: tuple[str, ...]
@@ -539,7 +607,7 @@ class _Verdict(NamedTuple):
         return bool(self.at_start)
 
 
-def _admit(before: Tree, updated: Machine) -> _Verdict:
+def _admit(before: Tree, updated: Machine) -> _UpdateVerdict:
     """Send *updated* through all stages; *before* is what was stored."""
     causes = [cause.message for cause in update.refused(before, updated.vm)]
     admitted = None
@@ -557,11 +625,31 @@ def _admit(before: Tree, updated: Machine) -> _Verdict:
     at_start += (one for one in later if one.is_error and one.code not in _OURS)
     causes += (_message(one, updated) for one in at_once if one.code not in _FAILS_LATER)
     faults = (one.message for one in at_once if one.code in _FAILS_LATER)
-    return _Verdict(
+    return _UpdateVerdict(
         tuple(dict.fromkeys(causes)),
         tuple(dict.fromkeys(faults)) or _outdated(updated),
         tuple(dict.fromkeys(one.message for one in at_start)),
     )
+
+
+def _forget_identity(before: Tree, updated: Machine) -> None:
+    """Take what only a creation makes up out of *updated*, where *before*, of an older release, has it not."""
+    place = (*TEMPLATE, *FIRMWARE)
+    stored: Tree = tree.get(before, *place) or {}
+    given: Tree = tree.get(updated.vm, *place) or {}
+    known = {key: value for key, value in given.items() if value is not RANDOM or key in stored}
+    if known != given:
+        vm, template = Draft(updated.vm), Draft(updated.vmi)
+        for draft, path, ids in (
+            (vm, place, ("uuid", "serial")),
+            (template, FIRMWARE, ("serial",)),
+        ):
+            for key in ids:
+                if key not in known:
+                    draft.remove((*path, key))
+            if not draft.get(*path):
+                draft.remove(path)
+        updated.vm, updated.vmi = vm.tree, template.tree
 
 
 def _message(found: Diagnostic, machine: Machine) -> str:
@@ -654,7 +742,7 @@ def _has_revision(machine: Machine) -> bool:
 
 def _copied(machine: Machine) -> Machine:
     made = machine.under(machine.context.settings)
-    made.diagnostics, made.provenance, made.beside = [], [], []
+    made.diagnostics, made.provenance, made.companions = [], [], []
     return made
 
 
@@ -664,7 +752,7 @@ def _expand(machine: Machine) -> None:
         return
     firmware = tree.get(machine.vm, *TEMPLATE, *FIRMWARE)
     machine.context = machine.context._replace(traced=True)
-    expanded, _ = schemas.decode(emit.expand(machine), _VM)
+    expanded, _ = schemas.decode(emit.expand(machine), _VM, machine.context.release)
     draft = Draft(expanded)
     if firmware is not None:
         draft.put((*TEMPLATE, *FIRMWARE), {**firmware, **(draft.get(*TEMPLATE, *FIRMWARE) or {})})
@@ -701,13 +789,16 @@ def _synced(vm: Tree, running: Tree | None) -> Tree:
     return draft.tree
 
 
-def _applied(machine: Machine) -> Tree:
-    """The template's spec of a VM with its instancetype and preference (upstream: ApplyToVM)."""
+def _applied(machine: Machine, release: Version) -> Tree:
+    """The template's spec of a VM with its instancetype and preference, as *release* applies them.
+
+    Upstream: ApplyToVM. The controller of now applies what a VM was started with too.
+    """
     draft = Draft(tree.get(machine.vm, *TEMPLATE) or {})
     application.apply(
         draft,
         machine.instancetype.spec if machine.instancetype else None,
         machine.preference.spec if machine.preference else None,
-        machine.context.release,
+        release,
     )
     return draft.tree.get("spec") or {}

@@ -27,12 +27,13 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
             "before": tally.before,
             "cut": tally.cut,
         },
-        "diagnostics": [_finding(found) for found in findings],
+        "diagnostics": [finding(found) for found in findings],
     }
     return escaping.dumps(document, indent=2) + "\n"
 
 
-def _finding(found: Finding) -> dict[str, Any]:
+def finding(found: Finding) -> dict[str, Any]:
+    """*found* as a tree of plain values."""
     diagnostic = found.diagnostic
     return {
         "code": diagnostic.code,

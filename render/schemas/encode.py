@@ -10,7 +10,7 @@ from operator import is_
 from typing import Any
 
 from render.model import types
-from render.model.release import NEWEST, Version
+from render.model.release import Version
 from render.model.tree import Tree
 
 Complete = Callable[[Any], Any]
@@ -20,7 +20,7 @@ _ROOM = 10_000
 _ZEROES = {"bool": False, "intstr": 0, "quantity": "0", "string": "", "float32": 0}
 
 
-def encode(tree: Tree, type_name: str, release: Version = NEWEST) -> Tree:
+def encode(tree: Tree, type_name: str, release: Version) -> Tree:
     """*tree*, a value of the Go type *type_name*, with the fields that the Go types of *release* always write.
 
     The input is not changed; parts that are complete already are shared with it.
@@ -28,7 +28,7 @@ def encode(tree: Tree, type_name: str, release: Version = NEWEST) -> Tree:
     return _plan(type_name, release).encode(tree)
 
 
-class _Plan(dict[tuple[str, ...], tuple[list[tuple[str, Complete]], list[tuple[str, Any]]]]):
+class _StructPlan(dict[tuple[str, ...], tuple[list[tuple[str, Complete]], list[tuple[str, Any]]]]):
     """What is to be done with a struct, by the keys it has: the values to complete, and the fields to add."""
 
     def __init__(self, type_name: str, release: Version) -> None:
@@ -76,7 +76,7 @@ class _Plan(dict[tuple[str, ...], tuple[list[tuple[str, Complete]], list[tuple[s
         return self[keys]
 
 
-_plan = cache(_Plan)
+_plan = cache(_StructPlan)
 
 
 @cache

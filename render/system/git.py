@@ -46,9 +46,9 @@ def run(
         raise GitError("git is not installed")
     command = [program, *_SETTLED, *words]
     inherited = {name: value for name, value in os.environ.items() if name not in without}
-    settled = {**inherited, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **(environ or {})}
+    environment = {**inherited, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **(environ or {})}
     try:
-        done = processes.run(command, folder=folder, environ=settled, stdin=stdin)
+        done = processes.run(command, folder=folder, environ=environment, stdin=stdin)
     except FileNotFoundError as error:
         raise GitError(f"no folder {folder}") from error
     if done.returncode:
@@ -140,15 +140,15 @@ def commit(folder: str, revision: str) -> Commit:
     return _commits(folder, "--max-count=1", "--end-of-options", f"{revision}^{{commit}}")[0]
 
 
-def merge_base(folder: str, revision: str) -> str:
-    """The commit at which HEAD and *revision* parted. Raises GitError."""
+def merge_base(folder: str, revision: str, head: str = "HEAD") -> str:
+    """The commit at which *head* and *revision* parted. Raises GitError."""
     try:
-        words = ("merge-base", "--end-of-options", "HEAD", revision)
+        words = ("merge-base", "--end-of-options", head, revision)
         return run(folder, *words).decode().strip()
     except GitError as error:
         shallow = is_shallow(folder)
         cure = ": the clone is shallow, git fetch --unshallow" if shallow else ""
-        raise GitError(f"HEAD and {revision} have no commit in common{cure}") from error
+        raise GitError(f"{head} and {revision} have no commit in common{cure}") from error
 
 
 def commits(folder: str, path: str) -> list[Commit]:
@@ -197,6 +197,11 @@ def is_shallow(folder: str) -> bool:
     return run(folder, "rev-parse", "--is-shallow-repository").strip() == b"true"
 
 
+def has(top: str, revision: str, path: str) -> bool:
+    """Whether *revision* has a file or a folder *path* (from *top*). Raises GitError."""
+    return bool(run(top, "ls-tree", "-z", "--full-tree", revision, "--", path))
+
+
 def file_at(top: str, revision: str, path: str) -> bytes:
     """The file *path* (from *top*) at *revision*, empty where it did not exist. Raises GitError."""
     listed = run(top, "ls-tree", "-z", "--full-tree", revision, "--", path)
@@ -226,7 +231,7 @@ def checkout(top: str, revision: str) -> Iterator[str]:
         yield tree
 
 
-class _Entry(NamedTuple):
+class _IndexEntry(NamedTuple):
     """A file of a commit as its index has it."""
 
     mode: bytes
@@ -234,13 +239,13 @@ class _Entry(NamedTuple):
     name: bytes
 
 
-def _entry(line: bytes) -> _Entry:
+def _entry(line: bytes) -> _IndexEntry:
     about, _, name = line.partition(b"\t")
     mode, id_, _ = about.split()
-    return _Entry(mode, id_, name)
+    return _IndexEntry(mode, id_, name)
 
 
-def _blobs(top: str, files: list[_Entry]) -> Iterator[bytes]:
+def _blobs(top: str, files: list[_IndexEntry]) -> Iterator[bytes]:
     asked = b"".join(entry.id + b"\n" for entry in files)
     said, place = run(top, "cat-file", "--batch", stdin=asked), 0
     for entry in files:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from render.manifests.helm import Release
+from render.manifests.helm import HelmRelease
 from render.manifests.sources import Reading, load
 from render.yaml.reader import Limits
 from tests.support.loopback import Loopback
@@ -49,7 +49,7 @@ def test_a_schema_loads_nothing(
         (repository / ".git").mkdir(parents=True)
         chart(repository / "chart", "{}")
         chart(repository / place, text.replace("DRAFT", DRAFT))
-        found = load([str(repository / "chart")], Reading(Limits(), helm=helm, chart=Release()))
+        found = load([str(repository / "chart")], Reading(Limits(), helm=helm, chart=HelmRelease()))
         assert found.diagnostics == []
         assert found.documents
 
@@ -58,7 +58,7 @@ def test_a_schema_of_its_own_is_asked(tmp_path: Path, helm: str) -> None:
     (tmp_path / ".git").mkdir()
     own = {"properties": {"a": {"$ref": "#/definitions/a"}}, "definitions": {"a": {"const": 4}}}
     chart(tmp_path, json.dumps({"$schema": "http://json-schema.org/draft-07/schema#", **own}))
-    (found,) = load([str(tmp_path)], Reading(Limits(), helm=helm, chart=Release())).diagnostics
+    (found,) = load([str(tmp_path)], Reading(Limits(), helm=helm, chart=HelmRelease())).diagnostics
     assert found.code == "VR127"
     assert "value must be 4" in found.message
 
@@ -73,5 +73,5 @@ def test_a_template_says_of_no_file_elsewhere_that_it_came_from_there(
         tmp_path / "chart/templates/vm.yaml",
         f"# Source: c/../../elsewhere.yaml\n{vm(memory='1Gi')}",
     )
-    found = load(["chart"], Reading(Limits(), helm=helm, chart=Release()))
+    found = load(["chart"], Reading(Limits(), helm=helm, chart=HelmRelease()))
     assert [one.origin.file for one in found.documents] == ["chart/templates/vm.yaml"]

@@ -264,20 +264,33 @@ def test_the_action_checks_and_writes_its_reports(tmp_path: Path) -> None:
     assert "<failure" in (tmp_path / "out.xml").read_text()
 
 
-def test_the_action_says_what_a_change_does(tmp_path: Path) -> None:
+@pytest.mark.parametrize("head", ["a base that was named", "a merge", "the head of a branch"])
+def test_the_action_says_what_a_change_does(tmp_path: Path, head: str) -> None:
     repository = Repository(tmp_path / "repository")
     repository.instancetype("small")
     repository.vm("web")
     base = repository.commit("A VM")
+    repository.git("checkout", "--quiet", "-b", "edit")
     repository.instancetype("small", cpus=1)
     repository.commit("Smaller")
+    # What others did meanwhile is no matter of this change.
+    repository.git("checkout", "--quiet", "main")
+    repository.vm("other")
+    target = repository.commit("Another VM")
+    if head == "a merge":
+        repository.git("merge", "--quiet", "--no-edit", "edit")
+        expected = "### 2 VMs: 2 restart"
+    else:
+        repository.git("checkout", "--quiet", "edit")
+        expected = "### 1 VM: 1 restart"
     (tmp_path / "temporary").mkdir()
     environ = {
         **os.environ,
         "RUNNER_TEMP": str(tmp_path / "temporary"),
         "GITHUB_ACTION_PATH": str(DEPLOY / "github" / "diff"),
         "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
-        "BASE": base,
+        "BASE": base if head == "a base that was named" else "",
+        "TARGET": base if head == "a merge" else target,
         "FOLDER": ".",
         "ARGUMENTS": "--emit vm --fail-on restart",
         "MARKDOWN": "out.md",
@@ -300,10 +313,14 @@ def test_the_action_says_what_a_change_does(tmp_path: Path) -> None:
     assert done is not None
     assert done.returncode == 1, done.stderr
     summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
-    assert summary.startswith("### 1 VM: 1 restart")
+    assert summary.startswith(expected)
     assert summary == (repository.folder / "out.md").read_text(encoding="utf-8")
-    assert json.loads((repository.folder / "out.json").read_bytes())["counts"] == {"restart": 1}
-    assert "1 VM: 1 restart" in (repository.folder / "out.html").read_text(encoding="utf-8")
+    assert json.loads((repository.folder / "out.json").read_bytes())["counts"] == {
+        "restart": 1 + (head == "a merge")
+    }
+    assert expected.removeprefix("### ") in (repository.folder / "out.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_the_gitlab_job_checks_and_keeps_its_reports(tmp_path: Path) -> None:

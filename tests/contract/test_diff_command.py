@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import process
+from tests.support import manifests, process
 from tests.support.repository import Repository
 
 
@@ -21,7 +21,7 @@ def repository(tmp_path: Path) -> Repository:
 
 def test_nothing_changed(repository: Repository) -> None:
     said = repository.fine("diff", "--exit-code").splitlines()
-    assert said[1:] == ["2 VMs: 2 same"]
+    assert said[1:] == ["2 VMs: 2 same", "  2 same  stays as it is"]
 
 
 def test_an_edited_instancetype_is_named_with_its_line(repository: Repository) -> None:
@@ -145,7 +145,7 @@ def test_each_kustomization_is_compared_by_itself(tmp_path: Path, kustomize: str
     repository.instancetype("small", cpus=4, folder="green")
     said = repository.fine("diff", "HEAD", "--emit", "vm", "--kustomize", kustomize).splitlines()
     assert said[1] == "2 VMs: 1 migrate, 1 same"
-    assert said[3] == "green: 1 VM: 1 migrate"
+    assert "green: 1 VM: 1 migrate" in said
     assert "green/small.yaml:" in next(one for one in said if "cpu.sockets" in one)
 
 
@@ -196,4 +196,94 @@ def test_a_pinned_vm_stays_and_is_counted(repository: Repository) -> None:
     repository.instancetype("small", cpus=4)
     said = repository.fine("diff", "HEAD", "--emit", "vm").splitlines()
     assert said[1] == "2 VMs: 2 same"
-    assert said[2] == "pinned by the lock, of those that stay as they are: 2"
+    assert said[3] == "pinned by the lock, of those that stay as they are: 2"
+    edited = said.index("edited, and nothing comes of it for VMs that use it:")
+    assert said[edited + 1].startswith("  VirtualMachineInstancetype prod/small: pinned to small@")
+    assert said[edited + 2] == "    prod/db, prod/web"
+
+
+@pytest.mark.parametrize("releases", ["1.4..1.9", "1.9..1.4"])
+def test_an_upgrade_restarts_nothing_where_the_vm_is_written_otherwise_for_it(
+    tmp_path: Path, releases: str
+) -> None:
+    repository = Repository(tmp_path / "repository")
+    # Its preference in the catalogue names an architecture only since 1.9.
+    text = manifests.vm("web", instancetype="u1.medium")
+    repository.write(
+        "vm.yaml", text.replace("  template:", "  preference: {name: fedora}\n  template:", 1)
+    )
+    repository.commit("A VM of the catalogue")
+    said = repository.fine("diff", "--emit", "vm", "--kubevirt", releases)
+    assert "1 VM: 1 next" in said
+
+
+def test_the_releases_are_named_where_the_configuration_changes_them(
+    repository: Repository,
+) -> None:
+    for release in ("1.8", "1.9"):
+        text = f'apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {{kubevirt: "{release}"}}\n'
+        repository.write(".virt-render.yaml", text)
+        repository.commit(release)
+    first = repository.fine("diff", "HEAD~1..HEAD").splitlines()[0]
+    assert "with KubeVirt 1.8 -> " in first
+    assert "with KubeVirt 1.9, synced with --emit source" in first
+
+
+def test_the_other_way_to_sync_is_named_where_nobody_chose_one(repository: Repository) -> None:
+    repository.instancetype("small", cpus=4)
+    said = repository.fine("diff", "HEAD").splitlines()[0]
+    assert said.endswith("(2 VMs would fare otherwise with --emit vm)")
+    assert "otherwise" not in repository.fine("diff", "HEAD", "--emit", "vm")
+
+
+def test_a_revision_that_a_shallow_clone_lacks_says_what_to_fetch(
+    repository: Repository, tmp_path: Path
+) -> None:
+    base = repository.git("rev-parse", "HEAD").strip()
+    repository.instancetype("small", cpus=4)
+    repository.commit("Larger")
+    shallow = Repository(tmp_path / "shallow")
+    shallow.git("fetch", "--quiet", "--depth=1", f"file://{repository.folder}", "main:edit")
+    done = shallow.run("diff", f"{base}..edit")
+    assert done.returncode
+    assert f"unknown revision {base}; the clone is shallow: git fetch" in done.stderr
+    shallow.git("fetch", "--quiet", "--depth=1", f"file://{repository.folder}", base)
+    assert "2 VMs: 2 recreate" in shallow.fine("diff", f"{base}..edit")
+
+
+@pytest.mark.parametrize("words", ["HEAD~1..HEAD", "HEAD..HEAD~1"])
+def test_a_state_that_cannot_be_read_is_part_of_the_answer(
+    repository: Repository, words: str
+) -> None:
+    repository.write("vms/odd.yaml", "kind: [")
+    commit = repository.commit("A mistake")
+    done = repository.run("diff", words)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "2 VMs: 2 unrenderable" in done.stdout
+    assert f"{commit[:10]} cannot be read: vms/odd.yaml:1:" in done.stdout
+    done = repository.run("diff", "HEAD..HEAD")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "vms/odd.yaml:1:" in done.stderr
+
+
+def test_what_a_branch_did_since_it_left(repository: Repository) -> None:
+    repository.git("checkout", "--quiet", "-b", "edit")
+    repository.vm("late")
+    repository.commit("A third VM")
+    repository.git("checkout", "--quiet", "main")
+    repository.vm("other")
+    repository.commit("What others did")
+    assert "3 VMs: 1 new, 2 same" in repository.fine("diff", "main...edit")
+    assert "4 VMs: 1 gone, 1 new, 2 same" in repository.fine("diff", "main..edit")
+
+
+def test_a_path_need_not_be_there_now(repository: Repository, tmp_path: Path) -> None:
+    repository.git("rm", "--quiet", "-r", "vms")
+    repository.commit("No VMs")
+    bare = tmp_path / "bare.git"
+    repository.git("clone", "--quiet", "--bare", ".", str(bare))
+    for folder in (repository.folder, bare):
+        done = process.run("diff", "HEAD~1..HEAD", "vms", cwd=folder)
+        assert (done.returncode, done.stdout.splitlines()[1:2]) == (0, ["2 VMs: 2 gone"])
+        done = process.run("diff", "HEAD~1..HEAD", "nowhere", cwd=folder)
+        assert "neither state has nowhere" in done.stderr

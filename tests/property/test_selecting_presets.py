@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from render.model.apimachinery.selectors import SelectorError, selects
 from render.model.resource import from_body
-from render.model.selectors import SelectorError, selects
 from render.presets import Preset, index
 
 KEYS = st.sampled_from(["app", "os", "kubevirt.io/size"])
@@ -76,5 +76,8 @@ def test_the_first_invalid_selector_is_told(
 ) -> None:
     every = presets([*valid, *mixed, {"selector": invalid}])
     made = index(every)
-    assert made.invalid == next((one, fault(one)) for one in every if fault(one))
+    preset, cause = made.invalid or (None, None)
+    assert (preset, cause and cause.message) == next(
+        (one, fault(one)) for one in every if fault(one)
+    )
     assert made.select(labels) == []

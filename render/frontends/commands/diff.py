@@ -2,66 +2,87 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.diff.effects import EFFECTS
-from render.diff.impact import ChangeSource, MachineImpact
+from render.diff.impact import ChangeSource, Impact, MachineImpact
 from render.frontends import locks
 from render.frontends.commands.snapshots import SnapshotError
 from render.frontends.progress import Work
-from render.frontends.reporting import findings_of, refuse, tell
+from render.frontends.reporting import findings_of, hand_over, print_findings, refuse
 from render.frontends.request import config
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request, again
 from render.frontends.session import reading
 from render.manifests import kustomization, sources
 from render.manifests.sources import Documents
+from render.model import tree
+from render.model.resource import KUBEVIRT, ResourceRef, from_body
 from render.model.tree import Tree
+from render.report.extras import MissingExtraError
 from render.report.findings import find, merge
 from render.report.impact import formats
-from render.report.impact.formats import ImpactStyle, MissingExtraError
-from render.report.impact.review import Locate, Part, Review, State
+from render.report.impact.formats import ImpactStyle
+from render.report.impact.review import (
+    QUIET,
+    Locate,
+    OtherEmit,
+    Review,
+    ReviewedState,
+    ReviewPart,
+    is_shown,
+)
 from render.report.places import Place, Sources
 from render.settings import Layer, Settings, Source, decide
 from render.system import git
-from render.system.files import unwritable, write_atomic
 from render.system.git import GitError
-from render.system.streams import STDOUT, emit, standard_input
+from render.system.streams import STDOUT, standard_input
 
+_MACHINES = ("VirtualMachine", "VirtualMachineInstance")
 #: Where a working tree branched off, the first that is there.
 _DEFAULTS = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 _RANGE = ".."
-_FOLDERS = 2
+#: As git has it: what came since the two parted.
+_BRANCH = "..."
+_ENDS = 2
 
 
-class _State(NamedTuple):
-    """One side: its name for people, its objects, how they are rendered, and where they stand."""
+class _NamedState(NamedTuple):
+    """One side: its name for people, its objects, how they are rendered, and where they stand.
+
+    *fault*: why nothing can be said of the objects; what is not read, is not synced either.
+    """
 
     name: str
     objects: list[Tree]
     settings: Settings
     places: Sources
+    fault: SnapshotError | None = None
 
 
 #: The states of one side, by the folder of the kustomization; ``""`` is what no kustomization refers to.
-_Side = dict[str, _State]
+_Side = dict[str, _NamedState]
 
 
 class _Revisions(NamedTuple):
-    """What is compared: *before* and *after* are revisions, ``""`` the working tree; *path* is seen from here."""
+    """What is compared: *before* and *after* are revisions, ``""`` the working tree; *path* is seen from here.
+
+    *is_branch*: not *before* itself counts, but the commit at which *after* left it.
+    """
 
     before: str
     after: str
     path: str
+    is_branch: bool
 
 
-class _Cluster(NamedTuple):
+class _ClusterOption(NamedTuple):
     """What the command line says of the cluster of one side: its release, ``""`` for nothing, and its settings."""
 
     release: str
@@ -74,12 +95,12 @@ class _Cluster(NamedTuple):
             settings = settings._replace(kubevirt=self.release)
         return settings._replace(cluster_config=self.body) if self.file else settings
 
-    def state(self, name: str) -> State:
+    def state(self, name: str) -> ReviewedState:
         """The state *name* in this cluster, for people."""
-        return State(name, self.release, self.file)
+        return ReviewedState(name, self.release, self.file)
 
 
-_Clusters = tuple[_Cluster, _Cluster]
+_Clusters = tuple[_ClusterOption, _ClusterOption]
 
 
 def diff(asked: Request, work: Work) -> Exit:
@@ -91,22 +112,32 @@ def diff(asked: Request, work: Work) -> Exit:
         clusters = _clusters(asked)
         before, after = _sides(asked, clusters)
     except SnapshotError as refused:
-        tell(refused.findings, asked)
+        print_findings(refused.findings, asked)
         return refused.exit
     except GitError as error:
         return refuse([_unreadable(str(error))], asked)
     work.begin("render", "rendering both states")
     parts = []
+    other_way = 0
     for name in sorted({**before, **after}):
         old, new = (side.get(name) or _nothing(side, asked) for side in (before, after))
-        found = compare(old.objects, new.objects, old.settings, new.settings)
-        parts.append(Part(name, found, _locator(old, new)))
+        is_read = old.fault is None and new.fault is None
+        try:
+            found = (
+                compare(old.objects, new.objects, old.settings, new.settings)
+                if is_read
+                else _lost(old, new)
+            )
+        except SnapshotError as refused:
+            print_findings(refused.findings, asked)
+            return refused.exit
+        parts.append(ReviewPart(name, found, _locator(old, new), (old.places, new.places)))
+        if is_read and "--emit" not in asked.call.flags:
+            other_way += _differing(found, old, new)
     emitted = next(state.settings.emit for side in (after, before) for state in side.values())
-    old_state, new_state = (
-        cluster.state(next((one.name for one in side.values()), "nothing"))
-        for cluster, side in zip(clusters, (before, after), strict=True)
-    )
-    review = Review(old_state, new_state, emitted, tuple(parts))
+    old_state, new_state = _states(clusters, (before, after))
+    otherwise = None if "--emit" in asked.call.flags else OtherEmit(_other(emitted), other_way)
+    review = Review(old_state, new_state, emitted, tuple(parts), otherwise)
     style = ImpactStyle(_is_coloured(asked), asked.own["max_bytes"])
     work.begin("write", "writing the answer")
     try:
@@ -114,21 +145,82 @@ def diff(asked: Request, work: Work) -> Exit:
     except MissingExtraError as missing:
         cure = "pip install 'virt-render[html]'"
         return refuse([codes.USAGE.at(Location(), str(missing), help=cure)], asked)
-    if asked.output:
-        try:
-            write_atomic(asked.output, written)
-        except OSError as error:
-            return refuse([unwritable(error, asked.output)], asked)
-    else:
-        emit(written, STDOUT)
-    return _status(review.machines, asked)
+    outcome = hand_over(written, asked)
+    return _status(review.machines, asked) if outcome is Exit.OK else outcome
+
+
+def _lost(old: _NamedState, new: _NamedState) -> Impact:
+    """The VMs of the one state that can be read: the other cannot. Raises SnapshotError where nobody knows of any."""
+    broken, read = (new, old) if new.fault else (old, new)
+    machines = [
+        one.ref
+        for index, body in enumerate(read.objects)
+        if (one := from_body(body, index)).group == KUBEVIRT and one.kind in _MACHINES
+    ]
+    assert broken.fault is not None  # noqa: S101 - one of them is
+    if read.fault or not machines:
+        raise broken.fault
+    faults = tuple(one.diagnostic for one in broken.fault.findings)
+    texts = tuple(
+        f"{broken.name} cannot be read: {': '.join(filter(None, (str(one.place), one.text)))}"
+        for one in broken.fault.findings
+        if one.diagnostic.is_error
+    )
+    impacts = tuple(MachineImpact(ref, ("unrenderable",), texts) for ref in sorted(machines))
+    return Impact(impacts, (), faults) if broken is new else Impact(impacts, faults, ())
+
+
+def _states(clusters: _Clusters, sides: tuple[_Side, _Side]) -> tuple[ReviewedState, ReviewedState]:
+    """Both states for people, with their releases where those differ, whoever chose them."""
+    states = [next(iter(side.values()), None) for side in sides]
+    made = [
+        cluster.state(one.name if one else "nothing")
+        for cluster, one in zip(clusters, states, strict=True)
+    ]
+    releases = [one.settings.kubevirt if one else "" for one in states]
+    if all(releases) and releases[0] != releases[1]:
+        made = [one._replace(release=release) for one, release in zip(made, releases, strict=True)]
+    return made[0], made[1]
+
+
+def _other(emitted: str) -> Literal["vm", "source"]:
+    """The other way to sync VMs: expanded, or as they are written."""
+    return "vm" if emitted == "source" else "source"
+
+
+def _differing(found: Impact, old: _NamedState, new: _NamedState) -> int:
+    """To how many VMs something else would happen if they were synced the other way.
+
+    Only VMs that something happens to, or whose definitions were edited, can be among them.
+    """
+    from render.pipeline.comparison import compare
+
+    effects = {one.resource: one.effects for one in found.machines if is_shown(one) or one.edited}
+    if not effects:
+        return 0
+    before, after = (_without_others(one.objects, effects) for one in (old, new))
+    settings, later = (one.settings._replace(emit=_other(one.settings.emit)) for one in (old, new))
+    there = compare(before, after, settings, later).machines
+    return sum(1 for one in there if QUIET.union(effects[one.resource]) != QUIET.union(one.effects))
+
+
+def _without_others(objects: Iterable[Tree], kept: Collection[ResourceRef]) -> list[Tree]:
+    """*objects* without the VMs that are not *kept*."""
+    # Most objects are VMs, and most VMs are left out: their identity is read as plainly as can be.
+    names = {one.name for one in kept}
+    return [
+        body
+        for index, body in enumerate(objects)
+        if body.get("kind") not in _MACHINES
+        or (tree.get(body, "metadata", "name") in names and from_body(body, index).ref in kept)
+    ]
 
 
 def _is_coloured(asked: Request) -> bool:
     return not asked.output and os.isatty(STDOUT) and not os.environ.get("NO_COLOR")
 
 
-def _locator(old: _State, new: _State) -> Locate:
+def _locator(old: _NamedState, new: _NamedState) -> Locate:
     """What says where a cause stands in either state."""
 
     def locate(cause: ChangeSource) -> Place:
@@ -138,11 +230,11 @@ def _locator(old: _State, new: _State) -> Locate:
     return cache(locate)
 
 
-def _nothing(side: _Side, asked: Request) -> _State:
+def _nothing(side: _Side, asked: Request) -> _NamedState:
     """A kustomization that one side does not have."""
     other = next(iter(side.values()), None)
     name, settings = (other.name, other.settings) if other else ("nothing", asked.settings)
-    return _State(name, [], settings, Sources())
+    return _NamedState(name, [], settings, Sources())
 
 
 def _status(machines: Sequence[MachineImpact], asked: Request) -> Exit:
@@ -170,7 +262,7 @@ def _clusters(asked: Request) -> _Clusters:
             faults += found.diagnostics
         if faults:
             raise SnapshotError(merge(find(faults, Sources())), status(faults))
-        made.append(_Cluster(release, file, body))
+        made.append(_ClusterOption(release, file, body))
     return made[0], made[1]
 
 
@@ -183,7 +275,7 @@ def _ends(given: str) -> tuple[str, str]:
 def _sides(asked: Request, clusters: _Clusters) -> tuple[_Side, _Side]:
     """Both sides, as the words of the command line name them."""
     words = asked.paths
-    if len(words) == _FOLDERS and all(map(os.path.isdir, words)):
+    if len(words) == _ENDS and all(map(os.path.isdir, words)):
         loaded = [_load(asked, word, word) for word in words]
     else:
         revisions = _revisions(words)
@@ -192,6 +284,10 @@ def _sides(asked: Request, clusters: _Clusters) -> tuple[_Side, _Side]:
         else:
             top = _top(revisions)
             base = revisions.before or _branched_off(top)
+            if revisions.is_branch:
+                head = _commit(top, revisions.after or "HEAD").id
+                base = git.merge_base(top, _commit(top, base).id, head)
+            _demand(revisions.path, top, (base, revisions.after))
             loaded = [_at(asked, top, one, revisions.path) for one in (base, revisions.after)]
     before, after = (
         {
@@ -201,6 +297,17 @@ def _sides(asked: Request, clusters: _Clusters) -> tuple[_Side, _Side]:
         for side, cluster in zip(loaded, clusters, strict=True)
     )
     return before, after
+
+
+def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
+    """Raise SnapshotError unless *path* is there, now or at one of the *revisions*."""
+    inside = os.path.relpath(os.path.realpath(path), top)
+    if inside == os.curdir or os.path.exists(path):
+        return
+    if any(git.has(top, _commit(top, one).id, inside) for one in revisions if one):
+        return
+    fault = codes.UNREADABLE.at(Location(file=path), f"neither state has {path}")
+    raise SnapshotError(merge(find([fault], Sources())), status([fault]))
 
 
 def _top(revisions: _Revisions) -> str:
@@ -217,14 +324,20 @@ def _revisions(words: Sequence[str]) -> _Revisions:
     """What *words* ask for: at most one range of revisions, and at most one path."""
     named = [word for word in words if not os.path.exists(word)]
     paths = [word for word in words if os.path.exists(word)]
+    ranges = [word for word in named if _RANGE in word.split("/")[0]]
+    if len(named) == _ENDS and len(ranges) == 1:  # a path that only one of the revisions may have
+        paths += (word for word in named if word not in ranges)
+        named = ranges
     if len(named) > 1 or len(paths) > 1:
         message = f"cannot tell what to compare of {' '.join(words)}"
         fault = codes.USAGE.at(
             Location(), message, help="virt-render diff [BASE[..HEAD]] [PATH], or two folders"
         )
         raise SnapshotError(merge(find([fault], Sources())), status([fault]))
-    before, _, after = named[0].partition(_RANGE) if named else ("", "", "")
-    return _Revisions(before, after, paths[0] if paths else ".")
+    word = named[0] if named else ""
+    is_branch = _BRANCH in word
+    before, _, after = word.partition(_BRANCH if is_branch else _RANGE)
+    return _Revisions(before, after, paths[0] if paths else ".", is_branch)
 
 
 def _branched_off(top: str) -> str:
@@ -244,13 +357,24 @@ def _at(asked: Request, top: str, revision: str, path: str) -> _Side:
     """The state of *path* at *revision*, or that of the working tree."""
     if not revision:
         return _load(asked, path, "the working tree")
-    commit = git.commit(top, revision)
+    commit = _commit(top, revision)
     inside = os.path.relpath(os.path.realpath(path), top)
     with _checked_out(top, commit.id) as tree:
         if not os.path.exists(os.path.join(tree, inside)):
-            return {"": _State(commit.id[:10], [], asked.settings, Sources())}
+            return {"": _NamedState(commit.id[:10], [], asked.settings, Sources())}
         with contextlib.chdir(tree):
             return _load(asked, inside, commit.id[:10])
+
+
+def _commit(top: str, revision: str) -> git.Commit:
+    """The commit that *revision* names. Raises GitError, with the fetch that may be missing."""
+    try:
+        return git.commit(top, revision)
+    except GitError as error:
+        text = f"unknown revision {revision}" if "unknown revision" in str(error) else str(error)
+        if git.is_shallow(top):
+            text += "; the clone is shallow: git fetch --unshallow, or git fetch --depth=1 origin COMMIT"
+        raise GitError(text) from error
 
 
 @contextlib.contextmanager
@@ -281,18 +405,20 @@ def _load(asked: Request, path: str, name: str) -> _Side:
     return {key: _state(there, one, name) for key, one in zip(names, loaded, strict=True)}
 
 
-def _state(there: Request, loaded: Documents, name: str) -> _State:
+def _state(there: Request, loaded: Documents, name: str) -> _NamedState:
     locks.choose(loaded, there)
+    fault = None
     if status(loaded.diagnostics) is not Exit.OK:
         found = merge(findings_of(loaded, loaded.diagnostics, there))
-        raise SnapshotError(found, status(loaded.diagnostics))
+        fault = SnapshotError(found, status(loaded.diagnostics))
     emitted = there.settings if "emit" in there.chosen else there.settings._replace(emit="source")
     origins = [document.origin for document in loaded.documents]
-    return _State(
+    return _NamedState(
         name,
         [document.body for document in loaded.documents],
         emitted,
-        Sources(origins, loaded.data),
+        Sources(origins, loaded.data, loaded.blame),
+        fault,
     )
 
 

@@ -15,6 +15,7 @@ from render.frontends.request.options import (
     DIFF_FORMAT,
     DRY_RUN,
     EXIT_CODE,
+    EXPLAIN,
     EXPLAIN_FORMAT,
     FAIL_ON,
     FILES,
@@ -28,6 +29,7 @@ from render.frontends.request.options import (
     MIGRATE_CHECK,
     MOST_SECONDS,
     OUTPUT,
+    PAGE,
     PIN_CHECK,
     QUIET,
     RELEASE,
@@ -53,6 +55,7 @@ _MIGRATING = tuple(
     option for option in OPTIONS if option.name in ("catalog", "namespace", "kubevirt", "cluster-config")
 )  # fmt: skip
 _CHECKING = tuple(RELEASES if option is RELEASE else option for option in OPTIONS)
+_OF_OUTPUT = frozenset({"emit", "stored", "defaults", "annotations", "firmware-uuid"})
 _RANGES = {option.name: option for option in (RELEASE_RANGE, CLUSTER_CONFIG_RANGE)}
 _COMPARING = tuple(_RANGES.get(option.name, option) for option in OPTIONS)
 _REPORTING = (FORMAT, *REPORTS, MAX_FINDINGS, QUIET, FAIL_ON)
@@ -91,7 +94,7 @@ class Command(NamedTuple):
     whole: bool = False
 
 
-class Group(NamedTuple):
+class CommandGroup(NamedTuple):
     """Commands of two words share the first."""
 
     name: str
@@ -102,10 +105,10 @@ _PATHS = Argument("paths", "[PATH...|-]", many=True)
 _PATH = Argument("path", "[PATH]", default=".")
 _VM = Argument("vm", "VM", required=True)
 
-GROUPS: tuple[Group, ...] = (
-    Group("argocd", "Work as a config-management plugin of Argo CD; see docs/argocd.md."),
-    Group("catalog", "The instancetypes and preferences of KubeVirt itself."),
-    Group("kustomize", "Help for repositories that use kustomize; see docs/kustomize.md."),
+GROUPS: tuple[CommandGroup, ...] = (
+    CommandGroup("argocd", "Work as a config-management plugin of Argo CD; see docs/argocd.md."),
+    CommandGroup("catalog", "The instancetypes and preferences of KubeVirt itself."),
+    CommandGroup("kustomize", "Help for repositories that use kustomize; see docs/kustomize.md."),
 )
 
 _ROWS: tuple[Command, ...] = (
@@ -118,7 +121,7 @@ _ROWS: tuple[Command, ...] = (
         one the current folder. Findings go to standard error; with an error among them nothing is printed.
         """,
         (_PATHS,),
-        (OUTPUT, SET, *OPTIONS, *HOST_OPTIONS, *_REPORTING, *_COMMON),
+        (OUTPUT, SET, EXPLAIN, *OPTIONS, *HOST_OPTIONS, *_REPORTING, *_COMMON),
         by_machine=True,
     ),
     Command(
@@ -266,10 +269,10 @@ _ROWS: tuple[Command, ...] = (
         "commands.diff:diff",
         """Say what a change of the repository does to each VM that runs: refused, restarted, migrated, or nothing.
 
-        BASE..HEAD are two revisions of git, BASE alone one and the working tree; without either, the working tree is
-        compared with where it branched off. Two folders are compared as they are. With --kubevirt A..B or
-        --cluster-config A..B alone nothing changes but the cluster. VMs count as synced as they are written, if neither
-        --emit nor a configuration file says how they are rendered.
+        BASE..HEAD are two revisions of git, BASE alone one and the working tree, BASE...HEAD what HEAD changed since it
+        left BASE; without any, the working tree is compared with where it branched off. Two folders are compared as
+        they are. With --kubevirt A..B or --cluster-config A..B alone nothing changes but the cluster. VMs count as
+        synced as they are written, if neither --emit nor a configuration file says how they are rendered.
         """,
         (Argument("paths", "[BASE[..HEAD]] [PATH]", many=True),),
         (DIFF_FORMAT, MAX_BYTES, EXIT_CODE, DIFF_FAIL_ON, OUTPUT, *_COMPARING, *HOST_OPTIONS, *_COMMON),
@@ -279,11 +282,23 @@ _ROWS: tuple[Command, ...] = (
         "commands.explain:explain",
         """Say who decided the fields of VM as it starts: the VM, an instancetype, a preference, a preset, a setting.
 
-        Each with its value, and the file and line where it was decided. FIELD is one of the VirtualMachineInstance, and
-        means all below it. What nothing of the input decides is KubeVirt's default, or follows from other fields.
+        Each with its value, and the file and line where it was decided; below it who wanted it otherwise and lost.
+        FIELD is one of the VirtualMachineInstance, and means all below it. What nothing of the input decides is
+        KubeVirt's default, or follows from other fields.
         """,
         (_VM, Argument("paths", "[FIELD] [PATH]", many=True)),
         (EXPLAIN_FORMAT, *OPTIONS, *HOST_OPTIONS, CONFIG, VERBOSE),
+    ),
+    Command(
+        "report",
+        "commands.report:report",
+        """Write an HTML page about the VMs in PATH: who decided each field, what is wrong, and how large they are.
+
+        Each kustomization below PATH is rendered by itself. The page is one file that loads nothing. What cannot be
+        started stands in it too.
+        """,
+        (_PATHS,),
+        (PAGE, *(option for option in OPTIONS if option.name not in _OF_OUTPUT), *HOST_OPTIONS, *_COMMON),
     ),
     Command(
         "history",

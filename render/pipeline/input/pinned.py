@@ -4,15 +4,18 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from render import schemas
-from render.diagnostics.codes import LOCK_INVALID, LOCKS_DISAGREE, UNKNOWN_FIELD
+from render.diagnostics.cause import Cause
+from render.diagnostics.codes import LOCK_INVALID, LOCKS_DISAGREE, PINS_NOT_ASKED, UNKNOWN_FIELD
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model.kinds import FLAVOR
 from render.model.release import NEWEST, Version, minor
 from render.model.resource import OWN, Resource, from_body
 from render.model.tree import Tree
-from render.revisions import lock as locks
+from render.pipeline import outcomes
+from render.pipeline.outcomes import LockRole
+from render.revisions import lockfile
 from render.revisions.hashes import canonical
-from render.revisions.lock import Content, Lock
+from render.revisions.lockfile import Content, Lock
 from render.settings import Settings
 
 _TYPES = {
@@ -34,17 +37,15 @@ class LockInForce(NamedTuple):
         return any(diagnostic.is_error for diagnostic in self.diagnostics)
 
 
-def find(
-    resources: Sequence[Resource], settings: Settings, release: Version = NEWEST
-) -> LockInForce:
+def find(resources: Sequence[Resource], settings: Settings, release: Version) -> LockInForce:
     """The lock of *settings* and those among *resources*, which must agree about every VM that several of them pin.
 
     Contents are read as the newest release knows them; what *release* lacks of one that a VM is pinned to is an error.
     """
     if settings.pins == "ignore":
-        return LockInForce(locks.EMPTY, {}, [])
+        return LockInForce(lockfile.EMPTY, {}, [])
     documents = [
-        (one.body, at(one)) for one in resources if (one.group, one.kind) == (OWN, locks.KIND)
+        (one.body, at(one)) for one in resources if (one.group, one.kind) == (OWN, lockfile.KIND)
     ]
     if settings.lock is not None:
         given = from_body(settings.lock, 0)
@@ -56,7 +57,7 @@ def find(
     whole = Lock({}, {})
     places: dict[str, Location] = {}
     for body, place in documents:
-        lock, faults = locks.read(body, place)
+        lock, faults = lockfile.read(body, place)
         diagnostics += faults
         for vm, pin in lock.pins.items():
             if whole.pins.get(vm, pin) != pin:
@@ -67,21 +68,35 @@ def find(
         )
     contents = {}
     for hash_, held in whole.revisions.items():
-        contents[hash_], problems = _decoded(held)
+        contents[hash_], causes = _decoded(held)
         # That something is missing does not matter to KubeVirt in what it has stored.
         if contents[hash_] != held.spec:
-            words = problems[0].message if problems else "it is not in canonical notation"
+            words = causes[0].message if causes else "it is not in canonical notation"
             message = f"KubeVirt {minor(NEWEST)} does not know the content under {hash_}: {words}"
             place = Location(documents[0][1].resource, ("revisions", hash_))
             diagnostics.append(LOCK_INVALID.at(place, message))
-    if documents and release != NEWEST:
-        diagnostics += _unknown(whole, release, documents[0][1])
+    if documents:
+        diagnostics += _of_lock(whole, release, documents[0][1], settings)
     return LockInForce(whole, contents, diagnostics)
 
 
-def _decoded(held: Content) -> tuple[Tree, Sequence[schemas.Problem]]:
+def _of_lock(
+    lock: Lock, release: Version, place: Location, settings: Settings
+) -> Iterator[Diagnostic]:
+    """What is to be said of *lock*, which stands at *place*, for this rendering."""
+    if lock.pins and outcomes.lock_role(settings) is LockRole.UNASKED:
+        yield PINS_NOT_ASKED.at(
+            place._replace(path=("pins",)),
+            "with --emit expand the lock has no say: expand-vm-spec answers what the objects of the input say",
+            help="--emit vm renders what the lock pins, and so does --stored, which asks for stored VMs",
+        )
+    if release != NEWEST:
+        yield from _unknown(lock, release, place)
+
+
+def _decoded(held: Content) -> tuple[Tree, Sequence[Cause]]:
     if held.kind_class != FLAVOR.word:
-        return schemas.decode(held.spec, _TYPES[held.kind_class])
+        return schemas.decode(held.spec, _TYPES[held.kind_class], NEWEST)
     from render.pipeline.input import legacy
 
     return legacy.flavor_content(held.spec), ()
@@ -98,15 +113,15 @@ def _unknown(lock: Lock, release: Version, place: Location) -> Iterator[Diagnost
         held = lock.revisions[hash_]
         if held.kind_class == FLAVOR.word:  # what no release serves is read as it was in its time
             continue
-        _, problems = schemas.decode(held.spec, _TYPES[held.kind_class], release)
-        for problem in problems:
-            if problem.code is UNKNOWN_FIELD:
-                path = ("revisions", hash_, held.kind_class, *problem.path)
+        _, causes = schemas.decode(held.spec, _TYPES[held.kind_class], release)
+        for cause in causes:
+            if cause.check == UNKNOWN_FIELD.slug:
+                path = ("revisions", hash_, held.kind_class, *cause.path)
                 yield UNKNOWN_FIELD.at(
                     Location(place.resource, path, place.index, place.file),
-                    f"KubeVirt {minor(release)} does not know {'.'.join(map(str, problem.path))}, which "
+                    f"KubeVirt {minor(release)} does not know {'.'.join(map(str, cause.path))}, which "
                     f"{', '.join(sorted(pinned))} is pinned to",
-                    help=f"virt-render pin --upgrade {min(pinned)}; {problem.help}",
+                    help=f"virt-render pin --upgrade {min(pinned)}; {cause.help}",
                 )
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from render.diagnostics.codes import RELEASE
 from render.diagnostics.diagnostic import Diagnostic, Location, at
-from render.model.release import NEWEST, RELEASES, Version, minor, newest_patch, release_named, tag
+from render.model.release import NEWEST, VERSIONS, Version, minor, newest_patch, release_named, tag
 from render.model.resource import SETTINGS_HOLDERS, Resource, from_body
 from render.model.tree import Tree
 from render.settings import Settings
@@ -41,20 +41,20 @@ def target(resources: Sequence[Resource], settings: Settings) -> Target:
     around = settings.catalog if isinstance(settings.catalog, list | tuple) else ()
     bodies = [body for body in around if isinstance(body, dict)]
     elsewhere = (from_body(body, len(resources) + n) for n, body in enumerate(bodies))
-    told_by_input = [one for one in resources if holds_settings(one)]
-    found = sorted(told_by_input or filter(holds_settings, elsewhere), key=precedence)
+    in_input = [one for one in resources if holds_settings(one)]
+    found = sorted(in_input or filter(holds_settings, elsewhere), key=precedence)
     for resource in found:
-        told = _told_by(resource.body, str(resource.ref), resource)
-        if told is not None:
-            return told
+        stated = _stated_by(resource.body, str(resource.ref), resource)
+        if stated is not None:
+            return stated
     if settings.cluster_config is not None:
-        told = _told_by(settings.cluster_config, "the configuration", None)
-        if told is not None:
-            return told
+        stated = _stated_by(settings.cluster_config, "the configuration", None)
+        if stated is not None:
+            return stated
     return Target(NEWEST, reason="nothing says which release runs")
 
 
-def _told_by(body: Tree, name: str, resource: Resource | None) -> Target | None:
+def _stated_by(body: Tree, name: str, resource: Resource | None) -> Target | None:
     from render.model.cluster_release import release_of
 
     evidence = release_of(body)
@@ -68,7 +68,7 @@ def _told_by(body: Tree, name: str, resource: Resource | None) -> Target | None:
     else:
         reason = f"{name} says that it is {evidence.release}"
     if release is None:
-        known = f"{minor(RELEASES[0])} to {minor(NEWEST)}"
+        known = f"{minor(VERSIONS[0])} to {minor(NEWEST)}"
         reason += f", which is none of {known}"
         cure = "name the release with --kubevirt, where another one is nearer"
         said = RELEASE.at(place, f"rendered for KubeVirt {minor(NEWEST)}: {reason}", help=cure)

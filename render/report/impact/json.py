@@ -1,16 +1,18 @@
 """The impact of a change as JSON (``schemas/impact.schema.json``): everything that is known of each VM."""
 
-import json
 from typing import Any
 
 from render.diff.impact import FieldChange
 from render.diff.sizes import Size
+from render.report import escaping, findings, plain_json
+from render.report.findings import Finding
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
-    Entry,
+    ASSUMED,
     Locate,
+    MachineEntry,
     Review,
-    State,
+    ReviewedState,
     Totals,
     by_instancetype,
     by_namespace,
@@ -25,7 +27,7 @@ FORMAT_VERSION = 1
 
 def report(review: Review, _: ImpactStyle) -> str:
     """One JSON document; keys are stable within a `FORMAT_VERSION`, new ones may be added."""
-    return json.dumps(document(review), indent=2, ensure_ascii=False) + "\n"
+    return escaping.dumps(document(review), indent=2) + "\n"
 
 
 def document(review: Review) -> dict[str, Any]:
@@ -36,17 +38,33 @@ def document(review: Review) -> dict[str, Any]:
         "before": _state(review.before),
         "after": _state(review.after),
         "emit": review.emit,
+        "otherwise": review.otherwise and review.otherwise._asdict(),
         "counts": counts(machines),
         "totals": {
             "all": _totals(total(machines)),
             "namespaces": {k: _totals(v) for k, v in by_namespace(machines).items()},
             "instancetypes": {k: _totals(v) for k, v in by_instancetype(machines).items()},
         },
-        "machines": [_machine(one) for one in entries(review, every=True)],
+        "assumptions": list(ASSUMED),
+        "machines": [_machine(one) for one in entries(review.parts, every=True)],
+        "diagnostics": _diagnostics(review),
     }
 
 
-def _state(state: State) -> dict[str, Any]:
+def _diagnostics(review: Review) -> dict[str, Any]:
+    """What is found in both states, as in the report of ``check``."""
+    found: tuple[list[Finding], list[Finding]] = ([], [])
+    for part in review.parts:
+        builds = (part.name,) if part.name else ()
+        for side, more in zip(found, part.findings(), strict=True):
+            side.extend(one._replace(builds=builds) for one in more)
+    return {
+        name: [plain_json.finding(one) for one in findings.merge(side)]
+        for name, side in zip(("before", "after"), found, strict=True)
+    }
+
+
+def _state(state: ReviewedState) -> dict[str, Any]:
     return {
         "name": state.name,
         "kubevirt": state.release or None,
@@ -59,7 +77,7 @@ def _totals(totals: Totals) -> dict[str, Any]:
     return {"before": before._asdict(), "after": after._asdict()}
 
 
-def _machine(entry: Entry) -> dict[str, Any]:
+def _machine(entry: MachineEntry) -> dict[str, Any]:
     part, machine = entry
     before, after = machine.sizes
     return {
@@ -71,6 +89,9 @@ def _machine(entry: Entry) -> dict[str, Any]:
         "workload": machine.workload or None,
         "staleDataVolumes": list(machine.stale),
         "pins": list(machine.pins),
+        "edited": [
+            {"resource": one.resource._asdict(), "pin": one.pin or None} for one in machine.edited
+        ],
         "before": _size(before),
         "after": _size(after),
         "changes": [_change(one, part.locate) for one in machine.changes],

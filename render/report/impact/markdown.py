@@ -1,6 +1,6 @@
 """The impact of a change as Markdown for a pull request: counts first, then causes, then each VM, folded.
 
-Text of the repository stands in code spans that it cannot close; in the one line of HTML that folds a VM every
+ImpactText of the repository stands in code spans that it cannot close; in the one line of HTML that folds a VM every
 character that could mean something is a reference.
 """
 
@@ -11,46 +11,67 @@ from itertools import chain
 from render.diff.impact import FieldChange
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
+    ASSUMED,
     MEANINGS,
-    Cause,
-    Entry,
+    ChangeCause,
+    EditedWithoutEffect,
+    ImpactText,
     Locate,
+    MachineEntry,
+    MachineGroup,
     Review,
     Totals,
+    alike,
     amounts,
     by_instancetype,
     by_namespace,
     causes,
+    changes,
     counts,
+    edited,
     entries,
     pinned,
+    sizes,
     texts,
     total,
+    without_rest,
     worst,
 )
 from render.report.impact.text import short
+from render.report.summary import number
 from render.report.text import printable
 
 _PLAIN = re.compile(r"[^A-Za-z0-9 /-]")
 _TICKS = re.compile("`+")
+#: Effects of which KubeVirt's text says more than the fields do.
+_QUOTED = ("unrenderable", "refused", "error")
 #: Shares of what is left of the budget, section by section.
 _CAUSES, _MACHINES, _DETAILS = 0.2, 0.35, 0.85
+_EDITED = 0.3
 _NOTE_BYTES = 120
+_NAMED = 5
 
 
 def report(review: Review, style: ImpactStyle) -> str:
     """All of *review*; what does not fit into `style.most` bytes is counted, and left out."""
-    found = entries(review)
+    found = entries(review.parts)
     head = "\n".join(_head(review))
-    budget = _Budget(style.most, _bytes(head))
+    tail = f"\nAssumed: {'; '.join(ASSUMED)}.\n" if found else ""
+    budget = _ByteBudget(style.most, _bytes(head) + _bytes(tail))
     sections = [head]
     sections += _table(
         "Cause", "VMs", rows=map(_cause, causes(found)), budget=budget, share=_CAUSES
     )
     sections += _table("VM", "Effect", "Why", rows=map(_row, found), budget=budget, share=_MACHINES)
-    told = [entry for entry in found if entry.machine.changes or any(texts(entry.machine))]
-    sections += budget.fitting(map(_folded, told), _DETAILS, "details of {} VMs")
     machines = review.machines
+    sections += _table(
+        "Edited, without an effect", "VMs", "Why",
+        rows=map(_edited, edited(machines)), budget=budget, share=_EDITED,
+    )  # fmt: skip
+    shown = [one for one in found if one.machine.changes or any(texts(one))]
+    sections += budget.fitting(
+        ((len(one.machines), _folded(one)) for one in alike(shown)), _DETAILS, "details of {} VMs"
+    )
     for word, totals in (
         ("Namespace", by_namespace(machines)),
         ("Instancetype", by_instancetype(machines)),
@@ -58,24 +79,27 @@ def report(review: Review, style: ImpactStyle) -> str:
         if any(before != after for before, after in totals.values()):
             rows = (_totals(name, one) for name, one in totals.items() if one[0] != one[1])
             sections += _table(word, "VMs", "vCPU", "Memory", rows=rows, budget=budget, share=1)
-    return "".join(sections)
+    return "".join([*sections, tail])
 
 
-class _Budget:
+class _ByteBudget:
     """How many bytes may still be written; *most* 0: any number."""
 
     def __init__(self, most: int, used: int) -> None:
         self._most = most
         self._left = most - used
 
-    def fitting(self, blocks: Iterable[str], share: float, rest: str) -> Iterator[str]:
-        """Those first *blocks* that fit into a *share* of what is left, and how many of the *rest* do not."""
+    def fitting(self, blocks: Iterable[tuple[int, str]], share: float, rest: str) -> Iterator[str]:
+        """Those first *blocks* that fit into a *share* of what is left, and how many of the *rest* do not.
+
+        Each comes with the number of what it stands for.
+        """
         limit = self._left * share - _NOTE_BYTES
         used = cut = 0
-        for block in blocks:
+        for number_of, block in blocks:
             size = _bytes(block)
             if self._most and (cut or used + size > limit):
-                cut += 1
+                cut += number_of
                 continue
             used += size
             yield block
@@ -87,68 +111,108 @@ class _Budget:
 
 
 def _table(
-    *titles: str, rows: Iterable[Sequence[str]], budget: _Budget, share: float
+    *titles: str, rows: Iterable[Sequence[str]], budget: _ByteBudget, share: float
 ) -> Iterator[str]:
     """A table, if it has a row."""
-    lines = (f"| {' | '.join(cells)} |\n" for cells in rows)
+    lines = ((1, f"| {' | '.join(cells)} |\n") for cells in rows)
     first = next(lines, None)
     if first is None:
         return
     head = f"\n| {' | '.join(titles)} |\n|{' --- |' * len(titles)}\n"
-    yield from budget.fitting(chain([f"{head}{first}"], lines), share, "{} more rows")
+    yield from budget.fitting(chain([(1, f"{head}{first[1]}")], lines), share, "{} more rows")
 
 
 def _head(review: Review) -> Iterator[str]:
     machines = review.machines
     numbers = counts(machines)
-    said = ", ".join(f"{number:,} {effect}" for effect, number in numbers.items())
-    count = f"{len(machines):,} VM{'s' if len(machines) != 1 else ''}"
+    said = ", ".join(f"{count:,} {effect}" for effect, count in numbers.items())
+    count = number(len(machines), "VM")
     yield f"### {count}: {said}\n" if said else f"### {count}\n"
-    yield f"{code(str(review.before))} → {code(str(review.after))}, synced with `--emit {review.emit}`\n"
-    yield f"In all: {', '.join(amounts(total(machines)))}\n".replace("->", "→")
+    states = f"{code(str(review.before))} → {code(str(review.after))}"
+    yield f"{states}, synced with `--emit {review.emit}`{_otherwise(review)}\n"
+    sums = ", ".join(amounts(total(machines))).replace("->", "→")
+    yield f"In all: {sums}{without_rest(machines)}\n"
     if pinned(machines):
         yield f"{pinned(machines).capitalize()}\n"
     if numbers:
         yield "| VMs | Effect | What becomes of them |\n| ---: | --- | --- |"
         yield from (
-            f"| {number:,} | **{effect}** | {MEANINGS[effect]} |"
-            for effect, number in numbers.items()
+            f"| {count:,} | **{effect}** | {MEANINGS[effect]} |"
+            for effect, count in numbers.items()
         )
         yield ""
 
 
-def _cause(cause: Cause) -> tuple[str, str]:
+def _cause(cause: ChangeCause) -> tuple[str, str]:
     place = code(str(cause.place), cell=True) if cause.place.file else ""
     what = code(f"{cause.resource} {cause.field}".rstrip(), cell=True)
-    numbers = ", ".join(f"{number:,} {effect}" for effect, number in cause.effects.items())
+    numbers = ", ".join(f"{count:,} {effect}" for effect, count in cause.effects.items())
     return f"{place} {what}".lstrip(), numbers
 
 
-def _row(entry: Entry) -> tuple[str, str, str]:
+def _row(entry: MachineEntry) -> tuple[str, str, str]:
     part, machine = entry
     where = f" in {code(part.name, cell=True)}" if part.name else ""
-    first = code(machine.messages[0], cell=True) if machine.messages else ""
-    if not first and machine.changes:
-        change = machine.changes[0]
-        old, new = (code(short(value), cell=True) for value in (change.before, change.after))
-        first = f"{code(change.field, cell=True)} {old} → {new}"
-    return f"{code(str(machine.resource), cell=True)}{where}", ", ".join(machine.effects), first
+    return (
+        f"{code(str(machine.resource), cell=True)}{where}",
+        ", ".join(machine.effects),
+        _why(entry),
+    )
 
 
-def _folded(entry: Entry) -> str:
-    part, machine = entry
+def _why(entry: MachineEntry) -> str:
+    """The first reason for the worst that happens to a VM: KubeVirt's text where it names it, else a change."""
+    machine = entry.machine
+    found = changes(machine)
+    if machine.messages and (not found or worst(machine) in _QUOTED):
+        return code(machine.messages[0], cell=True)
+    if not found:
+        return "; ".join(
+            f"{one.ours} {code(one.theirs, cell=True)}" if one.theirs else one.ours
+            for one in sizes(machine)
+        )
+    change = found[0]
+    old, new = (code(short(value), cell=True) for value in (change.before, change.after))
+    more = f", and {len(found) - 1:,} more" if len(found) > 1 else ""
+    return f"{code(change.field, cell=True)} {old} → {new}{more}"
+
+
+def _edited(one: EditedWithoutEffect) -> tuple[str, str, str]:
+    names = [code(f"{vm.namespace}/{vm.name}", cell=True) for vm in one.machines[:_NAMED]]
+    more = len(one.machines) - len(names)
+    said = ", ".join(names) + (f" and {more:,} more" if more else "")
+    why, _, pin = one.why.partition("pinned to ")
+    return code(str(one.definition), cell=True), said, why or f"pinned to {code(pin, cell=True)}"
+
+
+def _folded(group: MachineGroup) -> str:
+    part, machines = group
     where = f" in <code>{_escaped(part.name)}</code>" if part.name else ""
-    title = f"<b>{worst(machine)}</b> <code>{_escaped(str(machine.resource))}</code>{where}"
-    said = [
-        f"- {' '.join(filter(None, (ours, theirs and code(theirs))))}"
-        for ours, theirs in texts(machine)
-    ]
-    said += (f"- {_change(change, part.locate)}" for change in machine.changes)
+    one = machines[0]
+    several = f"{len(machines):,} VMs like " if len(machines) > 1 else ""
+    title = f"<b>{worst(one)}</b> {several}<code>{_escaped(str(one.resource))}</code>{where}"
+    said = [f"- {_text(text)}" for text in texts(MachineEntry(part, one))]
+    said += (f"- {_change(change, part.locate)}" for change in changes(one))
+    if several:
+        said.append(f"- so too: {', '.join(code(str(other.resource)) for other in machines[1:])}")
     return (
         f"\n<details><summary>{title}</summary>\n\n"
-        + "".join(f"{one}\n" for one in said)
+        + "".join(f"{line}\n" for line in said)
         + "\n</details>\n"
     )
+
+
+def _text(text: ImpactText) -> str:
+    place = code(str(text.place)) if text.place.file else ""
+    return " ".join(filter(None, (text.ours, text.theirs and code(text.theirs), place)))
+
+
+def _otherwise(review: Review) -> str:
+    """What another way to sync would change."""
+    other = review.otherwise
+    if other is None or not other.machines:
+        return ""
+    return f" ({number(other.machines, 'VM')} would fare otherwise with `--emit {other.emit}`)"
 
 
 def _change(change: FieldChange, locate: Locate) -> str:
@@ -164,7 +228,7 @@ def _change(change: FieldChange, locate: Locate) -> str:
 def _totals(name: str, totals: Totals) -> tuple[str, str, str, str]:
     machines, vcpus, memory = (one.replace("->", "→") for one in amounts(totals))
     shown = code(name, cell=True) if name else "none"
-    return shown, machines.removesuffix(" VMs"), vcpus.removesuffix(" vCPU"), memory
+    return shown, machines.rpartition(" ")[0], vcpus.removesuffix(" vCPU"), memory
 
 
 def code(text: str, *, cell: bool = False) -> str:

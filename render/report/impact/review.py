@@ -5,10 +5,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from render.diff.effects import EFFECTS
-from render.diff.impact import ChangeSource, Impact, MachineImpact
+from render.diff.impact import ChangeSource, FieldChange, Impact, MachineImpact
 from render.diff.sizes import Size
 from render.model.resource import ResourceRef
-from render.report.places import Place
+from render.report import findings
+from render.report.findings import Finding
+from render.report.places import Place, Sources
+from render.revisions import hashes
 
 Locate = Callable[[ChangeSource], Place]
 
@@ -23,14 +26,14 @@ MEANINGS = {
     "unrenderable": "cannot be rendered: nothing is synced",
     "refused": "KubeVirt refuses the update",
     "error": "the controller fails, or the next start does",
-    "gone": "is no longer in the repository",
+    "gone": "is no longer in the repository: deleted where the sync prunes",
     "stop": "is stopped",
     "start": "is started",
-    "restart": "waits for a restart (RestartRequired)",
+    "restart": "runs on as it was until it is restarted (RestartRequired)",
     "migrate": "changes with a live migration",
     "live": "changes while it runs",
-    "next": "changes at the next start, without a word",
-    "recreate": "changes only if the VM is made anew",
+    "next": "changes at its next start, and no condition says so",
+    "recreate": "changes only if the VM is deleted and made anew",
     "new": "is new",
     "none": "is stored otherwise; nothing that runs changes",
     "same": "stays as it is",
@@ -40,7 +43,13 @@ WORKLOAD = {
     "evict": "KubeVirt evicts it: it is shut down, and started again by its run strategy",
     "none": "nothing migrates it by itself: the guest has this after a migration or a restart",
 }
-#: Effects of which a reader is told no more than the number.
+#: What only the cluster knows, and is taken for granted.
+ASSUMED = (
+    "VMs that are not halted run, and were started with the first state",
+    "claims that are not in the repository are ReadWriteMany",
+    "applies are server-side",
+)
+#: Effects of which a reader is shown no more than the number.
 QUIET = frozenset({"same", "none"})
 
 
@@ -49,15 +58,24 @@ def nowhere(_: ChangeSource) -> Place:
     return Place()
 
 
-class Part(NamedTuple):
-    """What becomes of the VMs of one kustomization, *name*; *locate* says where a cause stands."""
+class ReviewPart(NamedTuple):
+    """What becomes of the VMs of one kustomization, *name*; *locate* says where a cause stands.
+
+    *sources* are where the objects of both states were read.
+    """
 
     name: str
     impact: Impact
     locate: Locate = nowhere
+    sources: tuple[Sources, Sources] = (Sources(), Sources())
+
+    def findings(self) -> tuple[list[Finding], list[Finding]]:
+        """What is found in both states."""
+        before, after = self.sources
+        return findings.find(self.impact.before, before), findings.find(self.impact.after, after)
 
 
-class State(NamedTuple):
+class ReviewedState(NamedTuple):
     """A state that is compared: its *name*, and where asked for, KubeVirt's *release* and the file of its settings."""
 
     name: str
@@ -69,13 +87,21 @@ class State(NamedTuple):
         return " with ".join([self.name, *filter(None, extras)])
 
 
-class Review(NamedTuple):
-    """A comparison of the states *before* and *after*, synced with *emit*."""
+class OtherEmit(NamedTuple):
+    """To how many *machines* something else would happen if they were synced with *emit*."""
 
-    before: State
-    after: State
     emit: str
-    parts: tuple[Part, ...]
+    machines: int
+
+
+class Review(NamedTuple):
+    """A comparison of the states *before* and *after*, synced with *emit*; *otherwise*: the other way to sync."""
+
+    before: ReviewedState
+    after: ReviewedState
+    emit: str
+    parts: tuple[ReviewPart, ...]
+    otherwise: OtherEmit | None = None
 
     @property
     def machines(self) -> list[MachineImpact]:
@@ -83,10 +109,10 @@ class Review(NamedTuple):
         return [machine for part in self.parts for machine in part.impact.machines]
 
 
-class Entry(NamedTuple):
+class MachineEntry(NamedTuple):
     """A VM, and the part that it belongs to."""
 
-    part: Part
+    part: ReviewPart
     machine: MachineImpact
 
 
@@ -117,14 +143,14 @@ def counts(machines: Iterable[MachineImpact]) -> dict[str, int]:
     return {effect: found[effect] for effect in RANKED if found[effect]}
 
 
-def entries(review: Review, *, every: bool = False) -> list[Entry]:
+def entries(parts: Iterable[ReviewPart], *, every: bool = False) -> list[MachineEntry]:
     """The VMs that something happens to, the worst first; *every*: also those that stay as they are."""
-    found = (Entry(part, machine) for part in review.parts for machine in part.impact.machines)
-    told = (one for one in found if every or is_told(one.machine))
-    return sorted(told, key=lambda one: (rank(one.machine), one.part.name))
+    found = (MachineEntry(part, machine) for part in parts for machine in part.impact.machines)
+    shown = (one for one in found if every or is_shown(one.machine))
+    return sorted(shown, key=lambda one: (rank(one.machine), one.part.name))
 
 
-def is_told(machine: MachineImpact) -> bool:
+def is_shown(machine: MachineImpact) -> bool:
     """Whether a reader hears more of a VM than that it is there."""
     return not QUIET.issuperset(machine.effects)
 
@@ -136,21 +162,121 @@ def rank(machine: MachineImpact) -> tuple[list[int], str]:
 
 def pinned(machines: Iterable[MachineImpact]) -> str:
     """How many VMs stay as they are while the lock decides what they use, in words; nothing where none does."""
-    number = sum(1 for machine in machines if machine.pins and not is_told(machine))
+    number = sum(1 for machine in machines if machine.pins and not is_shown(machine))
     return f"pinned by the lock, of those that stay as they are: {number:,}" if number else ""
 
 
-def texts(machine: MachineImpact) -> Iterator[tuple[str, str]]:
-    """What is to be said of a VM beside its changes: words of ours, and text that comes from elsewhere."""
+class ImpactText(NamedTuple):
+    """What is said of a VM beside its changes: words of *ours*, text that comes from elsewhere, and its *place*."""
+
+    ours: str
+    theirs: str = ""
+    place: Place = Place()
+
+
+def texts(entry: MachineEntry) -> Iterator[ImpactText]:
+    """What is to be said of a VM beside its changes."""
+    part, machine = entry
+    places = _fault_places(part, machine) if "unrenderable" in machine.effects else {}
     for message in machine.messages:
-        yield "", message
+        yield ImpactText("", message, places.get(message, Place()))
     if machine.workload:
-        yield WORKLOAD[machine.workload], ""
+        yield ImpactText(WORKLOAD[machine.workload])
     for name in machine.stale:
-        yield "its template changed, and the DataVolume stays as it is:", name
+        yield ImpactText("its template changed, and the DataVolume stays as it is:", name)
 
 
-class Cause(NamedTuple):
+def sizes(machine: MachineImpact) -> Iterator[ImpactText]:
+    """How large a VM is that comes or goes."""
+    if worst(machine) in ("new", "gone"):
+        for size in filter(None, machine.sizes):
+            yield ImpactText(
+                f"{size.vcpus:,} vCPU, {gibibytes(size.memory)} GiB", size.instancetype
+            )
+
+
+def _fault_places(part: ReviewPart, machine: MachineImpact) -> dict[str, Place]:
+    """Where the errors of a VM stand that cannot be rendered, by what they say."""
+    found: dict[str, Place] = {}
+    sides = (part.impact.after, part.impact.before)
+    for diagnostics, sources in zip(sides, reversed(part.sources), strict=True):
+        errors = (one for one in diagnostics if one.is_error and one.resource == machine.resource)
+        for finding in findings.find(errors, sources):
+            found.setdefault(finding.diagnostic.message, finding.place)
+    return found
+
+
+#: What KubeVirt computes from another field, or writes down beside it.
+_FOLLOWING = ("metadata.", "spec.domain.cpu.maxSockets", "spec.domain.memory.maxGuest")
+
+
+def changes(machine: MachineImpact) -> list[FieldChange]:
+    """The changes of a VM, the worst first, and last of each effect what follows from others."""
+    return sorted(
+        machine.changes,
+        key=lambda one: (RANKED.index(one.effect), one.field.startswith(_FOLLOWING)),
+    )
+
+
+class MachineGroup(NamedTuple):
+    """VMs of one kustomization to which the same happens, because of the same."""
+
+    part: ReviewPart
+    machines: tuple[MachineImpact, ...]
+
+
+def alike(found: Iterable[MachineEntry]) -> list[MachineGroup]:
+    """The VMs *found*, those together that have everything but their names in common."""
+    groups: dict[str, tuple[ReviewPart, list[MachineImpact]]] = {}
+    for part, machine in found:
+        about = [
+            (*one[:4], one.cause and (part.locate(one.cause), one.cause.resource, one.cause.field))
+            for one in machine.changes
+        ]
+        said = (
+            part.name,
+            machine.resource.kind,
+            machine.effects,
+            [*texts(MachineEntry(part, machine)), *sizes(machine)],
+        )
+        groups.setdefault(repr((said, about)), (part, []))[1].append(machine)
+    return [MachineGroup(part, tuple(machines)) for part, machines in groups.values()]
+
+
+class EditedWithoutEffect(NamedTuple):
+    """An edited *definition* of which nothing comes for *machines*, and *why*."""
+
+    definition: ResourceRef
+    why: str
+    machines: tuple[ResourceRef, ...]
+
+
+def edited(machines: Iterable[MachineImpact]) -> list[EditedWithoutEffect]:
+    """The definitions whose edit passes VMs by that use them."""
+    found: dict[tuple[ResourceRef, str], list[ResourceRef]] = {}
+    for machine in machines:
+        for one in machine.edited:
+            found.setdefault((one.resource, _reason(one.resource.name, one.pin)), []).append(
+                machine.resource
+            )
+    return [EditedWithoutEffect(*key, tuple(dict.fromkeys(found[key]))) for key in sorted(found)]
+
+
+def _reason(name: str, pin: str) -> str:
+    """Why the edit of the definition *name* does nothing to a VM with this *pin*."""
+    if not pin:
+        return "what they run is the same"
+    known = f"{name}@{hashes.suffix(pin)}" if pin.startswith(hashes.PREFIX) else pin
+    return f"pinned to {known}"
+
+
+def without_rest(machines: Iterable[MachineImpact]) -> str:
+    """That the sums lack the VMs that cannot be rendered, if they do."""
+    lost = sum(1 for one in machines if "unrenderable" in one.effects)
+    return f" (without {lost:,} that cannot be rendered)" if lost else ""
+
+
+class ChangeCause(NamedTuple):
     """What changed in the repository: the *field* of an object, where it stands, and what comes of it by effect."""
 
     place: Place
@@ -159,7 +285,7 @@ class Cause(NamedTuple):
     effects: dict[str, int]
 
 
-def causes(found: Iterable[Entry]) -> list[Cause]:
+def causes(found: Iterable[MachineEntry]) -> list[ChangeCause]:
     """What is behind the changes of the VMs, those of most VMs first; a VM counts once a cause, by its worst effect."""
     counted: dict[tuple[Place, ResourceRef, str], Counter[str]] = {}
     for part, machine in found:
@@ -172,7 +298,9 @@ def causes(found: Iterable[Entry]) -> list[Cause]:
             counted.setdefault(key, Counter())[worst(machine)] += 1
     order = sorted(counted, key=lambda key: (-counted[key].total(), key[0], key[1], key[2]))
     return [
-        Cause(*key, {effect: counted[key][effect] for effect in RANKED if counted[key][effect]})
+        ChangeCause(
+            *key, {effect: counted[key][effect] for effect in RANKED if counted[key][effect]}
+        )
         for key in order
     ]
 
@@ -211,9 +339,10 @@ def _sum(sizes: Iterable[tuple[int, Size | None]]) -> Totals:
 def amounts(totals: Totals) -> list[str]:
     """VMs, vCPUs and memory of *totals* in words; only one number where nothing changes."""
     before, after = totals
+    plural = "VM" if after.machines == 1 else "VMs"
     pairs = [
         (f"{one:,}", f"{other:,}", unit)
-        for one, other, unit in ((before.machines, after.machines, "VMs"), (before.vcpus, after.vcpus, "vCPU"))
+        for one, other, unit in ((before.machines, after.machines, plural), (before.vcpus, after.vcpus, "vCPU"))
     ]  # fmt: skip
     pairs.append((gibibytes(before.memory), gibibytes(after.memory), "GiB"))
     return [f"{old} {unit}" if old == new else f"{old} -> {new} {unit}" for old, new, unit in pairs]

@@ -1,76 +1,140 @@
-"""The impact of a change as text: counts, worst first, then each VM that something happens to."""
+"""The impact of a change as text: counts, worst first, then the VMs that something happens to."""
 
 import json
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from render.diff.impact import FieldChange, MachineImpact
+from render.diff.impact import FieldChange, Impact, MachineImpact
+from render.model.resource import ResourceRef
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
+    ASSUMED,
+    MEANINGS,
     Locate,
-    Part,
+    MachineEntry,
+    MachineGroup,
     Review,
+    ReviewPart,
+    alike,
     amounts,
+    changes,
     counts,
-    is_told,
+    edited,
+    entries,
+    is_shown,
     nowhere,
     pinned,
-    rank,
+    sizes,
     texts,
     total,
+    without_rest,
 )
+from render.report.summary import number
 from render.report.text import printable
 
 _COLOURS = {
     "refused": "31", "error": "31", "unrenderable": "31", "stop": "33", "start": "33", "restart": "33",
     "gone": "33", "migrate": "36", "live": "36", "next": "36", "recreate": "36", "new": "32",
 }  # fmt: skip
-_SHOWN = 60
+_SHOWN = 100
+_WIDTH = 100
+#: A string that YAML reads as itself, in a flow too.
+_PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9._/@+-]*\Z")
 
 
 def report(review: Review, style: ImpactStyle) -> str:
     """All of *review*; of several kustomizations each by itself."""
     machines = review.machines
-    said = [f"{header(review)}\n{summary(machines)}\n"]
+    said = [header(review), summary(machines), *_table(machines)]
     totals = total(machines)
     if totals[0] != totals[1]:
-        said.append(f"in all: {', '.join(amounts(totals))}\n")
+        said.append(f"in all: {', '.join(amounts(totals))}{without_rest(machines)}")
     if pinned(machines):
-        said.append(f"{pinned(machines)}\n")
+        said.append(pinned(machines))
     for part in review.parts:
-        found = _details(part, colour=style.colour)
+        found = list(_details(part, colour=style.colour))
         if found and len(review.parts) > 1:
-            said.append(
-                f"{printable(part.name) or 'other files'}: {summary(part.impact.machines)}\n"
-            )
-        said.append(found)
-    return "".join(said)
+            said += [
+                "",
+                f"{printable(part.name) or 'other files'}: {summary(part.impact.machines)}",
+            ]
+        said += found
+    passed = edited(machines)
+    if passed:
+        said += ["", "edited, and nothing comes of it for VMs that use it:"]
+    for one in passed:
+        said.append(printable(f"  {one.definition}: {one.why}"))
+        said += _wrapped(printable(", ".join(map(_name, one.machines))))
+    if any(map(is_shown, machines)):
+        said += ["", *_wrapped(f"assumed: {'; '.join(ASSUMED)}", indent="")]
+    return "".join(f"{line}\n" for line in said)
 
 
 def header(review: Review) -> str:
     """What was compared, in a line."""
-    return printable(f"{review.before} -> {review.after}, synced with --emit {review.emit}")
+    text = f"{review.before} -> {review.after}, synced with --emit {review.emit}"
+    other = review.otherwise
+    if other is not None and other.machines:
+        text += f" ({number(other.machines, 'VM')} would fare otherwise with --emit {other.emit})"
+    return printable(text)
 
 
-def _details(part: Part, *, colour: bool) -> str:
-    """Each VM of *part* that something happens to, the worst first."""
-    blocks = []
-    for machine in sorted(filter(is_told, part.impact.machines), key=rank):
-        title = f"{_painted(machine, colour=colour)}  {printable(str(machine.resource))}"
-        blocks.append("\n".join((title, *(f"  {one}" for one in lines(machine, part.locate)))))
-    return "".join(f"{block}\n" for block in blocks)
+def _table(machines: Sequence[MachineImpact]) -> Iterator[str]:
+    """How many VMs have each effect, and what it means."""
+    numbers = counts(machines)
+    width = max((len(f"{one:,}") for one in numbers.values()), default=0)
+    word = max(map(len, numbers), default=0)
+    for effect, count in numbers.items():
+        yield f"  {count:>{width},} {effect:<{word}}  {MEANINGS[effect]}"
 
 
-def summary(machines: list[MachineImpact] | tuple[MachineImpact, ...]) -> str:
+def _details(part: ReviewPart, *, colour: bool) -> Iterator[str]:
+    """The VMs of *part* that something happens to, the worst first."""
+    for group in alike(entries([part])):
+        yield ""
+        yield from _title(group, colour=colour)
+        yield from (f"  {line}" for line in lines(group.machines[0], part))
+
+
+def _title(group: MachineGroup, *, colour: bool) -> Iterator[str]:
+    first, *others = group.machines
+    effects = _painted(first, colour=colour)
+    if not others:
+        yield f"{effects}  {printable(str(first.resource))}"
+    else:
+        yield f"{effects}  {len(group.machines):,} VMs"
+        yield from _wrapped(printable(", ".join(_name(one.resource) for one in group.machines)))
+
+
+def _name(resource: ResourceRef) -> str:
+    """What a VM is called in a list of VMs."""
+    return f"{resource.namespace}/{resource.name}" if resource.namespace else resource.name
+
+
+def _wrapped(text: str, indent: str = "    ") -> list[str]:
+    """*text* in lines."""
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=indent or "  ",
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def summary(machines: Sequence[MachineImpact]) -> str:
     """How many VMs there are, by the worst that happens to each."""
-    parts = [f"{number:,} {effect}" for effect, number in counts(machines).items()]
-    count = f"{len(machines):,} VM{'s' if len(machines) != 1 else ''}"
+    parts = [f"{count:,} {effect}" for effect, count in counts(machines).items()]
+    count = number(len(machines), "VM")
     return f"{count}: {', '.join(parts)}" if parts else count
 
 
-def lines(machine: MachineImpact, locate: Locate = nowhere) -> list[str]:
-    """What is to be said of one VM: KubeVirt's texts, then each change."""
-    said = (" ".join(filter(None, (ours, printable(theirs)))) for ours, theirs in texts(machine))
-    return [*said, *(_line(change, locate) for change in machine.changes)]
+def lines(machine: MachineImpact, part: ReviewPart = ReviewPart("", Impact(()))) -> list[str]:  # noqa: B008 - a value
+    """What is to be said of one VM of *part*: KubeVirt's texts, then each change."""
+    said = [
+        "  ".join(filter(None, (one.ours, printable(one.theirs), str(one.place) if one.place.file else "")))
+        for one in (*texts(MachineEntry(part, machine)), *sizes(machine))
+    ]  # fmt: skip
+    return [*said, *(_line(change, part.locate) for change in changes(machine))]
 
 
 def _line(change: FieldChange, locate: Locate) -> str:
@@ -91,11 +155,23 @@ def source(change: FieldChange, locate: Locate) -> str:
 
 
 def short(value: Any) -> str:
-    """*value* in one line; of a long one the beginning."""
-    if value is None:
-        return "none"
-    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    """*value* in one line, as a flow of YAML; of a long one the beginning."""
+    text = "none" if value is None else _flow(value, nested=False)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
+def _flow(value: Any, *, nested: bool = True) -> str:
+    if isinstance(value, dict):
+        # What an item of a list is called, the path to it says.
+        pairs = (
+            f"{k}: {_flow(v)}" for k, v in value.items() if nested or k != "name" or len(value) == 1
+        )
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_flow, value))}]"
+    if isinstance(value, str):
+        return value if not nested or _PLAIN.match(value) else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value)
 
 
 def _painted(machine: MachineImpact, *, colour: bool) -> str:

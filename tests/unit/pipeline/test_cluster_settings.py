@@ -193,10 +193,10 @@ def test_a_value_that_the_cluster_gave_is_blamed_on_its_line() -> None:
     assert path == ("spec", "configuration", "evictionStrategy")
 
 
-@pytest.mark.parametrize("named", [{}, {"architecture": "amd64"}])
+@pytest.mark.parametrize("named", [{}, {"architecture": "arm64"}])
 def test_the_setting_of_an_architecture_is_named(named: Json) -> None:
     """Whether the VM says its architecture, or has the default one."""
-    machines = {"amd64": {"emulatedMachines": ["q35*"]}}
+    machines = {named.get("architecture", "amd64"): {"emulatedMachines": ["q35*"]}}
     config = kubevirt(architectureConfiguration=machines)
     domain = {**VM["spec"]["template"]["spec"]["domain"], "machine": {"type": "odd"}}
     vm = {**VM, "spec": {**VM["spec"], "template": {"spec": {**named, "domain": domain}}}}

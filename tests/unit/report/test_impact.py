@@ -13,10 +13,20 @@ import pytest
 from markdown_it import MarkdownIt
 
 from render import Impact, Settings, compare
+from render.diff.impact import EditedDefinition
+from render.model.resource import ResourceRef
+from render.report import extras
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.markdown import code
-from render.report.impact.review import Part, Review, State, by_instancetype, by_namespace, total
+from render.report.impact.review import (
+    Review,
+    ReviewedState,
+    ReviewPart,
+    by_instancetype,
+    by_namespace,
+    total,
+)
 from render.report.places import Place
 
 ROOT = Path(__file__).parents[3]
@@ -60,8 +70,8 @@ def instancetype(guest: int) -> dict[str, Any]:
     }
 
 
-def using(name: str) -> dict[str, Any]:
-    made = vm(name)
+def using(name: str, **spec: Any) -> dict[str, Any]:
+    made = vm(name, **spec)
     made["spec"]["instancetype"] = {"name": "small"}
     del made["spec"]["template"]["spec"]["domain"]["memory"]
     return made
@@ -74,8 +84,8 @@ def review(
     place: Place = Place("vms.yaml", 3, 5),  # noqa: B008 - a value
 ) -> Review:
     found = compare(before, after, Settings(emit="vm", admission="off"))
-    part = Part(name, found, lambda _: place)
-    return Review(State("main"), State("the working tree"), "vm", (part,))
+    part = ReviewPart(name, found, lambda _: place)
+    return Review(ReviewedState("main"), ReviewedState("the working tree"), "vm", (part,))
 
 
 def written(name: str, one: Review, most: int = 0) -> str:
@@ -246,20 +256,60 @@ def test_the_policy_allows_only_what_is_ours() -> None:
 @pytest.mark.parametrize("most", [1_500, 5_000, 20_000])
 def test_markdown_cuts_details_and_never_counts(most: int) -> None:
     names = [f"vm-{number}" for number in range(300)]
-    one = review([instancetype(2), *map(using, names)], [instancetype(4), *map(using, names)])
+    one = review(
+        [instancetype(2), *map(using, names)],
+        [instancetype(4), *(using(name, hostname=name) for name in names)],
+    )
     text = written("markdown", one, most)
     assert len(text.encode()) <= most
-    assert "### 300 VMs: 300 migrate" in text
-    assert "| 300 | **migrate** |" in text
+    assert "### 300 VMs: 300 restart" in text
+    assert "| 300 | **restart** |" in text
     left = int(re.findall(r"details of ([\d,]+) VMs left out", text)[0])
     assert text.count("<details>") == text.count("</details>") == 300 - left
     assert "left out" not in written("markdown", one)
+
+
+@pytest.mark.parametrize("name", ["text", "markdown"])
+def test_vms_to_which_the_same_happens_stand_together(name: str) -> None:
+    names = [f"vm-{number}" for number in range(300)]
+    one = review([instancetype(2), *map(using, names)], [instancetype(4), *map(using, names)])
+    text = written(name, one)
+    assert text.count("spec.domain.cpu.maxSockets") == 1
+    assert all(f"prod/{each}" in text for each in names)
+
+
+def test_what_is_found_in_both_states_is_in_the_json() -> None:
+    odd = {**vm(), "spec": {**vm()["spec"], "odd": 1}}
+    found = json.loads(written("json", review([odd], [vm()])))["diagnostics"]
+    assert ["odd" in one["field"] for one in found["before"]] == [True]
+    assert found["after"] == []
+
+
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_an_edit_that_changes_no_vm_is_said(name: str) -> None:
+    def preference(bus: str) -> dict[str, Any]:
+        made = {**instancetype(0), "kind": "VirtualMachineClusterPreference"}
+        return {**made, "spec": {"devices": {"preferredInputBus": bus}}}
+
+    using_it = vm()
+    using_it["spec"]["preference"] = {"name": "small"}
+    one = review([preference("usb"), using_it], [preference("virtio"), using_it])
+    (machine,) = one.machines
+    edited = EditedDefinition(ResourceRef("VirtualMachineClusterPreference", "", "small"))
+    assert (machine.effects, machine.edited) == (("none",), (edited,))
+    text = written(name, one)
+    if name == "json":
+        assert json.loads(text)["machines"][0]["edited"] == [
+            {"resource": edited.resource._asdict(), "pin": None}
+        ]
+    else:
+        assert "what they run is the same" in text
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(_: str) -> None:
         raise ModuleNotFoundError(name="jinja2")
 
-    monkeypatch.setattr(formats, "import_module", absent)
-    with pytest.raises(formats.MissingExtraError, match="html needs jinja2"):
+    monkeypatch.setattr(extras, "import_module", absent)
+    with pytest.raises(extras.MissingExtraError, match="html needs jinja2"):
         written("html", SAMPLES["same"]())

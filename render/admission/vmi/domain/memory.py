@@ -1,0 +1,150 @@
+"""Memory: requests and limits, huge pages, the guest's memory (upstream: admitters/vmi-create-admitter.go)."""
+
+from collections.abc import Iterator
+
+from render.admission.checks import Check, Evaluate, Subject
+from render.diagnostics.cause import Cause
+from render.model.apimachinery import quantity
+from render.model.apimachinery.quantity import FORMAT_WRONG, QuantityError
+from render.model.fieldpath import FieldPath
+from render.model.release import Windowed, since, until
+
+_REQUEST = ("domain", "resources", "requests", "memory")
+_LIMIT = ("domain", "resources", "limits", "memory")
+_GUEST = ("domain", "memory", "guest")
+_HUGEPAGES = ("domain", "memory", "hugepages")
+_PAGE_SIZE = (*_HUGEPAGES, "pageSize")
+_LEAST = "1M"
+
+
+def _worded(subject: Subject, path: FieldPath, amount: str) -> str:
+    return f"{subject.text(*path)} '{quantity.canonical(amount)}'"
+
+
+def _bounds(subject: Subject) -> Iterator[Cause]:
+    resources = subject.spec["domain"]["resources"]
+    request = (resources.get("requests") or {}).get("memory", "0")
+    limit = (resources.get("limits") or {}).get("memory", "0")
+    if request == limit == "0":
+        return
+    requested, limited = quantity.value(request), quantity.value(limit)
+    if requested < 0:
+        yield Cause(
+            "memory/request-negative",
+            subject.at(*_REQUEST),
+            f"{_worded(subject, _REQUEST, request)}: must be greater than or equal to 0.",
+            "request no memory, or more than none",
+        )
+    elif requested and quantity.compare(request, _LEAST) < 0:
+        yield Cause(
+            "memory/request-small",
+            subject.at(*_REQUEST),
+            f"{_worded(subject, _REQUEST, request)}: must be greater than or equal to 1M.",
+            "the unit is missing, most likely: Mi or Gi",
+        )
+    if limited < 0:
+        yield Cause(
+            "memory/limit-negative",
+            subject.at(*_LIMIT),
+            f"{_worded(subject, _LIMIT, limit)}: must be greater than or equal to 0.",
+            "set no limit, or one above zero",
+        )
+    elif limited and requested > limited:
+        yield Cause(
+            "memory/request-above-limit",
+            subject.at(*_REQUEST),
+            f"{_worded(subject, _REQUEST, request)} is greater than {_worded(subject, _LIMIT, limit)}",
+            "request less, or raise the limit",
+        )
+
+
+def _hugepages(shown: FieldPath, *, any_memory: bool) -> Evaluate:
+    """The rules of huge pages; *shown* is how the page size is called, *any_memory* what it is compared with.
+
+    That is the request, else the guest's memory, else the limit; once it was the request alone.
+    """
+
+    def evaluate(subject: Subject) -> Iterator[Cause]:
+        written = subject.get(*_PAGE_SIZE) or ""
+        named, place = subject.text(*shown), subject.at(*_PAGE_SIZE)
+        try:
+            quantity.parse_text(written)
+        except QuantityError:
+            yield Cause(
+                "memory/page-size",
+                subject.at(*shown),
+                f"{named} '{written}': {FORMAT_WRONG}",
+                "name a page size that the nodes have, 2Mi or 1Gi",
+                place=place,
+            )
+            return
+        page, request = quantity.value(written), subject.get(*_REQUEST) or "0"
+        memory = quantity.value(request)
+        if any_memory and not memory:
+            guest = subject.get(*_GUEST)
+            if guest is None:
+                yield Cause(
+                    "memory/hugepages-without-memory",
+                    subject.at(*_HUGEPAGES),
+                    f"the webhook of KubeVirt fails on {subject.text(*_HUGEPAGES)} without {subject.text(*_GUEST)} and "
+                    f"{subject.text(*_REQUEST)}",
+                    "set domain.memory.guest",
+                )
+                return
+            memory = quantity.value(guest) or quantity.value(subject.get(*_LIMIT) or "0")
+        asked, shape = _worded(subject, _REQUEST, request), f"{named} '{written}'"
+        if memory < page and (memory or not any_memory):
+            yield Cause(
+                "memory/below-page-size",
+                subject.at(*_REQUEST),
+                f"{asked} must be equal to or larger than page size {shape}",
+                "give the VM at least one page of memory",
+                place=place,
+            )
+        elif not page:
+            yield Cause(
+                "memory/page-size",
+                place,
+                f"the webhook of KubeVirt fails on {shape}: it divides by it",
+                "name a page size that the nodes have, 2Mi or 1Gi",
+            )
+        elif memory % page:
+            yield Cause(
+                "memory/page-multiple",
+                subject.at(*_REQUEST),
+                f"{asked} is not a multiple of the page size {shape}",
+                "give the VM a whole number of pages",
+                place=place,
+            )
+
+    return evaluate
+
+
+def _above_limit(subject: Subject) -> Iterator[Cause]:
+    if subject.config.rollout_strategy == "LiveUpdate":
+        return
+    guest, limit = subject.get(*_GUEST), subject.get(*_LIMIT) or "0"
+    if quantity.value(limit) and quantity.value(limit) < quantity.value(guest):
+        yield Cause(
+            "memory/guest-above-limit",
+            subject.at(*_GUEST),
+            f"{_worded(subject, _GUEST, guest)} must be equal to or less than the memory limit "
+            f"{_worded(subject, _LIMIT, limit)}",
+            "give the guest less memory, or raise the limit",
+        )
+
+
+_OLD_NAME = ("domain", "hugepages", "size")
+
+
+def _huge(shown: FieldPath, *, any_memory: bool) -> Check:
+    return Check("memory", _hugepages(shown, any_memory=any_memory), where=_HUGEPAGES)
+
+
+CHECKS: tuple[Check | Windowed[Check], ...] = (
+    Check("memory", _bounds, where=("domain", "resources")),
+    until("1.6.4", _huge(_OLD_NAME, any_memory=False)),
+    since("1.6.4", until("1.8", _huge(_OLD_NAME, any_memory=True))),
+    since("1.8", _huge(_PAGE_SIZE, any_memory=True)),
+    Check("memory/guest-above-limit", _above_limit, needs="vmRolloutStrategy", where=_GUEST),
+)

@@ -1,0 +1,536 @@
+"""Networks, and what connects an interface with one.
+
+Upstream: pkg/network/admitter/netsource.go, admit.go, binding.go, passt.go, macvtap.go, slirp.go, dra.go, netiface.go.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from render.admission.checks import EACH, Check, Subject, needs_gate
+from render.diagnostics.cause import Cause
+from render.model.apimachinery.go import quoted
+from render.model.fieldpath import FieldPath
+from render.model.release import Windowed, since, until
+from render.model.tree import Tree
+
+_NETWORKS = ("networks",)
+_INTERFACES = ("domain", "devices", "interfaces")
+_CLAIMED = (*_NETWORKS, EACH, "resourceClaim")
+_SOURCES = ("pod", "multus", "resourceClaim")
+_METHODS = ("bridge", "masquerade", "sriov", "passtBinding", "binding")
+_DISCONTINUED = ("slirp", "macvtap", "passt")
+_OLD_METHODS = ("bridge", "masquerade", "sriov", *_DISCONTINUED)
+_RESERVED_MAC = "02:00:00:00:00:00"
+
+
+def _is_default(network: Tree) -> bool:
+    """Whether pods have this network by default, unless another is asked for."""
+    multus = network.get("multus")
+    return network.get("pod") is not None or (multus is not None and bool(multus.get("default")))
+
+
+def _is_not_secondary(network: Tree) -> bool:
+    """What counted as the default network before 1.9."""
+    multus = network.get("multus")
+    return multus is None or bool(multus.get("default"))
+
+
+def _one_default(subject: Subject) -> Iterator[Cause]:
+    networks = subject.spec["networks"]
+    if len(networks) == 1 and len(networks[0]) <= 2:  # noqa: PLR2004 - a name and one source
+        return
+    pods = [index for index, network in enumerate(networks) if network.get("pod") is not None]
+    defaults = [
+        index
+        for index, network in enumerate(networks)
+        if network.get("multus") is not None and network["multus"].get("default")
+    ]
+    if len(pods) > 1:
+        yield Cause(
+            "network/one-pod-network",
+            subject.at("interfaces"),
+            f"more than one interface is connected to a pod network in {subject.text('interfaces')}",
+            "a VM has one pod network; connect the others with multus",
+            place=subject.at("networks", pods[1]),
+        )
+    if len(defaults) > 1:
+        yield Cause(
+            "network/one-default",
+            subject.at("networks"),
+            "Multus CNI should only have one default network",
+            "set default: true for one network only",
+            place=subject.at("networks", defaults[1], "multus", "default"),
+        )
+    if pods and defaults:
+        yield Cause(
+            "network/pod-and-default",
+            subject.at("networks"),
+            "Pod network cannot be defined when Multus default network is defined",
+            "drop the pod network, or default: true of the multus network",
+            place=subject.at("networks", pods[0]),
+        )
+
+
+def _one_source(subject: Subject) -> Iterator[Cause]:
+    for index, network in enumerate(subject.spec["networks"]):
+        count = 0
+        for source in _SOURCES:
+            if network.get(source) is not None:
+                count += 1
+        if count != 1:
+            yield Cause(
+                "network/source",
+                subject.at("networks", index),
+                "should have only one network type" if count else "should have a network type",
+                "a network has either pod or multus",
+            )
+
+
+def _multus_name(subject: Subject) -> Iterator[Cause]:
+    for index, network in enumerate(subject.spec["networks"]):
+        multus = network.get("multus")
+        if multus is not None and not multus.get("networkName"):
+            yield Cause(
+                "network/multus-name",
+                subject.at("networks", index),
+                "CNI delegating plugin must have a networkName",
+                "name the network attachment definition, as NAMESPACE/NAME or NAME",
+                place=subject.at("networks", index, "multus"),
+            )
+            return
+
+
+def _state(allowed: tuple[str, ...], subject: Subject) -> Iterator[Cause]:
+    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+        state = interface.get("state")
+        if not state:
+            continue
+        path = subject.at(*_INTERFACES, index, "state")
+        name = interface.get("name", "")
+        if state not in allowed:
+            yield Cause(
+                "network/state",
+                path,
+                f"logical {name} interface state value is unsupported: {state}",
+                f"use one of {', '.join(allowed)}",
+            )
+        elif state != "absent":
+            if interface.get("sriov") is not None:
+                yield Cause(
+                    "network/state-sriov",
+                    path,
+                    f"{quoted(name)} interface's state {quoted(state)} is not supported for SR-IOV NICs",
+                    "drop the state",
+                )
+        elif interface.get("bridge") is None:
+            yield Cause(
+                "network/absent-bridge",
+                path,
+                f'{quoted(name)} interface\'s state "absent" is supported only for bridge binding',
+                "drop the interface and its network instead",
+            )
+
+
+def _absent_default(is_default: Callable[[Tree], bool], subject: Subject) -> Iterator[Cause]:
+    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+        if interface.get("state") != "absent":
+            continue
+        networks = subject.spec.get("networks") or ()
+        default: Tree = next(filter(is_default, networks), {})
+        name = interface.get("name", "")
+        if default and default.get("name", "") == name:
+            yield Cause(
+                "network/absent-default",
+                subject.at(*_INTERFACES, index, "state"),
+                f'{quoted(name)} interface\'s state "absent" is not supported on default networks',
+                "drop the state, or the interface",
+            )
+
+
+def _both_bindings(methods: tuple[str, ...], subject: Subject) -> Iterator[Cause]:
+    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+        if interface.get("binding") is None:
+            continue
+        if any(interface.get(method) is not None for method in methods):
+            yield Cause(
+                "network/binding",
+                subject.at(*_INTERFACES, index, "binding"),
+                f"logical {interface.get('name', '')} interface cannot have both binding plugin and interface "
+                "binding method",
+                "keep one of them",
+            )
+
+
+def _one_binding(subject: Subject) -> Iterator[Cause]:
+    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+        count = 0
+        for method in _METHODS:
+            if interface.get(method) is not None:
+                count += 1
+        if count != 1:
+            if subject.is_machine and any(interface.get(key) is not None for key in _DISCONTINUED):
+                continue  # said already, by the stage before
+            yield Cause(
+                "network/binding",
+                subject.at(*_INTERFACES, index),
+                f"logical {interface.get('name', '')} interface must have exactly one binding method or binding "
+                "plugin",
+                f"give the interface one of {', '.join(_METHODS)}",
+            )
+
+
+def _networks(subject: Subject) -> dict[str, Tree]:
+    """The networks by name; the last of several with one name."""
+    return {network.get("name", ""): network for network in subject.spec.get("networks") or ()}
+
+
+def _masquerade(subject: Subject) -> Iterator[Cause]:
+    networks: dict[str, Tree] | None = None
+    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+        if interface.get("masquerade") is None:
+            continue
+        networks = _networks(subject) if networks is None else networks
+        if networks.get(interface.get("name", ""), {}).get("pod") is None:
+            yield Cause(
+                "network/masquerade-pod",
+                subject.at(*_INTERFACES, index, "name"),
+                "Masquerade interface only implemented with pod network",
+                "use bridge or another binding, or connect the interface with the pod network",
+                place=subject.at(*_INTERFACES, index, "masquerade"),
+            )
+        if interface.get("macAddress") == _RESERVED_MAC:
+            yield Cause(
+                "network/reserved-mac",
+                subject.at(*_INTERFACES, index, "macAddress"),
+                "The requested MAC address is reserved for the in-pod bridge. Please choose another one.",
+                "choose another address",
+            )
+
+
+def _bridge_on_pod(subject: Subject) -> Iterator[Cause]:
+    if subject.config.bridge_on_pod_network:
+        return
+    networks = _networks(subject)
+    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+        network = networks.get(interface.get("name", ""), {})
+        if interface.get("bridge") is not None and network.get("pod") is not None:
+            yield Cause(
+                "network/bridge-on-pod",
+                subject.at(*_INTERFACES, index, "name"),
+                "Bridge on pod network configuration is not enabled under kubevirt-config",
+                "use masquerade, or set network.permitBridgeInterfaceOnPodNetwork in the KubeVirt CR",
+                place=subject.at(*_INTERFACES, index, "bridge"),
+            )
+
+
+def _source_of(key: str, source: str, message: str, subject: Subject) -> Iterator[Cause]:
+    """An interface with the binding *key* on a network that is no *source*."""
+    networks = _networks(subject)
+    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+        if interface.get(key) is None:
+            continue
+        if networks.get(interface.get("name", ""), {}).get(source) is None:
+            yield Cause(
+                f"network/{key.removesuffix('Binding')}-{source}",
+                subject.at(*_INTERFACES, index, "name"),
+                message,
+                f"connect the interface with a {source} network, or use another binding",
+                place=subject.at(*_INTERFACES, index, key),
+            )
+
+
+def _needs_source(key: str, source: str, message: str) -> Check:
+    name = f"network/{key.removesuffix('Binding')}-{source}"
+    return Check(name, partial(_source_of, key, source, message), where=_every(key))
+
+
+def _never_enabled(gate: str, subject: Subject) -> Iterator[Cause]:
+    """A binding whose gate is discontinued: without the gate it is refused here, with it by the gate itself."""
+    if gate in subject.config.feature_gates:
+        return
+    key = gate.lower()
+    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+        if interface.get(key) is not None:
+            yield Cause(
+                f"network/{key}",
+                subject.at(*_INTERFACES, index, "name"),
+                f"{gate} feature gate is not enabled",
+                "use masquerade, bridge or a network binding plugin instead",
+                place=subject.at(*_INTERFACES, index, key),
+            )
+
+
+def _slirp(subject: Subject) -> Iterator[Cause]:
+    networks = _networks(subject)
+    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+        network = networks.get(interface.get("name", ""))
+        if interface.get("slirp") is None or network is None:
+            continue
+        message = (
+            "Slirp interface is not enabled in kubevirt-config"
+            if network.get("pod") is not None
+            else "Slirp interface only implemented with pod network"
+        )
+        if network.get("pod") is None or not subject.config.slirp_permitted:
+            yield Cause(
+                "network/slirp-permitted",
+                subject.at(*_INTERFACES, index, "name"),
+                message,
+                "use masquerade, bridge or a network binding plugin instead",
+                place=subject.at(*_INTERFACES, index, "slirp"),
+            )
+
+
+def _unique_networks(subject: Subject) -> Iterator[Cause]:
+    networks = subject.spec["networks"]
+    if len(networks) == 1:
+        return
+    known: set[str] = set()
+    for index, network in enumerate(networks):
+        name = network.get("name", "")
+        if name in known:
+            yield Cause(
+                "network/network-unique",
+                subject.at("networks", index, "name"),
+                f"Network with name {quoted(name)} already exists, every network must have a unique name",
+                "give the networks and their interfaces different names",
+            )
+        known.add(name)
+
+
+def _connected(subject: Subject) -> Iterator[Cause]:
+    interfaces = {one.get("name", "") for one in subject.get(*_INTERFACES) or ()}
+    for index, network in enumerate(subject.spec["networks"]):
+        name = network.get("name", "")
+        if name not in interfaces:
+            path = ("networks", index, "name")
+            yield Cause(
+                "network/network-without-interface",
+                subject.at(*path),
+                f"{subject.text(*path)} '{name}' not found.",
+                f"add an interface named {name}, or drop the network",
+            )
+
+
+def _unique_interfaces(subject: Subject) -> Iterator[Cause]:
+    interfaces = subject.spec["domain"]["devices"]["interfaces"]
+    if len(interfaces) == 1:
+        return
+    known: set[str] = set()
+    for index, interface in enumerate(interfaces):
+        name = interface.get("name", "")
+        if name in known:
+            yield Cause(
+                "network/interface-unique",
+                subject.at(*_INTERFACES, index, "name"),
+                "Only one interface can be connected to one specific network",
+                "add a network for the second interface, or drop the interface",
+            )
+        known.add(name)
+
+
+def _interfaces_with_network(subject: Subject) -> Iterator[Cause]:
+    networks = {network.get("name", "") for network in subject.spec.get("networks") or ()}
+    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+        name = interface.get("name", "")
+        if name not in networks:
+            path = (*_INTERFACES, index, "name")
+            yield Cause(
+                "network/interface-without-network",
+                subject.at(*path),
+                f"{subject.text(*path)} '{name}' not found.",
+                f"add a network named {name}, or drop the interface",
+            )
+
+
+_CLAIMS = "NetworkDevicesWithDRA"
+
+
+def _claim_gate(subject: Subject) -> Iterator[Cause]:
+    for index, network in enumerate(subject.spec["networks"]):
+        if network.get("resourceClaim") is not None and not subject.has_gate(_CLAIMS):
+            yield Cause(
+                "network/claim-gate",
+                subject.at("networks"),
+                "vmi.spec.networks contains DRA networks but NetworkDevicesWithDRA feature gate is not enabled",
+                f"enable the feature gate {_CLAIMS} in the KubeVirt CR, or use another network",
+                place=subject.at("networks", index, "resourceClaim"),
+            )
+            return
+
+
+def _claims(subject: Subject) -> Iterator[Cause]:
+    networks = subject.spec["networks"]
+    claimed = [
+        (index, network)
+        for index, network in enumerate(networks)
+        if network.get("resourceClaim") is not None
+    ]
+    if not claimed or not subject.has_gate(_CLAIMS):
+        return
+    if any(network.get("multus") is not None for network in networks):
+        yield Cause(
+            "network/claim-multus",
+            subject.at("networks"),
+            "mixing Multus and DRA resourceClaim networks in the same VMI is not supported",
+            "use one kind of network",
+            place=subject.at("networks", claimed[0][0]),
+        )
+        return
+    known: set[str] = set()
+    listed = {claim.get("name", "") for claim in subject.spec.get("resourceClaims") or ()}
+    for index, network in claimed:
+        yield from _claim_binding(subject, network.get("name", ""))
+        claim, request = (
+            network["resourceClaim"].get(key, "") for key in ("claimName", "requestName")
+        )
+        path = subject.at("networks", index, "resourceClaim")
+        for key, value in (("claimName", claim), ("requestName", request)):
+            if not value:
+                yield Cause(
+                    "network/claim-names",
+                    (*path, key),
+                    f"{key} is required for DRA network",
+                    "a claim is named by claimName and requestName",
+                    place=path,
+                )
+        if not claim or not request:
+            continue
+        if claim not in listed:
+            yield Cause(
+                "network/claim-listed",
+                (*path, "claimName"),
+                f"network references resourceClaim {quoted(claim)} which is not defined in spec.resourceClaims",
+                f"add {claim} to resourceClaims",
+            )
+        pair = f"{claim}/{request}"
+        if pair in known:
+            yield Cause(
+                "network/claim-unique",
+                subject.at("networks", index),
+                f"duplicate claimName/requestName combination {quoted(pair)}",
+                "ask for another request of the claim",
+            )
+        known.add(pair)
+
+
+def _claim_binding(subject: Subject, name: str) -> Iterator[Cause]:
+    for index, interface in enumerate(subject.get(*_INTERFACES) or ()):
+        if interface.get("name", "") == name:
+            if interface.get("sriov") is None and interface.get("binding") is None:
+                yield Cause(
+                    "network/claim-binding",
+                    subject.at(*_INTERFACES),
+                    f"DRA network {quoted(name)} requires an SR-IOV or binding plugin interface",
+                    "give its interface sriov or binding",
+                    place=subject.at(*_INTERFACES, index),
+                )
+            return
+
+
+def _every(key: str) -> FieldPath:
+    """The place of a key of the interfaces."""
+    return (*_INTERFACES, EACH, key)
+
+
+CHECKS: tuple[Check | Windowed[Check], ...] = (
+    Check("network", _one_default, where=_NETWORKS),
+    Check("network/source", _one_source, where=_NETWORKS),
+    Check("network/multus-name", _multus_name, where=(*_NETWORKS, EACH, "multus")),
+    until("1.5", Check("network", partial(_state, ("absent",)), where=_every("state"))),
+    since(
+        "1.5", Check("network", partial(_state, ("absent", "up", "down")), where=_every("state"))
+    ),
+    until(
+        "1.9",
+        Check(
+            "network/absent-default",
+            partial(_absent_default, _is_not_secondary),
+            where=_every("state"),
+        ),
+    ),
+    since(
+        "1.9",
+        Check(
+            "network/absent-default",
+            partial(_absent_default, _is_default),
+            where=_every("state"),
+        ),
+    ),
+    until(
+        "1.8",
+        Check("network/binding", partial(_both_bindings, _OLD_METHODS), where=_every("binding")),
+    ),
+    since(
+        "1.8",
+        until(
+            "1.9",
+            Check(
+                "network/binding",
+                partial(_both_bindings, _METHODS[:-1]),
+                where=_every("binding"),
+            ),
+        ),
+    ),
+    since("1.9", Check("network/binding", _one_binding, where=_INTERFACES)),
+    Check("network", _masquerade, where=_every("masquerade")),
+    Check(
+        "network/bridge-on-pod",
+        _bridge_on_pod,
+        "network.permitBridgeInterfaceOnPodNetwork",
+        _every("bridge"),
+    ),
+    until(
+        "1.5",
+        needs_gate(
+            "network/plugin-gate",
+            _every("binding"),
+            "NetworkBindingPlugins",
+            "Binding plugins feature gate is not enabled",
+            shown=_every("name"),
+        ),
+    ),
+    until(
+        "1.8",
+        Check("network/macvtap", partial(_never_enabled, "Macvtap"), where=_every("macvtap")),
+    ),
+    until(
+        "1.8",
+        _needs_source(
+            "macvtap", "multus", "Macvtap interface only implemented with Multus network"
+        ),
+    ),
+    until(
+        "1.8",
+        Check("network/passt", partial(_never_enabled, "Passt"), where=_every("passt")),
+    ),
+    until(
+        "1.8", _needs_source("passt", "pod", "Passt interface only implemented with pod network")
+    ),
+    since(
+        "1.8",
+        needs_gate(
+            "network/passt-binding-gate",
+            _every("passtBinding"),
+            "PasstBinding",
+            "PasstBinding feature gate is not enabled",
+            shown=_every("name"),
+        ),
+    ),
+    since(
+        "1.8",
+        _needs_source(
+            "passtBinding", "pod", "PasstBinding interface only implemented with pod network"
+        ),
+    ),
+    until(
+        "1.6",
+        Check("network/slirp-permitted", _slirp, "network.permitSlirpInterface", _every("slirp")),
+    ),
+    Check("network/network-unique", _unique_networks, where=_NETWORKS),
+    since("1.9", Check("network/claim-gate", _claim_gate, f"gate {_CLAIMS}", _CLAIMED)),
+    since("1.9", Check("network", _claims, f"gate {_CLAIMS}", _CLAIMED)),
+    Check("network/network-without-interface", _connected, where=_NETWORKS),
+    Check("network/interface-unique", _unique_interfaces, where=_INTERFACES),
+    Check("network/interface-without-network", _interfaces_with_network, where=_INTERFACES),
+)

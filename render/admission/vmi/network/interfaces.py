@@ -1,0 +1,296 @@
+"""What an interface says about itself: name, model, addresses, ports, DHCP options.
+
+Upstream: pkg/network/admitter/netiface.go.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
+
+from render.admission.checks import EACH, Check, FieldValue, Subject, each, needs_gate, one_of
+from render.diagnostics.cause import Cause
+from render.model.apimachinery.addresses import is_ipv4, mac_octets
+from render.model.apimachinery.go import is_pci_address
+from render.model.fieldpath import FieldPath
+from render.model.release import Windowed, since, until
+from render.model.tree import Tree
+
+_INTERFACES = ("domain", "devices", "interfaces")
+_EACH = (*_INTERFACES, EACH)
+_LOWER = frozenset("abcdefghijklmnopqrstuvwxyz")
+_DIGITS = frozenset("0123456789")
+_NAME = frozenset(map(str.upper, _LOWER)) | _LOWER | _DIGITS | {"-", "_"}
+_PORT_NAME = _LOWER | _DIGITS | {"-"}
+_MAC_OCTETS = 6
+_MODELS = ("", "e1000", "e1000e", "igb", "ne2k_pci", "pcnet", "rtl8139", "virtio")
+_LONGEST_PORT_NAME = 15
+_LAST_PORT = 65535
+_PROTOCOLS = ("TCP", "UDP")
+_MOST_RANGES = 10
+_FIRST_OPTION, _LAST_OPTION = 224, 254
+_GATE = "PortRangesSpec"
+
+
+def _name(subject: Subject) -> Iterator[Cause]:
+    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+        name = interface.get("name")
+        if not name or not _NAME.issuperset(name):
+            yield Cause(
+                "network/interface-name",
+                subject.at(*_INTERFACES, index, "name"),
+                "Network interface name can only contain alphabetical characters, numbers, dashes (-) or "
+                "underscores (_)",
+                "choose another name, for the network too",
+            )
+
+
+def _mac(apart: str, subject: Subject) -> Iterator[Cause]:
+    """MAC addresses; the characters *apart* must stand between the octets, one of them at least."""
+    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+        mac = interface.get("macAddress")
+        if not mac:
+            continue
+        octets = mac_octets(mac) if not apart or any(sign in mac for sign in apart) else 0
+        if octets == _MAC_OCTETS:
+            continue
+        fault = "too long" if octets else "malformed"
+        yield Cause(
+            "network/interface-mac",
+            subject.at(*_INTERFACES, index, "macAddress"),
+            f"interface {subject.text(*_INTERFACES, index, 'name')} has {fault} MAC address ({mac}).",
+            "write six octets like 02:00:5e:00:53:01, in quotes",
+        )
+
+
+def _pci_fault(subject: Subject, at: FieldValue) -> str:
+    if not at.value or is_pci_address(at.value):
+        return ""
+    return (
+        f"interface {subject.text(*at.path[:-1], 'name')} has malformed PCI address ({at.value})."
+    )
+
+
+def _on_pod_network(subject: Subject, key: str) -> Iterator[tuple[FieldPath, Tree]]:
+    """The interfaces that have *key* and the pod network, with their places below the VMI spec."""
+    networks: dict[str, Tree] = {}
+    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+        if interface.get(key) is None:
+            continue
+        if not networks:
+            networks = {one.get("name", ""): one for one in subject.spec.get("networks") or ()}
+        if networks.get(interface.get("name", ""), {}).get("pod") is not None:
+            yield (*_INTERFACES, index), interface
+
+
+def _ports(last: int, number: FieldPath, subject: Subject) -> Iterator[Cause]:
+    """Ports up to *last*; *number* is what KubeVirt appends to the place of a port whose number is wrong."""
+    for above, interface in _on_pod_network(subject, "ports"):
+        ports = [((*above, "ports", index), port) for index, port in enumerate(interface["ports"])]
+        yield from _port_names(subject, ports)
+        for place, port in ports:
+            value = port.get("port", 0)
+            path = subject.at(*place, *number)
+            if value == 0:
+                yield Cause(
+                    "network/port-number",
+                    path,
+                    "Port field is mandatory.",
+                    "write the number of the port, from 1 to 65535",
+                )
+            if value < 0 or value > last:
+                yield Cause(
+                    "network/port-number",
+                    path,
+                    "Port field must be in range 0 < x < 65536.",
+                    "write the number of the port, from 1 to 65535",
+                )
+            if port.get("protocol", "") not in ("", *_PROTOCOLS):
+                yield Cause(
+                    "network/port-protocol",
+                    subject.at(*place, "protocol"),
+                    "Unknown protocol, only TCP or UDP allowed",
+                    "write TCP or UDP, in capitals",
+                )
+
+
+def _is_port_name(name: str) -> bool:
+    """Upstream: IsValidPortName in k8s.io/apimachinery/pkg/util/validation/validation.go."""
+    return (
+        len(name) <= _LONGEST_PORT_NAME
+        and _PORT_NAME.issuperset(name)
+        and not _LOWER.isdisjoint(name)
+        and "--" not in name
+        and "-" not in (name[0], name[-1])
+    )
+
+
+def _port_names(subject: Subject, ports: list[tuple[FieldPath, Tree]]) -> Iterator[Cause]:
+    known: set[str] = set()
+    for place, port in ports:
+        name = port.get("name")
+        if not name:
+            continue
+        path = subject.at(*place, "name")
+        if name in known:
+            yield Cause(
+                "network/port-name-unique",
+                path,
+                f"Duplicate name of the port: {name}",
+                "give the ports different names",
+            )
+        if not _is_port_name(name):
+            yield Cause(
+                "network/port-name",
+                path,
+                f"Invalid name of the port: {name}",
+                "use 1 to 15 of a-z, 0-9 and single hyphens inside, and one letter at least",
+            )
+        known.add(name)
+
+
+def _range_places(subject: Subject) -> Iterator[Cause]:
+    if not subject.has_gate(_GATE):
+        return
+    for above, interface in _on_pod_network(subject, "portRanges"):
+        if interface.get("ports") is not None:
+            yield Cause(
+                "network/port-ranges-or-ports",
+                subject.at(*above, "name"),
+                "Cannot define both ports and portRanges on interface",
+                "write each port as a range, or drop portRanges",
+                place=subject.at(*above, "portRanges"),
+            )
+        if interface.get("masquerade") is None:
+            yield Cause(
+                "network/port-ranges-masquerade",
+                subject.at(*above, "name"),
+                "portRanges are only supported on masquerade interfaces",
+                "use masquerade, or drop portRanges",
+                place=subject.at(*above, "portRanges"),
+            )
+
+
+def _ranges(subject: Subject) -> Iterator[Cause]:
+    if not subject.has_gate(_GATE):
+        return
+    for above, interface in _on_pod_network(subject, "portRanges"):
+        place = (*above, "portRanges")
+        ranges = interface["portRanges"]
+        if len(ranges) > _MOST_RANGES:
+            yield Cause(
+                "network/port-ranges-count",
+                subject.at(*place),
+                "No more than 10 portRanges are allowed",
+                "join neighbouring ranges",
+            )
+            continue
+        intervals: dict[str, list[tuple[int, int]]] = {}
+        for index, one in enumerate(ranges):
+            fault = _range_fault(one)
+            if fault:
+                key, message = fault
+                yield Cause(
+                    "network/port-range",
+                    subject.at(*place, index, key),
+                    message,
+                    "a range has a protocol, TCP or UDP, and two ports from 1 to 65535",
+                )
+            else:
+                pair = one["start"], one["end"]
+                intervals.setdefault(one["protocol"], []).append(pair)
+        for protocol, pairs in intervals.items():
+            pairs.sort()
+            for before, after in pairwise(pairs):
+                if after[0] <= before[1]:
+                    yield Cause(
+                        "network/port-ranges-overlap",
+                        subject.at(*place),
+                        f"{protocol} portRanges [{before[0]}-{before[1]}] and [{after[0]}-{after[1]}] overlap",
+                        "join the two ranges",
+                    )
+
+
+def _range_fault(one: Tree) -> tuple[str, str] | None:
+    """The key that is wrong, and KubeVirt's text."""
+    start, end = one.get("start", 0), one.get("end", 0)
+    if one.get("protocol") not in _PROTOCOLS:
+        return "protocol", "Unknown protocol, only TCP or UDP allowed"
+    if not 0 < start <= _LAST_PORT:
+        return "start", "Start must be a valid port number, 0 < x < 65536"
+    if not 0 < end <= _LAST_PORT:
+        return "end", "End must be a valid port number, 0 < x < 65536"
+    if start > end:
+        return "start", "Start must be less than or equal to end"
+    return None
+
+
+def _dhcp(subject: Subject) -> Iterator[Cause]:
+    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+        options = interface.get("dhcpOptions")
+        if options is None:
+            continue
+        place = subject.at(*_INTERFACES, index, "dhcpOptions", "privateOptions")
+        numbers = [one.get("option", 0) for one in options.get("privateOptions") or ()]
+        if len(set(numbers)) < len(numbers):
+            yield Cause(
+                "network/dhcp-option-unique",
+                subject.root,
+                "Found Duplicates: you have provided duplicate DHCPPrivateOptions",
+                "give each option a number of its own",
+                place=place,
+            )
+        for position, number in enumerate(numbers):
+            if not _FIRST_OPTION <= number <= _LAST_OPTION:
+                yield Cause(
+                    "network/dhcp-option",
+                    subject.root,
+                    "provided DHCPPrivateOptions are out of range, must be in range 224 to 254",
+                    "use a number from 224 to 254",
+                    place=(*place, position, "option"),
+                )
+        for position, server in enumerate(options.get("ntpServers") or ()):
+            if not is_ipv4(server):
+                yield Cause(
+                    "network/dhcp-ntp",
+                    subject.at(*_INTERFACES, index, "dhcpOptions", "ntpServers", position),
+                    "NTP servers must be a list of valid IPv4 addresses.",
+                    "write an IPv4 address; names are not resolved",
+                )
+
+
+CHECKS: tuple[Check | Windowed[Check], ...] = (
+    Check("network/interface-name", _name, where=_INTERFACES),
+    one_of(
+        "network/interface-model",
+        (*_EACH, "model"),
+        _MODELS,
+        "interface {parent}.name uses model {value} that is not supported.",
+    ),
+    # Go reads digits alone since 1.26, with which KubeVirt is built since 1.9.
+    until(
+        "1.9",
+        Check("network/interface-mac", partial(_mac, ":-."), where=(*_EACH, "macAddress")),
+    ),
+    since("1.9", Check("network/interface-mac", partial(_mac, ""), where=(*_EACH, "macAddress"))),
+    each(
+        "network/interface-pci",
+        (*_EACH, "pciAddress"),
+        _pci_fault,
+        help="write domain, bus, slot and function, like 0000:81:01.0",
+    ),
+    until("1.9", Check("network", partial(_ports, _LAST_PORT + 1, ()), where=(*_EACH, "ports"))),
+    since("1.9", Check("network", partial(_ports, _LAST_PORT, ("port",)), where=(*_EACH, "ports"))),
+    since(
+        "1.9",
+        needs_gate(
+            "network/port-ranges-gate",
+            (*_EACH, "portRanges"),
+            _GATE,
+            "portRanges is specified on interface but the PortRangesSpec feature gate is not enabled",
+            shown=(*_EACH, "name"),
+        ),
+    ),
+    since("1.9", Check("network", _range_places, f"gate {_GATE}", (*_EACH, "portRanges"))),
+    since("1.9", Check("network", _ranges, f"gate {_GATE}", (*_EACH, "portRanges"))),
+    Check("network", _dhcp, where=(*_EACH, "dhcpOptions")),
+)

@@ -1,0 +1,53 @@
+"""What Kubernetes accepts as a label.
+
+Upstream: k8s.io/apimachinery/pkg/util/validation/validation.go (IsQualifiedName, IsValidLabelValue).
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from render.model.apimachinery.dns1123 import subdomain_faults, too_long
+
+_LONGEST = 63
+_NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_VALUE = f"({_NAME})?"
+_ENDS = "must start and end with an alphanumeric character"
+_NAME_FAULT = (
+    f"must consist of alphanumeric characters, '-', '_' or '.', and {_ENDS} "
+    f"(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_NAME}')"
+)
+_VALUE_FAULT = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
+    f"and {_ENDS} (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '{_VALUE}')"
+)
+
+
+@lru_cache(maxsize=1024)
+def key_faults(key: str) -> tuple[str, ...]:
+    """Why *key* is no key of a label, in Kubernetes' words; nothing if it is one."""
+    return tuple(_key_faults(key))
+
+
+def _key_faults(key: str) -> Iterator[str]:
+    prefix, slash, name = key.rpartition("/")
+    if "/" in prefix:
+        hint = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        yield f"a qualified name {_NAME_FAULT} {hint}"
+        return
+    if slash and not prefix:
+        yield "prefix part must be non-empty"
+    elif slash:
+        yield from (f"prefix part {fault}" for fault in subdomain_faults(prefix))
+    if not name:
+        yield "name part must be non-empty"
+    else:
+        yield from (f"name part {fault}" for fault in too_long(name, _LONGEST))
+    if not re.fullmatch(_NAME, name):
+        yield f"name part {_NAME_FAULT}"
+
+
+def value_faults(value: str) -> tuple[str, ...]:
+    """Why *value* is no value of a label, in Kubernetes' words; nothing if it is one."""
+    faults = too_long(value, _LONGEST)
+    return faults if re.fullmatch(_VALUE, value) else (*faults, _VALUE_FAULT)

@@ -1,0 +1,158 @@
+"""What `render.schemas.decode` refuses, with the text of KubeVirt's webhooks: causes named by the slugs of codes.
+
+Upstream: pkg/util/openapi/openapi.go, which leaves list indexes out of its paths.
+"""
+
+from collections.abc import Collection
+from typing import Any
+
+from render.diagnostics.cause import Cause
+from render.diagnostics.codes import (
+    CONTENT_DROPPED,
+    INVALID_QUANTITY,
+    INVALID_VALUE,
+    MISSING_FIELD,
+    UNKNOWN_FIELD,
+    WRONG_TYPE,
+)
+from render.model import types
+from render.model.fieldpath import FieldPath
+from render.model.release import NEWEST
+
+Link = tuple[()] | tuple["Link", str | int]
+"""The way to a value, innermost step last: cheap to extend, written out for findings only."""
+
+_JSON_NAMES = {
+    bool: "boolean",
+    dict: "object",
+    float: "number",
+    int: "number",
+    list: "array",
+    str: "string",
+    type(None): "null",
+}
+_WORDS = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "null": "null",
+    "number": "a number",
+    "object": "a mapping",
+    "string": "a string",
+    "string,integer": "a string or a whole number",
+    "string,integer,number": "a quantity",
+}
+_SHOWN = 60
+
+
+def path(link: Link) -> FieldPath:
+    """The steps of *link*."""
+    steps: list[str | int] = []
+    while link:
+        link, step = link
+        steps.append(step)
+    return tuple(reversed(steps))
+
+
+def unknown(key: Any, link: Link, known: Collection[str], type_name: str) -> Cause:
+    """A field that the type at *link*, which has the *known* ones, has not."""
+    text = f'unknown field "{key}": {_dotted(link)}.{key} in body is a forbidden property'
+    since = types.came_with(type_name, key) if isinstance(key, str) else ""
+    later = f"remove it: KubeVirt has it from {since} on{_gate(type_name, key)}"
+    cure = later if since else _nearest(str(key), known)
+    return Cause(UNKNOWN_FIELD.slug, path((link, str(key))), text, cure)
+
+
+#: Where a field that came with a release needs a feature gate there as well.
+_GATES = {
+    ("kubevirt.Devices", "panicDevices"): "PanicDevices (on from 1.9)",
+    ("kubevirt.Devices", "video"): "VideoConfig (on from 1.9)",
+    ("kubevirt.DomainSpec", "rebootPolicy"): "RebootPolicy (on from 1.9)",
+    ("kubevirt.GPU", "claimName"): "GPUsWithDRA (on from 1.9)",
+    ("kubevirt.GPU", "requestName"): "GPUsWithDRA (on from 1.9)",
+    ("kubevirt.HostDevice", "claimName"): "HostDevicesWithDRA (on from 1.9)",
+    ("kubevirt.HostDevice", "requestName"): "HostDevicesWithDRA (on from 1.9)",
+    ("kubevirt.Interface", "passtBinding"): "PasstBinding (on from 1.9)",
+    ("kubevirt.Interface", "portRanges"): "PortRangesSpec",
+    ("kubevirt.LaunchSecurity", "snp"): "WorkloadEncryptionSEV (on from 1.9)",
+    ("kubevirt.LaunchSecurity", "tdx"): "WorkloadEncryptionTDX",
+    ("kubevirt.Memory", "reservedOverhead"): "ReservedOverheadMemlock",
+    ("kubevirt.Network", "resourceClaim"): "NetworkDevicesWithDRA",
+    ("kubevirt.VirtualMachineInstanceSpec", "utilityVolumes"): "UtilityVolumes",
+}
+
+
+def _gate(type_name: str, key: str) -> str:
+    gate = _GATES.get((type_name, key))
+    return f", with the feature gate {gate}" if gate else ""
+
+
+def mistyped(value: Any, expected: str, link: Link) -> Cause:
+    """A value of another JSON type than *expected* (``object``, ``string,integer``)."""
+    found = _JSON_NAMES.get(type(value), type(value).__name__)
+    got = "a whole number" if type(value) is int else _WORDS.get(found, found)
+    text = (
+        f"expected {_WORDS[expected]}, got {got}: "
+        f'{_dotted(link)} in body must be of type {expected}: "{found}"'
+    )
+    if value is None:
+        return Cause(WRONG_TYPE.slug, path(link), text, "remove the key, or give it a value")
+    if expected == "string" and not isinstance(value, dict | list):
+        return Cause(WRONG_TYPE.slug, path(link), text, "put the value in quotes")
+    return Cause(WRONG_TYPE.slug, path(link), text)
+
+
+def dropped_null(link: Link) -> Cause:
+    """A null that the API server leaves out before anything looks at it."""
+    text = f"{_dotted(link)} is null: the API server leaves the field out"
+    return Cause(CONTENT_DROPPED.slug, path(link), text, "remove the key, or give it a value")
+
+
+def missing(name: str, link: Link, go_type: str) -> Cause:
+    """A required field that is not there."""
+    text = f'missing field "{name}": {_dotted((link, name))} in body is required'
+    empty = types.is_struct(go_type) and not any(
+        f.required for f in types.fields(go_type, NEWEST).values()
+    )
+    return Cause(
+        MISSING_FIELD.slug,
+        path((link, name)),
+        text,
+        f"add `{name}: {{}}`" if empty else f"add `{name}`",
+    )
+
+
+def not_listed(value: str, values: tuple[str, ...], link: Link) -> Cause:
+    """A string that is none of *values*."""
+    text = f'got "{_short(value)}": {_dotted(link)} in body should be one of [{" ".join(values)}]'
+    return Cause(INVALID_VALUE.slug, path(link), text, _nearest(value, values))
+
+
+def out_of_range(value: int, least: int, most: int, link: Link) -> Cause:
+    """A whole number that the Go type cannot hold."""
+    text = f"{_dotted(link)} must be a whole number from {least} to {most}, got {_short(value)}"
+    return Cause(INVALID_VALUE.slug, path(link), text)
+
+
+def no_quantity(value: str | float, reason: str, link: Link) -> Cause:
+    """What is written where a quantity belongs; *reason* is the parser's."""
+    text = f'{_dotted(link)} is "{_short(value)}", which is not a quantity: {reason}'
+    return Cause(INVALID_QUANTITY.slug, path(link), text, "write it like 2Gi, 500M, 1500m or 3")
+
+
+def _dotted(link: Link) -> str:
+    return ".".join(str(step) for step in path(link) if not isinstance(step, int))
+
+
+def _short(value: str | float) -> str:
+    if isinstance(value, int) and abs(value) >= 10**_SHOWN:
+        return f"a number of more than {_SHOWN} digits"  # Python refuses to print 4,300 digits
+    text = str(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _nearest(word: str, known: Collection[str]) -> str:
+    from render.model.nearest import nearest
+
+    near = nearest(word, known, cutoff=0.6)
+    return f'did you mean "{near}"?' if near else ""

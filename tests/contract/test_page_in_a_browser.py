@@ -1,0 +1,197 @@
+"""The page of ``diff`` in a real browser: a fleet of 2,000 VMs, of which 200 change."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import html5lib
+import pytest
+
+from render import Settings, compare
+from render.report.impact import formats
+from render.report.impact.formats import ImpactStyle
+from render.report.impact.review import Review, ReviewedState, ReviewPart
+from render.report.places import Place
+from tests.support import browser
+from tests.support.browser import Page
+from tests.support.cases import ROOT
+
+AXE = ROOT / ".tools" / "axe" / "axe_playwright_python" / "axe.min.js"
+FLEET, SIZES = 2_000, 20
+FACES = [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)]
+
+
+def instancetype(number: int, cpus: int) -> dict[str, Any]:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterInstancetype",
+        "metadata": {"name": f"size-{number:02}"},
+        "spec": {"cpu": {"guest": cpus}, "memory": {"guest": "4Gi"}},
+    }
+
+
+def vm(number: int, **domain: Any) -> dict[str, Any]:
+    devices = {"interfaces": [{"name": "default", "masquerade": {}}]}
+    spec = {"domain": {"devices": devices, **domain}, "networks": [{"name": "default", "pod": {}}]}
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": f"vm-{number:04}", "namespace": f"team-{number % 12:02}"},
+        "spec": {
+            "runStrategy": "Always",
+            "instancetype": {"name": f"size-{number % SIZES:02}"},
+            "template": {"spec": spec},
+        },
+    }
+
+
+@pytest.fixture(scope="module")
+def review() -> Review:
+    """One of the instancetypes grows; twenty VMs go, twenty come, sixty others are edited."""
+    before = [instancetype(n, 2) for n in range(SIZES)] + [vm(n) for n in range(FLEET)]
+    after = [instancetype(n, 4 if n == 3 else 2) for n in range(SIZES)]
+    after += [
+        vm(n, ioThreadsPolicy="auto") if n % 50 == 11 else vm(n, memory={"guest": "8Gi"}) if n % 100 == 31 else vm(n)
+        for n in range(FLEET + 20)
+        if n % 100 != 7 or n >= FLEET
+    ]  # fmt: skip
+    found = compare(before, after, Settings(emit="vm"))
+    part = ReviewPart(
+        "", found, lambda one: Place(f"{one.resource.namespace}/{one.resource.name}.yaml", 7, 5)
+    )
+    return Review(ReviewedState("main"), ReviewedState("the working tree"), "vm", (part,))
+
+
+@pytest.fixture(scope="module")
+def html(review: Review) -> str:
+    return formats.report("html", review, ImpactStyle())
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with browser.page(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def page(tab: Page, html: str, tmp_path: Path) -> Page:
+    """The page, opened anew."""
+    (tmp_path / "page.html").write_text(html, encoding="utf-8")
+    tab.show()
+    tab.open(tmp_path / "page.html")
+    return tab
+
+
+@pytest.fixture(autouse=True)
+def quiet(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Nothing is said on the console."""
+    yield
+    if "page" in request.fixturenames:
+        assert request.getfixturevalue("tab").said == []
+
+
+def test_a_large_fleet_stays_small(review: Review, html: str) -> None:
+    assert sum(machine.effects != ("same",) for machine in review.machines) == 200
+    assert len(html.encode()) < 1_000_000
+    markdown = formats.report("markdown", review, ImpactStyle(most=65_536))
+    assert len(markdown.encode()) <= 65_536
+    assert markdown.startswith("### 2,020 VMs: ")
+
+
+def test_it_is_html(html: str) -> None:
+    html5lib.HTMLParser(strict=True).parse(html)
+
+
+def shown(page: Page) -> int:
+    count: int = page.run("document.querySelectorAll('#fleet tbody:not([hidden])').length")
+    return count
+
+
+def choose(page: Page, label: str, value: str) -> None:
+    """Give the control with this label a value, as a user does."""
+    page.run(f"""(() => {{
+        const label = [...document.querySelectorAll("label")].find((one) => one.firstChild.data.trim() === "{label}");
+        label.control.value = "{value}";
+        label.control.dispatchEvent(new Event("input", {{bubbles: true}}));
+    }})()""")
+
+
+def test_the_table_is_filtered(page: Page) -> None:
+    assert shown(page) == FLEET + 20
+    choose(page, "Effect", "restart")
+    restarts = shown(page)
+    assert restarts == 40
+    choose(page, "Namespace", "team-01")
+    assert 0 < shown(page) < restarts
+    assert page.run("document.getElementById('shown').textContent") == f"{shown(page)} of 2020 VMs"
+    choose(page, "Effect", "")
+    choose(page, "Namespace", "")
+    choose(page, "Definition", "VirtualMachineClusterInstancetype size-03")
+    assert shown(page) == 100
+    choose(page, "Definition", "")
+    choose(page, "Name", "VM-0061")
+    assert shown(page) == 1
+
+
+def test_the_table_is_sorted_by_keyboard(page: Page) -> None:
+    name = "document.querySelector('#fleet tbody th').textContent"
+    page.run("document.querySelector('#fleet thead th:nth-child(2) button').focus()")
+    page.press("Enter", 13)
+    assert (
+        page.run("document.querySelector('#fleet thead th:nth-child(2)').ariaSort") == "ascending"
+    )
+    assert page.run(name) == "team-00/vm-0000"
+    page.press("Enter", 13)
+    assert (
+        page.run("document.querySelector('#fleet thead th:nth-child(2)').ariaSort") == "descending"
+    )
+    assert page.run(name) == "team-11/vm-2015"
+
+
+def test_a_vm_is_opened_by_keyboard(page: Page) -> None:
+    page.run("document.querySelector('#fleet summary').focus()")
+    page.press("Enter", 13)
+    assert page.run("document.querySelector('#fleet details').open")
+    assert page.run("document.querySelector('#fleet details li').checkVisibility()")
+
+
+def test_it_is_read_without_scripts(page: Page) -> None:
+    page.ask("Emulation.setScriptExecutionDisabled", value=True)
+    page.ask("Page.reload")
+    page.wait_for("Page.loadEventFired")
+    page.ask("Emulation.setScriptExecutionDisabled", value=False)
+    assert shown(page) == FLEET + 20
+    assert not page.run("document.getElementById('filter').checkVisibility()")
+
+
+@pytest.mark.parametrize(("scheme", "width"), FACES)
+def test_it_fits_its_window(page: Page, scheme: str, width: int) -> None:
+    page.show(scheme=scheme, width=width)
+    assert page.run("document.documentElement.scrollWidth") == width
+    paper = page.run("getComputedStyle(document.body).backgroundColor")
+    assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
+    assert page.picture().startswith(b"\x89PNG")
+
+
+def test_it_is_printed_in_black_on_white(page: Page) -> None:
+    page.show(scheme="dark", media="print")
+    assert page.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.run("getComputedStyle(document.querySelector('.restart')).color") == "rgb(0, 0, 0)"
+    assert not page.run("document.getElementById('filter').checkVisibility()")
+    assert page.paper().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(("scheme", "width"), FACES)
+def test_axe_has_nothing_to_say(page: Page, scheme: str, width: int) -> None:
+    if not AXE.exists() and os.environ.get("VIRT_RENDER_REQUIRE_TOOLS") != "1":
+        pytest.skip("no axe-core; `make tools` installs it")
+    page.show(scheme=scheme, width=width)
+    # Rules look at each element: what is the same in two thousand rows is looked at in a few.
+    choose(page, "Effect", "restart")
+    page.run("document.querySelectorAll('#fleet tbody[hidden]').forEach((one) => one.remove())")
+    page.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    page.run(f"{AXE.read_text(encoding='utf-8')};0")
+    found = page.run("""axe.run(document, {resultTypes: ["violations"]}).then((found) =>
+        found.violations.map((one) => `${one.id}: ${one.nodes[0].html}`))""")
+    assert found == []
