@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from render.model import labels
-from render.model.dns1123 import label_faults, subdomain_faults
+from render.model.apimachinery import labels
+from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
+from render.model.apimachinery.go import quoted
 from render.model.fieldpath import FieldPath
-from render.model.go import quoted
 from render.model.tree import Tree
 
 _MOST_ANNOTATIONS = 256 << 10
@@ -24,7 +24,7 @@ _LABELED = "use letters, digits, '-', '_' and '.', at most 63 of them; a key may
 _ANNOTATED = "use letters, digits, '-', '_' and '.', at most 63 of them, after a domain and '/'"
 
 
-class Refusal(NamedTuple):
+class RefusedMetadata(NamedTuple):
     """What the API server says of the field at *path*, and what to do."""
 
     path: FieldPath
@@ -32,7 +32,7 @@ class Refusal(NamedTuple):
     help: str
 
 
-def refusals(metadata: Tree) -> Iterator[Refusal]:
+def refusals(metadata: Tree) -> Iterator[RefusedMetadata]:
     """What speaks against *metadata*, which may hold values of any type: those of a wrong one are found elsewhere."""
     for key, check, cure in (
         ("name", subdomain_faults, _NAMED),
@@ -57,7 +57,7 @@ def refusals(metadata: Tree) -> Iterator[Refusal]:
         > _MOST_ANNOTATIONS
     ):
         text = f"metadata.annotations: Too long: may not be more than {_MOST_ANNOTATIONS} bytes"
-        yield Refusal(("metadata", "annotations"), text, "keep large texts in a ConfigMap")
+        yield RefusedMetadata(("metadata", "annotations"), text, "keep large texts in a ConfigMap")
 
 
 def _texts(metadata: Tree, key: str) -> Iterator[tuple[str, str]]:
@@ -68,8 +68,8 @@ def _texts(metadata: Tree, key: str) -> Iterator[tuple[str, str]]:
 
 def _refusals(
     place: FieldPath, value: str, faults: tuple[str, ...], cure: str
-) -> Iterator[Refusal]:
+) -> Iterator[RefusedMetadata]:
     field = f"metadata.{place[0]}"
     for fault in faults:
         text = f"{field}: Invalid value: {quoted(value)}: {fault}"
-        yield Refusal(("metadata", *place), text, cure)
+        yield RefusedMetadata(("metadata", *place), text, cure)
