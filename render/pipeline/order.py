@@ -12,7 +12,6 @@ from render.model.provenance import Provenance
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline import outcomes
-from render.pipeline.clashes import Clashes
 from render.pipeline.drift import PinDrift
 from render.pipeline.input import context as shared
 from render.pipeline.input import definitions, elsewhere, served
@@ -27,6 +26,7 @@ from render.settings import Settings
 from render.settings import faults as settings_faults
 
 if TYPE_CHECKING:
+    from render.pipeline.clashes import Clashes
     from render.pipeline.reach import PresetReach
     from render.pipeline.templates import Parts
 
@@ -256,10 +256,8 @@ def run(
     context = shared.context(resources, loaded, settings, traced=traced)
     held, reach, old = PinDrift(context), _reach(context), Obsolete(context)
     watchers = (held, made, old) if reach is None else (held, made, old, reach)
-    clashing = Clashes()
-    # Beyond KubeVirt's own words: with its admission, or not at all.
-    asked = settings.admission != "off" and settings.emit != "expand"
-    watching = (*watchers, clashing) if asked else watchers
+    clashing = _clashes(settings)
+    watching = watchers if clashing is None else (*watchers, clashing)
     for resource in resources:
         if resource.group in definitions.CONSUMED or resource.index in loaded.refused:
             continue
@@ -286,7 +284,7 @@ def run(
         *held.diagnostics(),
         *(reach.diagnostics(resources) if reach else ()),
         *old.diagnostics(),
-        *clashing.diagnostics(resources),
+        *(clashing.diagnostics(resources) if clashing else ()),
         *made.settle(context),
     )
     found = made.relocated(suppression.suppress(found, resources))
@@ -303,6 +301,15 @@ def _reach(context: Context) -> "PresetReach | None":
     from render.pipeline.reach import PresetReach
 
     return PresetReach(context)
+
+
+def _clashes(settings: Settings) -> "Clashes | None":
+    """Beyond KubeVirt's own words: with its admission, or not at all."""
+    if settings.admission == "off" or settings.emit == "expand":
+        return None
+    from render.pipeline.clashes import Clashes
+
+    return Clashes()
 
 
 def _render_machine(

@@ -1,9 +1,10 @@
 """The output formats of an impact, one row each; the choices of ``diff --format`` are their names."""
 
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from render.report.impact.review import Review
+if TYPE_CHECKING:
+    from render.report.impact.review import Review
 
 
 class ImpactFormat(NamedTuple):
@@ -36,7 +37,7 @@ class MissingExtraError(Exception):
     """A format needs what was not installed; the text says what."""
 
 
-def report(name: str, review: Review, style: ImpactStyle) -> str:
+def report(name: str, review: "Review", style: ImpactStyle) -> str:
     """*review* in the format *name*. Raises MissingExtraError."""
     row = FORMATS[name]
     try:
