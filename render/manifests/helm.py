@@ -9,7 +9,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomize
 from render.manifests.discover import Release
 from render.manifests.kustomization import Reach
-from render.model.resource import CDI, INSTANCETYPE, KUBEVIRT, SNAPSHOT, Origin
+from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, Origin
 from render.yaml.reader import Document, Limits
 
 SECONDS = 600
@@ -32,7 +32,7 @@ _SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        f"{INSTANCETYPE}/v1beta1",
+        f"{INSTANCETYPE_GROUP}/v1beta1",
         (
             "VirtualMachineInstancetype",
             "VirtualMachineClusterInstancetype",
