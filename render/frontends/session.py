@@ -2,19 +2,17 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from render.diagnostics import codes, secrets
+from render.diagnostics import codes
 from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.diagnostics.suppression import suppress
 from render.frontends import locks
 from render.frontends.progress import Work, in_words
 from render.frontends.request.request import Request, with_objects
-from render.manifests import boot_order, kustomization, roots, sources
-from render.manifests.discover import CHART, tidy
-from render.manifests.helm import HelmRelease
-from render.manifests.neighbours import Neighbours
+from render.manifests import kustomization, sources
+from render.manifests.discover import CHART, HelmRelease, tidy
 from render.manifests.relevance import Scope
 from render.manifests.sources import Documents, Reading
 from render.model import tree
@@ -24,6 +22,9 @@ from render.model.tree import Tree
 from render.pipeline import Rendered, run
 from render.pipeline.machine import Machine
 from render.yaml.reader import Document
+
+if TYPE_CHECKING:
+    from render.manifests.neighbours import Neighbours
 
 
 def load(asked: Request, work: Work, stdin: BinaryIO | None) -> Documents:
@@ -61,6 +62,8 @@ def load_each(
 
     *anything* as for `sources.load_all`. Who writes a lock must know of every VM, and so what cannot be read.
     """
+    from render.manifests import roots
+
     lenient = asked.call.command != "pin"
     how = reading(asked, stdin)._replace(scope=Scope(asked.layout.exclude, lenient=lenient))
     inputs = sources.load_all(paths, how, anything=anything, watch=work.inputs)
@@ -71,7 +74,7 @@ def load_each(
     return [part for parts in parted for part in parts]
 
 
-def with_neighbours(asked: Request, loaded: Documents, neighbours: Neighbours) -> Request:
+def with_neighbours(asked: Request, loaded: Documents, neighbours: "Neighbours") -> Request:
     """*asked* with what the VMs of *loaded* find in other folders of the repository."""
     documents, unclear = neighbours.of(loaded)
     loaded.diagnostics.extend(unclear)
@@ -174,6 +177,7 @@ def _ambiguities(loaded: Documents, resources: Sequence[Resource]) -> Iterator[D
     for document, resource in zip(loaded.documents, resources, strict=True):
         if not document.ambiguous or resource.group not in (KUBEVIRT, INSTANCETYPE_GROUP):
             continue
+        from render.diagnostics import secrets
         from render.yaml import positions
 
         data = loaded.data[document.origin.file]
@@ -192,6 +196,8 @@ def _unordered(loaded: Documents, resources: Sequence[Resource]) -> Iterator[Dia
         resource = resources[index]
         if (resource.group, resource.kind) != (KUBEVIRT, "VirtualMachine"):
             continue
+        from render.manifests import boot_order
+
         for path, name, order in boot_order.lost(before, resource.body):
             yield codes.BOOT_ORDER_LOST.at(
                 at(resource, path),

@@ -3,17 +3,14 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomize
 from render.manifests.kustomization import Reach
-from render.model.release import NEWEST, Version
 from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, Origin
 from render.yaml.reader import Document, Limits
 
-CHART = "Chart.yaml"
 SECONDS = 600
 _KEPT = ("LANG", "LC_ALL")
 _NOBODY = "http://127.0.0.1:9"
@@ -49,19 +46,6 @@ _POOL = (f"pool.{KUBEVIRT}/v1alpha1", ("VirtualMachinePool",))
 _POOL_SINCE_1_7 = (f"pool.{KUBEVIRT}/v1beta1", ("VirtualMachinePool",))
 #: KubeVirt 1.N is built for Kubernetes 1.(N + this).
 _KUBERNETES = 27
-
-
-class HelmRelease(NamedTuple):
-    """What a chart is installed as: with the *values* files, in *namespace*, on a cluster with KubeVirt *kubevirt*."""
-
-    values: tuple[str, ...] = ()
-    namespace: str = "default"
-    kubevirt: Version = NEWEST
-
-
-def is_chart(folder: str) -> bool:
-    """Whether *folder* holds a chart."""
-    return os.path.isfile(os.path.join(folder, CHART))
 
 
 def binary(setting: str, folder: str) -> str | Diagnostic:

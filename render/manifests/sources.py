@@ -4,29 +4,22 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import BinaryIO, Literal, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import (
-    discover,
-    helm,
-    kustomization,
-    kustomize,
-    objects,
-    origins,
-    patches,
-    relevance,
-)
+from render.manifests import discover, kustomization, kustomize, objects, relevance
 from render.manifests.contents import Contents
-from render.manifests.discover import boundary, inside, skipped, tidy
-from render.manifests.helm import HelmRelease
+from render.manifests.discover import HelmRelease, boundary, inside, skipped, tidy
 from render.manifests.relevance import Scope, Texts
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Budget
 from render.yaml.reader import Document, Limits, read
+
+if TYPE_CHECKING:
+    from render.manifests.patches import Position
 
 STDIN = "<stdin>"
 LOCK = kustomize.LOCK
@@ -55,7 +48,7 @@ class Documents:
         self.diagnostics: list[Diagnostic] = []
         self.unbuilt: list[Diagnostic] = []
         self.bases: frozenset[str] = frozenset()
-        self.blame: Callable[[int, FieldPath], patches.Position | None] | None = None
+        self.blame: Callable[[int, FieldPath], Position | None] | None = None
         self.before: dict[int, Tree] = {}
         self.passed: list[str] = []
         self.unseen: Counter[str] = Counter()
@@ -299,7 +292,7 @@ class _Loader:
     def is_chart(self, path: str) -> bool:
         """Whether *path* is a folder for helm."""
         is_asked = self.reading.helm != "never" and path != "-"
-        return is_asked and not self.is_root(path) and helm.is_chart(path)
+        return is_asked and not self.is_root(path) and discover.is_chart(path)
 
     def plain(self, path: str, into: Documents) -> list[str]:
         """Read *path* except for what kustomizations own; answer the folders to build."""
@@ -334,6 +327,8 @@ class _Loader:
             return
         shown = f"{top} (kustomize build)"
         if self._fits(shown, output, into):
+            from render.manifests import origins, patches
+
             documents = self._printed(shown, output, into)
             first = len(into.documents)
             traced = origins.trace(top, documents, reach, self.limits)
@@ -366,12 +361,14 @@ class _Loader:
             return
         shown = f"{folder} (helm template)"
         if self._fits(shown, output, into):
+            from render.manifests import helm
+
             traced = helm.trace(folder, output, self._printed(shown, output, into))
             into.documents.extend(traced)
             usual = discover.join(folder, "values.yaml")
             values = (usual, *self.reading.chart.values)
             into.values.update((one.origin.file, values) for one in traced)
-            for file in (discover.join(folder, helm.CHART), *values):
+            for file in (discover.join(folder, discover.CHART_FILE), *values):
                 if os.path.isfile(file):
                     into.data.add_file(file, self.limits.file_bytes)
 
@@ -389,6 +386,8 @@ class _Loader:
 
     def _filled(self, folder: str) -> bytes | list[Diagnostic]:
         """What helm makes of the chart in *folder*, or why nothing."""
+        from render.manifests import helm
+
         program = helm.binary(self.reading.helm, folder)
         if isinstance(program, Diagnostic):
             return [program]

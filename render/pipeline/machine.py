@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from render.convert import v1alpha1
-from render.diagnostics import secrets
 from render.diagnostics.codes import Code
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model import tree
@@ -307,6 +306,8 @@ def setting(definition: Definition, path: FieldPath) -> Related:
 
 def _valued(path: FieldPath, value: object) -> str:
     """*path* with its *value*, unless that is secret or large."""
+    from render.diagnostics import secrets
+
     text = ".".join(map(str, path))
     if secrets.is_secret(path) or secrets.redacted(value) != value:
         return text

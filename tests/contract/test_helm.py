@@ -12,7 +12,7 @@ import pytest
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import helm as module
-from render.manifests.helm import HelmRelease
+from render.manifests.discover import HelmRelease
 from render.manifests.sources import Documents, Reading, load, load_all
 from render.yaml.reader import Limits
 from tests.support.manifests import put

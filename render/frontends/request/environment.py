@@ -9,7 +9,7 @@ from render.settings import ENVIRONMENT_PREFIX, Option, Source
 
 _ARGOCD_PREFIX = "ARGOCD_ENV_"
 # What Kubernetes sets in every container beside a Service whose name begins with virt-render.
-_OF_A_SERVICE = re.compile(r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)$")
+_OF_A_SERVICE = r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)$"
 _OTHERS = ("DEBUG", "REQUIRE_TOOLS")
 
 
@@ -27,7 +27,7 @@ def misspelt(environ: Mapping[str, str], options: Iterable[Option]) -> Iterator[
     known = [option.field.upper() for option in options] + [*_OTHERS]
     for name in sorted(environ):
         word = name.removeprefix(ENVIRONMENT_PREFIX)
-        if word in (name, *known) or not environ[name] or _OF_A_SERVICE.search(f"_{word}"):
+        if word in (name, *known) or not environ[name] or re.search(_OF_A_SERVICE, f"_{word}"):
             continue
         from render.model.nearest import nearest
 

@@ -7,7 +7,6 @@ from functools import cache
 
 from render.diagnostics.codes import UNKNOWN_KIND
 from render.diagnostics.diagnostic import Diagnostic, at
-from render.model.nearest import nearest
 from render.model.release import Version, served, tag
 from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource, text_at
 from render.model.tree import Tree
@@ -72,6 +71,8 @@ def check(resource: Resource, release: Version) -> Diagnostic | None:
         help_text = f"write apiVersion: {resource.group}/{next(iter(versions))}"
         place = at(resource, ("apiVersion",))
     else:
+        from render.model.nearest import nearest
+
         known = versions[resource.version]
         other = next((one for one, kinds in versions.items() if resource.kind in kinds), "")
         near = nearest(resource.kind, known)
