@@ -32,7 +32,14 @@ POOL = "VirtualMachinePool"
 REPLICA_SET = "VirtualMachineInstanceReplicaSet"
 _GROUPS = {POOL: f"pool.{KUBEVIRT}", REPLICA_SET: KUBEVIRT}
 #: Of a pool only the CRD is asked, which knows no other enumerations.
-_ENUMERATIONS = frozenset({"rebootPolicy", "memLock", "contentType"})
+_ENUMERATIONS = frozenset(
+    {"rebootPolicy", "memLock", "contentType", "statePreservation", "sortPolicy", "basePolicy"}
+)
+_TYPES = {
+    (POOL, "v1beta1"): "pool.VirtualMachinePool",
+    (POOL, "v1alpha1"): "poolv1alpha1.VirtualMachinePool",
+}
+_REPLICA_SET_TYPE = "kubevirt.VirtualMachineInstanceReplicaSet"
 
 
 class Holder(NamedTuple):
@@ -49,8 +56,6 @@ class Holder(NamedTuple):
         )
 
 
-#: An empty list counts, unless a mutating webhook has dropped it.
-_UTILITY = ("spec", "template", "spec", "utilityVolumes")
 _NAMES = ("name", "namespace", "generateName")
 _FIRST = "-0"
 _VOLUMES = ("template", "spec", "volumes")
@@ -99,12 +104,12 @@ def unexpanded(resource: Resource) -> Diagnostic:
 def check(resource: Resource, context: Context) -> list[Diagnostic]:
     """What the schema and the webhook of a pool or a replica set refuse."""
     holder = _HOLDERS[resource.kind]
-    written = tree.get(resource.body, *holder.template)
-    vm, found = _decode(resource, holder, written, context.release)
+    spec, found = _decode(resource, context.release)
     if any(one.is_error for one in found):
         return found
+    body = {"spec": spec}
     is_pool = resource.kind == POOL
-    vmi = tree.get(vm, "spec", "template") or {}
+    vmi = tree.get(body, *holder.vmi) or {}
     subject = Subject(
         kind=resource.kind,
         spec=vmi.get("spec") or {},
@@ -112,39 +117,36 @@ def check(resource: Resource, context: Context) -> list[Diagnostic]:
         root=(*holder.vmi, "spec"),
         config=context.config,
         release=context.release,
-        holder=vm["spec"] if is_pool else {},
+        holder=tree.get(body, *holder.template, "spec") if is_pool else {},
         holder_root=(*holder.template, "spec") if is_pool else (),
         namespace=resource.namespace or context.settings.namespace,
-        owner=resource.spec,
+        owner=spec,
     )
     elsewhere = Elsewhere(subject, context)
     return [*found, *(finding(resource, elsewhere, *one) for one in order.causes(subject))]
 
 
-def _decode(
-    resource: Resource, holder: Holder, written: Tree, release: Version
-) -> tuple[Tree, list[Diagnostic]]:
-    """The VM that a holder makes (around a VMI, if it makes those), as it was sent, and what its schema refuses.
+def _decode(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic]]:
+    """The spec of a pool or a replica set as it was sent, and what its schema refuses.
 
     Nothing has filled in anything yet, and nothing was left out.
     """
-    is_pool = holder.kind == "VirtualMachine"
-    body = {"spec": written["spec"] if is_pool else {"template": written}}
-    vm, problems = schemas.decode(body, "kubevirt.VirtualMachine", release)
-    draft = Draft(vm)
-    above = holder.template if is_pool else ()
+    is_pool = resource.kind == POOL
+    type_name = _TYPES.get((resource.kind, resource.version), _REPLICA_SET_TYPE)
+    body = {"spec": resource.body["spec"]}
+    decoded, problems = schemas.decode(body, type_name, release)
+    draft = Draft(decoded)
     found = []
     for problem in problems:
-        if problem.path[0] != "spec":
-            continue
         if is_pool and problem.code is INVALID_VALUE and problem.path[-1] not in _ENUMERATIONS:
             draft.put(problem.path, tree.get(body, *problem.path))
         else:
-            place = at(resource, (*above, *problem.path))
+            place = at(resource, problem.path)
             found.append(problem.code.at(place, problem.message, help=problem.help))
-    if tree.get(body, *_UTILITY) == []:
-        draft.put(_UTILITY, [])
-    return draft.tree, found
+    utility = (*_HOLDERS[resource.kind].vmi, "spec", "utilityVolumes")
+    if tree.get(body, *utility) == []:  # counts, unless a mutating webhook has dropped it
+        draft.put(utility, [])
+    return draft.tree["spec"], found
 
 
 def made(resource: Resource, *, numbered: bool = False) -> Resource:

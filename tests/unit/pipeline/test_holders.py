@@ -142,6 +142,68 @@ def test_what_the_pool_is_refused_for_is_not_said_of_its_vms_again() -> None:
     assert [code for code, _ in found] == ["VR420"]
 
 
+@pytest.mark.parametrize(
+    ("more", "code", "field", "text"),
+    [
+        ({"replicas": "3"}, "VR106", "spec.replicas", 'must be of type integer: "string"'),
+        ({"replicas": -1}, "VR440", "spec.replicas", "greater than or equal to 0"),
+        ({"replica": 3}, "VR105", "spec.replica", "in body is a forbidden property"),
+        ({"paused": "no"}, "VR106", "spec.paused", 'must be of type boolean: "string"'),
+        ({"selector": None}, "VR107", "spec.selector", "spec.selector in body is required"),
+        (
+            {"nameGeneration": {"x": True}},
+            "VR105",
+            "spec.nameGeneration.x",
+            "spec.nameGeneration.x in body is a forbidden property",
+        ),
+        (
+            {"scaleInStrategy": {"proactive": {"selectionPolicy": {"sortPolicy": "Latest"}}}},
+            "VR109",
+            "spec.scaleInStrategy.proactive.selectionPolicy.sortPolicy",
+            "should be one of [AscendingOrder DescendingOrder Newest Oldest Random]",
+        ),
+        (
+            {"autohealing": {"startUpFailureThreshold": 0}},
+            "VR440",
+            "spec.autohealing.startUpFailureThreshold",
+            "greater than or equal to 1",
+        ),
+        (
+            {"autohealing": {"minFailingToStartDuration": "5x"}},
+            "VR440",
+            "spec.autohealing.minFailingToStartDuration",
+            'invalid duration "5x"',
+        ),
+    ],
+)
+def test_the_schema_of_the_pool_itself(more: Json, code: str, field: str, text: str) -> None:
+    (found,) = rendered(SMALL, pool(**more), kubevirt="1.9").diagnostics
+    assert (found.code, found.field, found.is_error) == (code, field, True)
+    assert text in found.message
+
+
+def test_what_a_release_does_not_know_of_a_pool() -> None:
+    older = "pool.kubevirt.io/v1alpha1"
+    negative = {**pool(replicas=-1), "apiVersion": older}
+    assert codes(rendered(SMALL, negative, kubevirt="1.6")) == []
+    healing = {**pool(autohealing={"startUpFailureThreshold": 1}), "apiVersion": older}
+    assert codes(rendered(SMALL, healing, kubevirt="1.6")) == [("VR105", "spec.autohealing")]
+    assert codes(rendered(SMALL, healing, kubevirt="1.7")) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "code"),
+    [
+        (("spec", "replicas"), "3", "VR106"),
+        (("spec", "replicas"), 2**31, "VR109"),
+        (("spec", "selector"), None, "VR107"),
+        (("spec", "updateStrategy"), {}, "VR105"),
+    ],
+)
+def test_the_schema_of_the_replica_set_itself(path: Any, value: object, code: str) -> None:
+    assert codes(rendered(changed(replica_set(), value, *path))) == [(code, ".".join(path))]
+
+
 @pytest.mark.parametrize("admission", ["off", "full"])
 def test_a_pool_that_says_nothing_of_its_vms(admission: str) -> None:
     body = changed(pool(), {}, *WITHIN)
