@@ -102,6 +102,7 @@ def _resolve(machine: Machine) -> None:
     if machine.failed:
         admission.check_spread(machine)
         admission.check_requirements(machine)
+        start.check_network(machine)
         _admit_vm(machine)
 
 
