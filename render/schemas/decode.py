@@ -216,6 +216,8 @@ def _unusual(key: str, item: Any, rules: _Rules, link: Link, problems: list[Prob
         problems.append(report.unknown(key, link, known, rules.type_name))
         return _DROPPED
     python, change, json, drops, nullable = rules[key]
+    if python is int:
+        item = _as_integer(item)
     if type(item) is python or (python is None and item is not None):
         new = item if change is None else change(item, (link, key), problems)
         return new if new or not drops else _DROPPED
@@ -228,6 +230,11 @@ def _unusual(key: str, item: Any, rules: _Rules, link: Link, problems: list[Prob
     elif not nullable:
         problems.append(report.dropped_null((link, key)))
     return _DROPPED
+
+
+def _as_integer(value: Any) -> Any:
+    """*value*, a whole one written as ``2.0`` as an integer: JSON makes no difference, nor does the API server."""
+    return int(value) if type(value) is float and value.is_integer() else value
 
 
 @cache
@@ -323,6 +330,8 @@ def _one_of(json: str, *accepted: type) -> _Reader:
     """A reader of values of several JSON types."""
 
     def convert(value: Any, link: Link, problems: list[Problem]) -> Any:
+        if float not in accepted:
+            value = _as_integer(value)
         if type(value) in accepted:
             return value
         problems.append(report.mistyped(value, json, link))
