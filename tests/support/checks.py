@@ -58,7 +58,7 @@ def _own() -> list[Json]:
     }
     small = _vm({})["spec"]
     small["template"]["metadata"] = labels
-    single = {"selector": {"matchLabels": {"app": "web"}}}
+    single: Json = {"selector": {"matchLabels": {"app": "web"}}}
     single["virtualMachineTemplate"] = {"metadata": labels, "spec": small}
     minus = {**pool, "spec": {**single, "replicas": -1}}
     healing = {"minFailingToStartDuration": "5 minutes"}

@@ -11,12 +11,15 @@ from render import schemas
 from render.admission import order
 from render.admission.checks import Subject
 from render.diagnostics.codes import (
+    CONTENT_DROPPED,
     INVALID_VALUE,
     MISSING_FIELD,
     NOT_EXPANDED,
     PIN_ENDED,
     PIN_MISSING,
     POOL_UNUSABLE,
+    WRONG_TYPE,
+    Code,
 )
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model import fieldpath, tree
@@ -131,6 +134,7 @@ def _decode(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic
 
     Nothing has filled in anything yet, and nothing was left out.
     """
+    holder = _HOLDERS[resource.kind]
     is_pool = resource.kind == POOL
     type_name = _TYPES.get((resource.kind, resource.version), _REPLICA_SET_TYPE)
     body = {"spec": resource.body["spec"]}
@@ -138,15 +142,32 @@ def _decode(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic
     draft = Draft(decoded)
     found = []
     for problem in problems:
-        if is_pool and problem.code is INVALID_VALUE and problem.path[-1] not in _ENUMERATIONS:
-            draft.put(problem.path, tree.get(body, *problem.path))
-        else:
-            place = at(resource, problem.path)
-            found.append(problem.code.at(place, problem.message, help=problem.help))
-    utility = (*_HOLDERS[resource.kind].vmi, "spec", "utilityVolumes")
+        value = tree.get(body, *problem.path)
+        if (
+            problem.code is CONTENT_DROPPED
+            and problem.path[: len(holder.template)] == holder.template
+        ):
+            continue  # said of what it makes
+        if is_pool and _is_open(problem.code, problem.path, value):
+            if value is not None:
+                draft.put(problem.path, value)
+            continue
+        place = at(resource, problem.path)
+        found.append(problem.code.at(place, problem.message, help=problem.help))
+    utility = (*holder.vmi, "spec", "utilityVolumes")
     if tree.get(body, *utility) == []:  # counts, unless a mutating webhook has dropped it
         draft.put(utility, [])
     return draft.tree["spec"], found
+
+
+def _is_open(code: Code, path: FieldPath, value: object) -> bool:
+    """Whether the CRD of pools leaves open what the webhook of VMs refuses: Go reads it.
+
+    These are values of enumerations, and in metadata, of which the CRD knows nothing, missing fields and null.
+    """
+    if code is INVALID_VALUE:
+        return isinstance(value, str) and path[-1] not in _ENUMERATIONS
+    return value is None and code in (MISSING_FIELD, WRONG_TYPE) and "metadata" in path
 
 
 def made(resource: Resource, *, numbered: bool = False) -> Resource:
@@ -164,16 +185,45 @@ def made(resource: Resource, *, numbered: bool = False) -> Resource:
         metadata["generateName"] = beginning or resource.ref.name
     if resource.namespace:
         metadata["namespace"] = resource.namespace
+    spec = written["spec"]
+    if holder.kind == "VirtualMachine":
+        metadata, spec = _without_nulls(metadata), _read(spec)
     body = {
         "apiVersion": f"{KUBEVIRT}/v1",
         "kind": holder.kind,
         "metadata": metadata,
-        "spec": _numbered(resource, written["spec"]) if numbered else written["spec"],
+        "spec": _numbered(resource, spec) if numbered else spec,
     }
     one = from_body(
         body, resource.index, resource.origin, may_hold_placeholders=resource.may_hold_placeholders
     )
     return one._replace(holder=resource)
+
+
+def _read(spec: Tree) -> Tree:
+    """The *spec* of the VM of a pool with its metadata as Go reads them: of null there no schema says anything."""
+    draft = Draft(spec)
+    templates = spec.get("dataVolumeTemplates")
+    places: list[FieldPath] = [("template",)]
+    if isinstance(templates, list):
+        places += (("dataVolumeTemplates", index) for index in range(len(templates)))
+    for place in places:
+        one = tree.get(spec, *place)
+        metadata = one.get("metadata", "") if isinstance(one, dict) else ""
+        if metadata is None or isinstance(metadata, dict):
+            draft.put((*place, "metadata"), _without_nulls(metadata or {}))
+    return draft.tree
+
+
+def _without_nulls(metadata: Tree) -> Tree:
+    """*metadata* without null: in labels and annotations it is an empty text."""
+    return {
+        key: {name: "" if text is None else text for name, text in value.items()}
+        if isinstance(value, dict)
+        else value
+        for key, value in metadata.items()
+        if value is not None
+    }
 
 
 def machine_of(resource: Resource) -> Resource:

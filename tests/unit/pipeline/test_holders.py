@@ -147,6 +147,7 @@ def test_what_the_pool_is_refused_for_is_not_said_of_its_vms_again() -> None:
     [
         ({"replicas": "3"}, "VR106", "spec.replicas", 'must be of type integer: "string"'),
         ({"replicas": -1}, "VR440", "spec.replicas", "greater than or equal to 0"),
+        ({"replicas": 2**31}, "VR109", "spec.replicas", "from -2147483648 to 2147483647"),
         ({"replica": 3}, "VR105", "spec.replica", "in body is a forbidden property"),
         ({"paused": "no"}, "VR106", "spec.paused", 'must be of type boolean: "string"'),
         ({"selector": None}, "VR107", "spec.selector", "spec.selector in body is required"),
@@ -180,6 +181,25 @@ def test_the_schema_of_the_pool_itself(more: Json, code: str, field: str, text: 
     (found,) = rendered(SMALL, pool(**more), kubevirt="1.9").diagnostics
     assert (found.code, found.field, found.is_error) == (code, field, True)
     assert text in found.message
+
+
+@pytest.mark.parametrize("place", [WITHIN, (*WITHIN, "spec", "template")])
+def test_null_in_the_metadata_of_a_pool_is_what_go_makes_of_it(place: Any) -> None:
+    """The CRD preserves what stands there, and no webhook has a schema of pools."""
+    metadata = {"labels": {"app": "web"}, "annotations": {"a": None}, "finalizers": None}
+    result = rendered(SMALL, changed(pool(), metadata, *place, "metadata"))
+    assert result.diagnostics == ()
+    read = tree.get(result.resources[1], *place, "metadata")
+    assert read["annotations"]["a"] == ""
+    assert "finalizers" not in read
+    assert (
+        codes(rendered(SMALL, changed(pool(), None, *WITHIN, "spec", "template", "metadata"))) == []
+    )
+
+
+def test_null_is_said_once() -> None:
+    body = changed(pool(), None, *WITHIN, "spec", "template", "spec", "hostname")
+    assert [code for code, _ in codes(rendered(SMALL, body))] == ["VR114"]
 
 
 def test_what_a_release_does_not_know_of_a_pool() -> None:
