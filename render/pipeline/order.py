@@ -383,7 +383,7 @@ def _render_held(
     one = holders.made(resource, numbered=settings.emit == "vmi")
     read = definitions.Definitions(Target(context.release))
     machine = Machine(context, one, definitions.decode(one, read))
-    machine.failed = bool(read.refused)
+    machine.failed = bool(read.refused) or any(map(definitions.withholds, found))
     body = one.body if machine.failed else _render(machine)
     refused = any(diagnostic.is_error for diagnostic in found)
     inner = [

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from render import Rendered, Settings, render
+from render.diagnostics.codes import CODES
 from render.model import tree
 from render.pipeline import pinning
 from render.resolve.renames import follow
@@ -178,9 +179,11 @@ def test_what_the_pool_is_refused_for_is_not_said_of_its_vms_again() -> None:
     ],
 )
 def test_the_schema_of_the_pool_itself(more: Json, code: str, field: str, text: str) -> None:
-    (found,) = rendered(SMALL, pool(**more), kubevirt="1.9").diagnostics
+    result = rendered(SMALL, pool(**more), kubevirt="1.9")
+    (found,) = result.diagnostics
     assert (found.code, found.field, found.is_error) == (code, field, True)
     assert text in found.message
+    assert len(result.resources) == (1 if CODES[code].withholds else 2)
 
 
 @pytest.mark.parametrize("place", [WITHIN, (*WITHIN, "spec", "template")])
