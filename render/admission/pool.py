@@ -10,11 +10,12 @@ from functools import partial
 
 from render.admission.checks import Check, Subject
 from render.diagnostics.cause import Cause
-from render.model import fieldpath, go, tree
-from render.model.duration import DurationError, nanoseconds
+from render.model import fieldpath, tree
+from render.model.apimachinery import go
+from render.model.apimachinery.duration import DurationError, nanoseconds
+from render.model.apimachinery.selectors import SelectorError, selects
 from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, since
-from render.model.selectors import SelectorError, selects
 
 _STRATEGIES = ("unmanaged", "opportunistic", "proactive")
 _POOL = ("VirtualMachinePool",)

@@ -19,7 +19,7 @@ from render.manifests.relevance import Scope
 from render.manifests.sources import Documents, Reading
 from render.model import tree
 from render.model.release import NEWEST, release_named
-from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, from_body
+from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import Rendered, run
 from render.yaml.reader import Document
@@ -70,7 +70,7 @@ def load_each(
     return [part for parts in parted for part in parts]
 
 
-def beside(asked: Request, loaded: Documents, neighbours: Neighbours) -> Request:
+def with_neighbours(asked: Request, loaded: Documents, neighbours: Neighbours) -> Request:
     """*asked* with what the VMs of *loaded* find in other folders of the repository."""
     documents, unclear = neighbours.of(loaded)
     loaded.diagnostics.extend(unclear)
@@ -89,11 +89,11 @@ def rendering(loaded: Documents) -> str:
 
 
 def render_loaded(
-    loaded: Documents, asked: Request, take: Callable[[Tree, int | None], None] | None = None
+    loaded: Documents, asked: Request, sink: Callable[[Tree, int | None], None] | None = None
 ) -> tuple[Rendered, list[Diagnostic]]:
     """Render the documents of *loaded*; the findings of reading and rendering together.
 
-    *take* gets each resource as soon as it is made; `Rendered.resources` then stays empty.
+    *sink* gets each resource as soon as it is made; `Rendered.resources` then stays empty.
 
     Where part of the input could not be read, that an object was not found says nothing: it may stand there.
     """
@@ -101,10 +101,10 @@ def render_loaded(
     resources = [
         _resource(document, i, loaded.before.get(i)) for i, document in enumerate(loaded.documents)
     ]
-    rendered = run(resources, asked.settings, take=take)
+    rendered = run(resources, asked.settings, sink=sink)
     found: Iterable[Diagnostic] = rendered.diagnostics
     for document in asked.around:
-        loaded.data.note(document.origin.file, asked.limits.file_bytes)
+        loaded.data.add_file(document.origin.file, asked.limits.file_bytes)
     if any(diagnostic.is_error for diagnostic in loaded.diagnostics):
         found = (diagnostic for diagnostic in found if not codes.CODES[diagnostic.code].follows)
     of_text = (*_ambiguities(loaded, resources), *_unordered(loaded, resources))
@@ -167,7 +167,7 @@ def _cure(loaded: Documents) -> str:
 def _ambiguities(loaded: Documents, resources: Sequence[Resource]) -> Iterator[Diagnostic]:
     """Unquoted values in KubeVirt's objects that kustomize and kubectl read differently."""
     for document, resource in zip(loaded.documents, resources, strict=True):
-        if not document.ambiguous or resource.group not in (KUBEVIRT, INSTANCETYPE):
+        if not document.ambiguous or resource.group not in (KUBEVIRT, INSTANCETYPE_GROUP):
             continue
         from render.yaml import positions
 
@@ -213,9 +213,3 @@ def content(loaded: Documents, body: Tree, source: int | None) -> Tree | str:
 def resources_of(loaded: Documents) -> list[Resource]:
     """The documents of *loaded* as objects."""
     return [from_body(d.body, i, d.origin) for i, d in enumerate(loaded.documents)]
-
-
-def fitting(name: str, known: Iterable[str]) -> list[str]:
-    """The VMs of *known* that ``NAME`` or ``NAMESPACE/NAME`` means."""
-    vms = sorted(known)
-    return [vm for vm in vms if vm == name] or [vm for vm in vms if vm.rpartition("/")[2] == name]

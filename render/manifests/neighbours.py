@@ -11,8 +11,8 @@ from render.manifests.roots import distance
 from render.manifests.sources import Documents
 from render.model.resource import (
     CDI,
-    FLAVOR,
-    INSTANCETYPE,
+    FLAVOR_GROUP,
+    INSTANCETYPE_GROUP,
     KUBEVIRT,
     SETTINGS_HOLDERS,
     SNAPSHOT,
@@ -20,12 +20,12 @@ from render.model.resource import (
     ResourceRef,
     from_body,
 )
-from render.model.tree import Tree
+from render.model.tree import Tree, get
 from render.yaml.reader import Document
 
 _CLAIMS = frozenset({("", "PersistentVolumeClaim"), (SNAPSHOT, "VolumeSnapshot")})
-_GROUPS = frozenset({INSTANCETYPE, FLAVOR, CDI})
-_NAMING = frozenset({"name", "claimName", "flavor"})
+_GROUPS = frozenset({INSTANCETYPE_GROUP, FLAVOR_GROUP, CDI})
+_NAMING = frozenset({"name", "claimName", "flavor", "kubevirt.io/flavour"})
 _Identity = tuple[str, ResourceRef]
 
 
@@ -82,7 +82,7 @@ class Neighbours:
             same.sort(key=lambda shared: distance(loaded.folder, shared.loaded.folder))
             first = same[0]
             found.append(first.document)
-            first.loaded.data.lend(first.document.origin.file, loaded.data)
+            first.loaded.data.share(first.document.origin.file, loaded.data)
             diagnostics += _ambiguous(first, same[1:], loaded)
         return found, diagnostics
 
@@ -91,7 +91,13 @@ class Neighbours:
     ) -> Iterator[tuple[_Identity, list[Shared]]]:
         """The objects elsewhere that something in *own* names, and those that these name, by identity."""
         groups: dict[_Identity, list[Shared]] = {}
-        pending = [name for one in own if one.group == KUBEVIRT for name in set(_names(one.spec))]
+        pending = [
+            name
+            for one in own
+            if one.group == KUBEVIRT
+            for place in (one.spec, get(one.body, "metadata", "annotations"))
+            for name in set(_names(place))
+        ]
         seen: set[str] = set()
         while pending:
             name = pending.pop()

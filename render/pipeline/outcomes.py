@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import Literal, NamedTuple
 
 from render.convert import v1alpha1
-from render.model.resource import FLAVOR, KUBEVIRT, Resource
+from render.model.resource import FLAVOR_GROUP, KUBEVIRT, Resource
+from render.settings import Settings
 
 
 class Verdict(StrEnum):
@@ -31,7 +32,7 @@ class Outcome(NamedTuple):
     unused: "Outcome | None" = None
 
 
-class Row(NamedTuple):
+class OutcomeRow(NamedTuple):
     """A kind of object as the documentation names it, and its outcome by emit mode."""
 
     title: str
@@ -59,10 +60,12 @@ _RUNTIME = (
     "no KubeVirt since v0.7 serves a VM of kubevirt.io/v1alpha1, and this mode writes none of today"
 )
 _FLAVORED = "spec.flavor cannot stay in the VM: no KubeVirt since v0.56 knows it"
+_NOT_EXPANDED = "the subresource takes VirtualMachines (VR505)"
+_MODES = ("vm", "vmi", "expand", "hashed", "revisions", "source")
 _NO_MATCHERS = _left("a VMI has no matchers, and KubeVirt itself merges presets into it")
 
-MACHINES: Mapping[MachineKind, Row] = {
-    "vm": Row(
+MACHINES: Mapping[MachineKind, OutcomeRow] = {
+    "vm": OutcomeRow(
         "VirtualMachine of `kubevirt.io/v1`, `v1alpha3`",
         {
             "vm": _rendered("the VM written out, without matchers"),
@@ -73,7 +76,7 @@ MACHINES: Mapping[MachineKind, Row] = {
             "source": _left("it is only checked"),
         },
     ),
-    "flavored": Row(
+    "flavored": OutcomeRow(
         "... with `spec.flavor`",
         {
             "vm": _rendered("the VM written out, without matchers and flavor"),
@@ -84,7 +87,7 @@ MACHINES: Mapping[MachineKind, Row] = {
             "source": _refused(_FLAVORED),
         },
     ),
-    "store": Row(
+    "store": OutcomeRow(
         "VM of the store (`kind: VM`, and VirtualMachines of `kubevirt.io/v1alpha1` with its fields)",
         {
             "vm": _rendered("a VirtualMachine of `kubevirt.io/v1`, its flavour filled in"),
@@ -95,7 +98,7 @@ MACHINES: Mapping[MachineKind, Row] = {
             "source": _refused(_STORE),
         },
     ),
-    "runtime": Row(
+    "runtime": OutcomeRow(
         "VirtualMachine of `kubevirt.io/v1alpha1`",
         {
             "vm": _rendered("a VirtualMachineInstance of `kubevirt.io/v1`, with the defaults of its time"),
@@ -106,7 +109,7 @@ MACHINES: Mapping[MachineKind, Row] = {
             "source": _refused(_RUNTIME),
         },
     ),
-    "vmi": Row(
+    "vmi": OutcomeRow(
         "VirtualMachineInstance",
         {
             "vm": _rendered("the VMI with its presets"),
@@ -118,6 +121,65 @@ MACHINES: Mapping[MachineKind, Row] = {
         },
     ),
 }  # fmt: skip
+#: What holds machines, by its kind.
+HOLDERS: Mapping[str, OutcomeRow] = {
+    "VirtualMachinePool": OutcomeRow(
+        "VirtualMachinePool",
+        {
+            "vm": _rendered("its template, as a VirtualMachine is"),
+            "vmi": _rendered("the VMI of its first VM"),
+            "expand": _left(_NOT_EXPANDED),
+            "hashed": _rendered("its template, as a VirtualMachine is"),
+            "revisions": _rendered("its template, as a VirtualMachine is"),
+            "source": _left("it is only checked"),
+        },
+    ),
+    "VirtualMachineInstanceReplicaSet": OutcomeRow(
+        "VirtualMachineInstanceReplicaSet",
+        {
+            "vm": _rendered("its template, with the presets"),
+            "vmi": _rendered("one of its VMIs"),
+            "expand": _left(_NOT_EXPANDED),
+            "hashed": _NO_MATCHERS,
+            "revisions": _NO_MATCHERS,
+            "source": _left("it is only checked"),
+        },
+    ),
+    "Template": OutcomeRow(
+        "Template of OpenShift, VirtualMachineTemplate",
+        dict.fromkeys(_MODES, _left("it is checked; `--set` renders what it makes")),
+    ),
+}  # fmt: skip
+
+
+class LockRole(StrEnum):
+    """What a lock is to a mode."""
+
+    DECIDES = "decides"
+    CHECKED = "is checked, and decides nothing"
+    UNASKED = "has no say"
+
+
+class Traces(NamedTuple):
+    """What a lock is to a mode, and which machines the mode stamps, in words."""
+
+    lock: LockRole
+    stamped: str
+
+
+TRACES: Mapping[str, Traces] = {
+    "vm": Traces(LockRole.DECIDES, "what a definition or a preset decides about, and machines of v1alpha1"),
+    "vmi": Traces(LockRole.DECIDES, "none: the VMI is as KubeVirt starts it"),
+    "expand": Traces(LockRole.UNASKED, "none: the VM is as KubeVirt answers it"),
+    "hashed": Traces(LockRole.DECIDES, "none: VMs keep their matchers"),
+    "revisions": Traces(LockRole.DECIDES, "none: VMs keep their matchers"),
+    "source": Traces(LockRole.CHECKED, "none: nothing is rendered"),
+}  # fmt: skip
+
+
+def lock_role(settings: Settings) -> LockRole:
+    """What a lock is to a rendering with *settings*; of a VM that is stored, KubeVirt has recorded what it runs."""
+    return LockRole.DECIDES if settings.stored else TRACES[settings.emit].lock
 
 
 def machine_kind(resource: Resource) -> MachineKind:
@@ -140,18 +202,17 @@ _BY_NAME = Outcome(
     _refused("no VM of the input uses it, so that its content would be lost"),
 )
 _OMITTED = dict.fromkeys(("vm", "vmi", "expand"), _WRITTEN_OUT)
-_MODES = ("vm", "vmi", "expand", "hashed", "revisions", "source")
 
-DEFINITIONS: Mapping[DefinitionKind, Row] = {
-    "flavor": Row(
+DEFINITIONS: Mapping[DefinitionKind, OutcomeRow] = {
+    "flavor": OutcomeRow(
         "flavors and preferences of `flavor.kubevirt.io`",
         {**_OMITTED, "hashed": _BY_NAME, "revisions": _BY_NAME, "source": _STAYS},
     ),
-    "older": Row(
+    "older": OutcomeRow(
         "instancetypes and preferences in versions that the release does not serve",
         dict.fromkeys(_MODES, _rendered("the same as `v1beta1`")),
     ),
-    "preset": Row(
+    "preset": OutcomeRow(
         "VirtualMachinePreset of `kubevirt.io/v1alpha1`",
         {**_OMITTED, "hashed": _STAYS, "revisions": _STAYS, "source": _STAYS},
     ),
@@ -162,7 +223,7 @@ _GONE: Mapping[DefinitionKind, str] = {"flavor": "v0.56", "preset": "v0.7"}
 
 def unserved(resource: Resource) -> DefinitionKind | None:
     """Which kind of definition that no release serves in any version *resource* is, None if it is none."""
-    if resource.group == FLAVOR:
+    if resource.group == FLAVOR_GROUP:
         return "flavor"
     historic = (resource.group, resource.version) == (KUBEVIRT, v1alpha1.VERSION)
     return "preset" if historic and resource.kind == v1alpha1.PRESET else None

@@ -29,7 +29,7 @@ from render.model.release import Version
 from render.model.resource import KUBEVIRT, Resource, from_body, text_at
 from render.model.tree import Tree
 from render.pipeline.machine import Context
-from render.pipeline.stages.validating import Elsewhere, finding
+from render.pipeline.stages.validating import Alternatives, finding
 
 POOL = "VirtualMachinePool"
 REPLICA_SET = "VirtualMachineInstanceReplicaSet"
@@ -59,8 +59,10 @@ class Holder(NamedTuple):
         )
 
 
+#: The stages write it out, or refuse it.
+_FLAVOR = "flavor"
 _NAMES = ("name", "namespace", "generateName")
-_FIRST = "-0"
+FIRST = "-0"
 _VOLUMES = ("template", "spec", "volumes")
 #: Of a volume what a pool gives the number of the VM: the field of nameGeneration that asks for it, or None where it
 #: is done to the names of the VM's own DataVolumeTemplates.
@@ -125,7 +127,7 @@ def check(resource: Resource, context: Context) -> list[Diagnostic]:
         namespace=resource.namespace or context.settings.namespace,
         owner=spec,
     )
-    elsewhere = Elsewhere(subject, context)
+    elsewhere = Alternatives(subject, context)
     return [*found, *(finding(resource, elsewhere, *one) for one in order.causes(subject))]
 
 
@@ -148,6 +150,8 @@ def _decode(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic
             and problem.path[: len(holder.template)] == holder.template
         ):
             continue  # said of what it makes
+        if problem.path == (*holder.template, "spec", _FLAVOR):
+            continue
         if is_pool and _is_open(problem.code, problem.path, value):
             if value is not None:
                 draft.put(problem.path, value)
@@ -170,7 +174,7 @@ def _is_open(code: Code, path: FieldPath, value: object) -> bool:
     return value is None and code in (MISSING_FIELD, WRONG_TYPE) and "metadata" in path
 
 
-def made(resource: Resource, *, numbered: bool = False) -> Resource:
+def first_replica(resource: Resource, *, numbered: bool = False) -> Resource:
     """The first VM or VMI that a pool or a replica set makes.
 
     *numbered*: as it stands in the cluster, where the DataVolumes of a VM and what else the pool says have its number.
@@ -179,7 +183,7 @@ def made(resource: Resource, *, numbered: bool = False) -> Resource:
     written: Tree = tree.get(resource.body, *holder.template)
     metadata = {key: value for key, value in _metadata(written).items() if key not in _NAMES}
     if holder.kind == "VirtualMachine" and resource.name:
-        metadata["name"] = f"{resource.name}{_FIRST}"
+        metadata["name"] = f"{resource.name}{FIRST}"
     else:
         beginning = text_at(_metadata(written), "generateName")
         metadata["generateName"] = beginning or resource.ref.name
@@ -228,7 +232,7 @@ def _without_nulls(metadata: Tree) -> Tree:
 
 def machine_of(resource: Resource) -> Resource:
     """What *resource* makes, if it is a pool or a replica set that says so; any other object itself."""
-    return made(resource) if is_holder(resource) and not incomplete(resource) else resource
+    return first_replica(resource) if is_holder(resource) and not incomplete(resource) else resource
 
 
 def _metadata(template: Tree) -> Tree:
@@ -248,18 +252,18 @@ def _numbered(resource: Resource, spec: Tree) -> Tree:
         name = tree.get(one, "metadata", "name")
         if isinstance(name, str):
             own.add(name)
-            draft.put(("dataVolumeTemplates", index, "metadata", "name"), name + _FIRST)
+            draft.put(("dataVolumeTemplates", index, "metadata", "name"), name + FIRST)
     generation = resource.spec.get("nameGeneration")
     for index, volume in enumerate(volumes):
         for source, asked in _NUMBERED:
             name = tree.get(volume, *source)
             wanted = name in own if asked is None else tree.get(generation, asked) is True
             if isinstance(name, str) and wanted:
-                draft.put((*_VOLUMES, index, *source), name + _FIRST)
+                draft.put((*_VOLUMES, index, *source), name + FIRST)
     return draft.tree
 
 
-def held(resource: Resource, one: Resource, body: Tree) -> Tree:
+def with_replica(resource: Resource, one: Resource, body: Tree) -> Tree:
     """The pool or replica set *resource* with *body*, to which *one* of what it makes was rendered, in its template."""
     if body is one.body:
         return resource.body

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from render.admission import order
 from render.admission.checks import Check, Subject
-from render.defaults import vmi as vmi_defaults
+from render.defaults.vmi import fill_vmi
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import of_check
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
@@ -62,7 +62,7 @@ def admit_vm(machine: Machine) -> None:
     checked = applied_template(machine)
     if checked is None:
         return
-    subject = _subject(machine, VM, checked.template, (*TEMPLATE, "spec"))
+    subject = _subject(machine, VM, checked.vmi, (*TEMPLATE, "spec"))
     found = list(order.causes(subject))
     if found:
         _report(machine, subject, checked.decided, found)
@@ -79,16 +79,16 @@ def check_schema(machine: Machine) -> None:
 
 def admit_vmi(machine: Machine) -> None:
     """What the webhook of the VMI refuses: of a bare one with its presets, or of the one that a VM would start."""
-    checked = None if machine.is_bare or machine.merged else machine.checked
+    checked = None if machine.is_bare_today or machine.merged else machine.checked
     concerns = order.CONCERNS if not checked else _started(machine)
-    if checked and concerns is order.STARTED and _is_plain(checked.template["spec"]):
-        subject = _subject(machine, VMI, checked.template, ("spec",))
+    if checked and concerns is order.STARTED and _is_plain(checked.vmi["spec"]):
+        subject = _subject(machine, VMI, checked.vmi, ("spec",))
         concerns = order.UNCHANGED
     else:
-        draft = Draft(machine.template)
+        draft = Draft(machine.vmi)
         if not fill_zeros(machine, draft, 0 if machine.is_bare else len(TEMPLATE)):
             return
-        error = vmi_defaults.fill(draft, machine.context.config, machine.context.release)
+        error = fill_vmi(draft, machine.context.config, machine.context.release)
         if error:
             refuse_network(machine, error)
             return
@@ -134,30 +134,37 @@ def _report(
     found: Iterable[tuple[Check, Cause]],
 ) -> None:
     """One finding a cause, where it stands in the object that was written."""
-    is_started = subject.kind == VMI and not machine.is_bare
+    is_started = subject.kind == VMI and not machine.is_bare_today
     above, lead = (TEMPLATE, _NEVER_STARTS) if is_started else ((), "")
     known = {(one.check, one.location.path) for one in machine.diagnostics}
-    said = Elsewhere(subject, machine.context)
+    said = Alternatives(subject, machine.context)
     for check, cause in found:
         path = (*above, *cause.path) if cause.path else ()
         place = (*above, *cause.place) if cause.place else path
+        shown = _in_manifest(machine, path)
         # A VMI has the faults of its VM too, in other words.
-        if (cause.check, path) not in known and not _follows(machine, cause.check, place):
+        if (cause.check, shown) not in known and not _follows(machine, cause.check, place):
             one = finding(
                 machine.resource,
                 said,
                 check,
-                cause._replace(path=path, place=place),
+                cause._replace(path=shown, place=_in_manifest(machine, place)),
                 tuple(_writers(machine, subject, decided, place)),
             )
             cure = "; ".join(filter(None, (lead, one.help)))
             machine.diagnostics.append(one._replace(help=cure))
 
 
+def _in_manifest(machine: Machine, path: FieldPath) -> FieldPath:
+    """Where the author has *path* of the VM: one of the store has no template around its spec."""
+    is_unwrapped = machine.is_bare and not machine.is_bare_today
+    return path[len(TEMPLATE) :] if is_unwrapped and path[: len(TEMPLATE)] == TEMPLATE else path
+
+
 def _follows(machine: Machine, check: str, place: FieldPath) -> bool:
     """Whether what *check* says of *place* only follows from an earlier finding."""
     earlier = _CONSEQUENCES.get(check)
-    if earlier is None or machine.is_bare:
+    if earlier is None or machine.is_bare_today:
         return False
     return any(
         one.check in earlier and _touches((one.position or one.location).path, place)
@@ -165,7 +172,7 @@ def _follows(machine: Machine, check: str, place: FieldPath) -> bool:
     )
 
 
-class Elsewhere:
+class Alternatives:
     """What other releases and settings would make of a *subject*, as far as it is unknown which are in force."""
 
     def __init__(self, subject: Subject, context: Context) -> None:
@@ -233,7 +240,7 @@ def _gate(source: SettingsSource, gate: str) -> Related:
 
 def finding(
     resource: Resource,
-    elsewhere: Elsewhere,
+    elsewhere: Alternatives,
     check: Check,
     cause: Cause,
     writers: tuple[Related, ...] = (),
@@ -271,16 +278,17 @@ def _writers(
     machine: Machine, subject: Subject, decided: tuple[Decided, ...], path: FieldPath
 ) -> Iterator[Related]:
     """Who wrote the value at *path* of the VM, if not its author."""
-    if not path or tree.get(machine.written, *path) is not None:
+    if not path or tree.get(machine.raw_today, *path) is not None:
         return
-    inner = path[len(machine.vmi_path) - 1 :]
+    inner = path[0 if machine.is_bare_today else len(TEMPLATE) :]
+    written = _in_manifest(machine, path)
     for definition, edits in decided:
         for edit in edits:
             if _touches(edit.path, inner):
                 yield setting(definition, edit.source)
                 return
     for one in machine.provenance:
-        if one.source and one.position is not None and _touches(one.field, path):
+        if one.source and one.position is not None and _touches(one.field, written):
             place = Location(resource=one.source, path=one.source_field, index=one.position)
             yield Related(f"{one.source} sets {'.'.join(map(str, one.source_field))}", place)
             return
@@ -296,7 +304,7 @@ def _writers(
 def _is_of_list(machine: Machine, path: FieldPath) -> bool:
     """Whether *path* is in a list of the author's, so that only entries of it lack something."""
     lists = (path[:end] for end, step in enumerate(path) if isinstance(step, int))
-    return any(tree.get(machine.written, *one) for one in lists)
+    return any(tree.get(machine.raw_today, *one) for one in lists)
 
 
 def _touches(written: FieldPath, path: FieldPath) -> bool:

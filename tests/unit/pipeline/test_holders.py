@@ -9,7 +9,7 @@ from render.diagnostics.codes import CODES
 from render.model import tree
 from render.pipeline import pinning
 from render.resolve.renames import follow
-from render.revisions import lock as locks
+from render.revisions import lockfile
 from tests.support.pools import (
     SELECTOR,
     SMALL,
@@ -245,8 +245,8 @@ def test_no_identity_is_shared_by_the_vms_of_a_pool() -> None:
 
 def test_a_pool_is_pinned_under_its_name() -> None:
     found = pinning.pin(resources(SMALL, pool()), Settings())
-    assert list(found.lock.pins) == ["shop/web"]
-    lock = locks.document(found.lock)
+    assert list(found.lock.pins) == ["VirtualMachinePool/shop/web"]
+    lock = lockfile.document(found.lock)
     bigger = changed(SMALL, "4Gi", "spec", "memory", "guest")
     result = rendered(bigger, pool(), lock=lock)
     domain = tree.get(result.resources[1], *WITHIN, "spec", "template", "spec", "domain")
