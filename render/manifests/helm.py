@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomize
+from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
 from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, Origin
 from render.yaml.reader import Document, Limits

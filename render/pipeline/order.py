@@ -101,6 +101,7 @@ def _resolve(machine: Machine) -> None:
     if machine.failed:
         admission.check_spread(machine)
         admission.check_requirements(machine)
+        start.check_network(machine)
         _admit_vm(machine)
 
 
@@ -390,7 +391,7 @@ def _render_replica(
         return
     read = definitions.Definitions(Target(context.release))
     machine = Machine(context, one, definitions.decode(one, read))
-    machine.failed = bool(read.refused)
+    machine.failed = bool(read.refused) or any(map(definitions.withholds, found))
     body = one.body if machine.failed else _render(machine)
     refused = any(diagnostic.is_error for diagnostic in found)
     inner = [
