@@ -244,6 +244,7 @@ def run(
         return Rendered([], refused, (), ())
     told = note or _nobody
     made = _Made(resources, take)
+    start = len(resources)
     if settings.parameters:
         from render.pipeline import templates
 
@@ -253,7 +254,7 @@ def run(
         resources, settings.namespace, lambda: elsewhere.bundled_names(given, settings)
     )
     loaded = definitions.load(resources, settings)
-    context = shared.context(resources, loaded, settings, traced=traced)
+    context = shared.context(resources, loaded, settings, start, traced=traced)
     held, reach, old = PinDrift(context), _reach(context), Obsolete(context)
     watchers = (held, made, old) if reach is None else (held, made, old, reach)
     clashing = Clashes()

@@ -231,7 +231,7 @@ def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Set
     Only what a ControllerRevision holds is certain; a VM whose revisions *dump* lacks is reported.
     """
     loaded = definitions.load(dump, settings)
-    shared = context.context(dump, loaded, settings, traced=False)
+    shared = context.context(dump, loaded, settings, len(dump), traced=False)
     running = {(one.namespace or settings.namespace, one.name): one for one in vms(dump).values()}
     adopted = Adopted({}, {}, [])
     for vm, resource in vms(resources).items():
