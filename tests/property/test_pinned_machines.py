@@ -188,7 +188,7 @@ def test_whatever_is_printed_is_verified_and_no_edit_of_it_is(data: st.DataObjec
     (machine,) = machines(found)
     resource = from_body(machine, 0)
     assert definitions.is_machine(resource)
-    assert not list(faults(resource, allow_matchers=False))
+    assert not list(faults(resource, {}, allow_matchers=False))
     if len(bodies) == 1 and bodies[0]["kind"] == "VirtualMachineInstance":
         return  # nothing decided anything about it
     assert "virt-render.dev/rendered" in machine["metadata"]["annotations"]
@@ -200,6 +200,8 @@ def test_whatever_is_printed_is_verified_and_no_edit_of_it_is(data: st.DataObjec
     ]
     assume(places)
     tree.put(machine, ("spec", *data.draw(st.sampled_from(places))), "edited")
-    assert [one.code for one in faults(from_body(machine, 0), allow_matchers=False)] == ["VR613"]
+    assert [one.code for one in faults(from_body(machine, 0), {}, allow_matchers=False)] == [
+        "VR613"
+    ]
     unrendered = [from_body(body, 0) for body in bodies]
-    assert [one.code for one in faults(unrendered[-1], allow_matchers=False)][:1] == ["VR612"]
+    assert [one.code for one in faults(unrendered[-1], {}, allow_matchers=False)][:1] == ["VR612"]

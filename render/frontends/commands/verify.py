@@ -1,7 +1,9 @@
 """``virt-render verify``: see that what is applied was rendered."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
@@ -14,6 +16,7 @@ from render.frontends.request.request import Request
 from render.frontends.session import load, resources_of
 from render.model.kinds import FLAVOR
 from render.model.resource import KUBEVIRT, Resource
+from render.model.tree import Tree
 from render.pipeline import outcomes
 from render.pipeline.input import definitions
 from render.report.findings import merge
@@ -26,6 +29,10 @@ _HOLDERS = {
     (KUBEVIRT, "VirtualMachineInstanceReplicaSet"),
     ("pool.kubevirt.io", "VirtualMachinePool"),
 }
+#: What kustomize adds to the names of generated objects, after every function has run (api/hasher/hasher.go).
+_HASH = re.compile(r"-[2456789bcdfghkmt]{10}")
+_HASHED = frozenset({"ConfigMap", "Secret"})
+_NAMING = frozenset({"name", "secretName"})
 
 
 def verify(asked: Request, work: Work) -> Exit:
@@ -35,11 +42,17 @@ def verify(asked: Request, work: Work) -> Exit:
         loaded = load(asked, work, standard_input())
         diagnostics = list(loaded.diagnostics)
         work.begin("verify", f"verifying {len(loaded.documents):,} objects")
-        for resource in resources_of(loaded):
+        resources = resources_of(loaded)
+        generated = _generated(resources)
+        for resource in resources:
             if (resource.group, resource.kind) in _HOLDERS:
-                diagnostics += _held(resource, tally, allow_matchers=asked.own["allow_matchers"])
+                diagnostics += _held(
+                    resource, tally, generated, allow_matchers=asked.own["allow_matchers"]
+                )
             elif definitions.is_machine(resource):
-                diagnostics += faults(resource, allow_matchers=asked.own["allow_matchers"])
+                diagnostics += faults(
+                    resource, generated, allow_matchers=asked.own["allow_matchers"]
+                )
                 tally[_state(resource), resource.kind] += 1
     work.begin("write", f"reporting {len(diagnostics):,} findings")
     if not loaded.documents and not asked.settings.allow_empty and not status(diagnostics):
@@ -53,8 +66,34 @@ def verify(asked: Request, work: Work) -> Exit:
     return outcome(diagnostics, asked)
 
 
+def _generated(resources: Iterable[Resource]) -> dict[str, str]:
+    """The names that kustomize has given a hash, and what they were before."""
+    names = (one.name for one in resources if not one.group and one.kind in _HASHED)
+    return {name: name[:-11] for name in names if _HASH.fullmatch(name[-11:])}
+
+
+def _unhashed(value: Any, generated: Mapping[str, str], key: str = "") -> Any:
+    """*value* with the names that what it refers to had before it was *generated*."""
+    if isinstance(value, dict):
+        return {name: _unhashed(item, generated, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_unhashed(item, generated, key) for item in value]
+    return generated.get(value, value) if key in _NAMING and isinstance(value, str) else value
+
+
+def _is_genuine(vm: Tree, generated: Mapping[str, str]) -> bool:
+    """Whether the spec of *vm* is the one that was stamped, but for the names of what is *generated*."""
+    if stamps.is_genuine(vm) or not generated:
+        return stamps.is_genuine(vm)
+    return stamps.is_genuine({**vm, "spec": _unhashed(vm.get("spec"), generated)})
+
+
 def _held(
-    resource: Resource, tally: Counter[tuple[str, str]], *, allow_matchers: bool
+    resource: Resource,
+    tally: Counter[tuple[str, str]],
+    generated: Mapping[str, str],
+    *,
+    allow_matchers: bool,
 ) -> Iterator[Diagnostic]:
     """What is wrong with the VM that a pool makes; a replica set makes VMIs, which nothing stamps."""
     from render.pipeline.stages import holders
@@ -64,7 +103,7 @@ def _held(
         tally["", resource.kind] += 1
         return
     tally[_state(vm), resource.kind] += 1
-    for found in faults(vm, allow_matchers=allow_matchers):
+    for found in faults(vm, generated, allow_matchers=allow_matchers):
         yield holders.relocated(resource, found)
 
 
@@ -91,8 +130,10 @@ def _counted(count: int, kind: str) -> str:
     return f"{count} {kind}{'' if count == 1 else 's'}"
 
 
-def faults(resource: Resource, *, allow_matchers: bool) -> Iterator[Diagnostic]:
-    """What is wrong with a machine that is about to be applied."""
+def faults(
+    resource: Resource, generated: Mapping[str, str], *, allow_matchers: bool
+) -> Iterator[Diagnostic]:
+    """What is wrong with a machine that is about to be applied, beside what is *generated*: the names of before."""
     body = resource.body
     if outcomes.machine_kind(resource) in ("store", "runtime"):
         yield codes.NOT_RENDERED.at(
@@ -109,7 +150,7 @@ def faults(resource: Resource, *, allow_matchers: bool) -> Iterator[Diagnostic]:
                 f"the VM still has its {word}: it was not rendered",
                 help="run virt-render build; kustomize needs --enable-alpha-plugins --enable-exec for functions",
             )
-    if not matchers and stamps.read(body) and not stamps.is_genuine(body):
+    if not matchers and stamps.read(body) and not _is_genuine(body, generated):
         what = (
             "the spec"
             if stamps.RENDERED in stamps.read(body)
