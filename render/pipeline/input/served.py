@@ -72,9 +72,13 @@ def check(resource: Resource, release: Version) -> Diagnostic | None:
         help_text = f"write apiVersion: {resource.group}/{next(iter(versions))}"
         place = at(resource, ("apiVersion",))
     else:
-        known = versions[resource.version]
-        near = nearest(resource.kind, known)
-        help_text = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
+        newest, known = next(iter(versions.items()))
+        elsewhere = next((name for name, kinds in versions.items() if resource.kind in kinds), "")
+        near = nearest(resource.kind, versions[resource.version]) or nearest(resource.kind, known)
+        help_text = f"did you mean {near}?" if near else ""
+        if elsewhere:
+            help_text = f"write apiVersion: {resource.group}/{elsewhere}"
+        help_text = help_text or f"{resource.group}/{newest} has {', '.join(known)}"
         place = at(resource, ("kind",))
     return UNKNOWN_KIND.at(
         place,
