@@ -22,6 +22,10 @@ class Contents(Mapping[str, bytes]):
         self._kept: dict[str, bytes] = {}
         self._recent: dict[str, bytes] = {}
 
+    def parted(self) -> "Contents":
+        """Another one, empty, that is kept like this one."""
+        return Contents(whole=self._whole)
+
     def keep(self, name: str, data: bytes) -> None:
         """Remember the bytes of a stream."""
         self._kept[name] = data
@@ -37,7 +41,7 @@ class Contents(Mapping[str, bytes]):
         if name in self._kept:
             to.keep(name, self._kept[name])
         elif name in self._files:
-            to.note(name, self._files[name])
+            to.note(name, self._files[name], self._recent.get(name))
 
     def files(self) -> list[str]:
         """The names of all files noted, sorted (streams are none)."""

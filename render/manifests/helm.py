@@ -21,6 +21,11 @@ _SHOWN = 4096
 _PIECE = 1 << 20
 _RELEASE_NAME = "release-name"
 """What ``helm template`` itself calls a release without a name."""
+_CHATTER = re.compile(
+    r"^walk\.go:\d+: found symbolic link .*\n?|Use --debug flag to render out invalid YAML",
+    re.MULTILINE,
+)
+"""What helm says beside why it failed."""
 _SOURCE = re.compile(rb"^# Source: (.+?)\r?$", re.MULTILINE)
 #: What clusters with KubeVirt serve, for charts that ask.
 _SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -185,7 +190,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
     if done.returncode == 0 or len(done.stdout) > most:
         return done.stdout
     said = done.stderr.decode("utf-8", "replace").replace(os.path.realpath(".") + "/", "").strip()
-    said = said.replace("Use --debug flag to render out invalid YAML", "").strip()
+    said = _CHATTER.sub("", said).strip()
     from render.manifests import concealment
 
     reach = Reach()
@@ -242,7 +247,7 @@ def environment(inherited: Mapping[str, str], home: str) -> dict[str, str]:
 def trace(folder: str, output: bytes, documents: Sequence[Document]) -> list[Document]:
     """*documents* of the *output* of helm, at the template files that it says they come from.
 
-    Which line of a template made what nobody knows: such an origin has none.
+    The text of such a file is no YAML, and nothing is looked up in it.
     """
     lines: list[tuple[int, str]] = []
     line, start = 1, 0

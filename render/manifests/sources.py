@@ -22,6 +22,7 @@ from render.manifests.contents import Contents
 from render.manifests.discover import boundary, inside, skipped, tidy
 from render.manifests.helm import Release
 from render.manifests.relevance import Scope, Texts
+from render.manifests.templating import Filled, Template
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
 from render.system import files
@@ -29,6 +30,8 @@ from render.yaml.budget import Budget
 from render.yaml.reader import Document, Limits, read
 
 STDIN = "<stdin>"
+Blame = Callable[[int, FieldPath], patches.Position | None]
+"""What tells where the field at a path of the object at an index was written, None where that is not known."""
 LOCK = kustomize.LOCK
 
 
@@ -37,15 +40,16 @@ class Documents:
 
     *documents* in the order of the paths, below each by file name; *data*: what positions are looked up in; *unbuilt*:
     of the *diagnostics*, why a kustomization was not built. *folder* is where all of it stands, and *is_built* whether
-    kustomize did it, from the resolved folders *bases*; *blame* then knows the patches, and *before* what documents
-    were without them, by index. *passed* are the files that were looked at and hold nothing that counts, *unseen*
-    counts what may hold VMs and cannot be looked into; *values*: of template files of charts, the files that fill them
-    in. *whole*: files are not read again, see `Contents`.
+    kustomize did it, from the resolved folders *bases*; *before* is what documents were without its patches, by index.
+    *blamed* know who else wrote fields: patches, and the charts that were *filled* in. *borrowed*: of what stands
+    beside the documents, whose it is, and its index there. *passed* are the files that were looked at and hold nothing
+    that counts, *unseen* counts what may hold VMs and cannot be looked into. *whole*: files are not read again, see
+    `Contents`.
     """
 
     __slots__ = (
-        "bases", "before", "blame", "data", "diagnostics", "documents", "folder", "is_built", "passed", "unbuilt",
-        "unseen", "values",
+        "bases", "before", "blamed", "borrowed", "data", "diagnostics", "documents", "filled", "folder", "is_built",
+        "passed", "unbuilt", "unseen",
     )  # fmt: skip
 
     def __init__(self, *, folder: str = ".", whole: bool = False) -> None:
@@ -55,12 +59,30 @@ class Documents:
         self.diagnostics: list[Diagnostic] = []
         self.unbuilt: list[Diagnostic] = []
         self.bases: frozenset[str] = frozenset()
-        self.blame: Callable[[int, FieldPath], patches.Position | None] | None = None
+        self.blamed: list[Blame] = []
+        self.filled: list[Filled] = []
+        self.borrowed: dict[int, tuple[Documents, int]] = {}
         self.before: dict[int, Tree] = {}
         self.passed: list[str] = []
         self.unseen: Counter[str] = Counter()
-        self.values: dict[str, tuple[str, ...]] = {}
         self.data = Contents(whole=whole)
+
+    def blame(self, index: int, path: FieldPath) -> patches.Position | None:
+        """Who else wrote the field at *path* of the object at *index*, None if nobody is known to have."""
+        if index in self.borrowed:
+            other, there = self.borrowed[index]
+            found = other.blame(there, path)
+            if found is not None:
+                other.data.lend(found[0], self.data)
+            return found
+        return next((found for one in self.blamed if (found := one(index, path))), None)
+
+    def values(self, index: int, path: FieldPath) -> list[patches.Position]:
+        """Where the value stands with which a chart filled in that field; without lines: the files where it may."""
+        if index in self.borrowed:
+            other, there = self.borrowed[index]
+            return other.values(there, path)
+        return [found for one in self.filled for found in one.values(index, path)]
 
     @property
     def files(self) -> list[str]:
@@ -73,7 +95,8 @@ class Reading(NamedTuple):
 
     *stdin* is what ``-`` means; *kustomize*: ``auto`` finds it on the PATH, ``never`` reads the plain files, anything
     else names the binary; *allow_remote*: whether it may use the network; *scope*: what of a repository counts, None
-    for all that is there; *helm* is the same for charts, *chart* what they are installed as.
+    for all that is there; *helm* is the same for charts, *chart* what they are installed as; *lock*: the revision lock
+    that is used for all of it, if one is.
     """
 
     limits: Limits
@@ -84,6 +107,7 @@ class Reading(NamedTuple):
     scope: Scope | None = None
     helm: str = "never"
     chart: Release = Release()
+    lock: str = ""
 
 
 def load(
@@ -339,7 +363,7 @@ class _Loader:
             traced = origins.trace(top, documents, reach, self.limits)
             into.documents.extend(traced.documents)
             into.before.update((first + n, body) for n, body in enumerate(traced.before) if body)
-            into.blame = patches.blame(into.documents, first, reach, self.limits)
+            into.blamed.append(patches.blame(into.documents, first, reach, self.limits))
         lock = tidy(os.path.join(top, LOCK))
         if os.path.isfile(lock):
             if leads_out(lock):
@@ -366,11 +390,23 @@ class _Loader:
             return
         shown = f"{folder} (helm template)"
         if self._fits(shown, output, into):
-            traced = helm.trace(folder, output, self._printed(shown, output, into))
-            into.documents.extend(traced)
+            printed = self._printed(shown, output, into)
+            traced = helm.trace(folder, output, printed)
             usual = discover.join(folder, "values.yaml")
             values = (usual, *self.reading.chart.values)
-            into.values.update((one.origin.file, values) for one in traced)
+            filled = Filled(
+                output,
+                [
+                    Template(one, there.origin.file)
+                    for one, there in zip(printed, traced, strict=True)
+                ],
+                len(into.documents),
+                values,
+                self.limits,
+            )
+            into.blamed.append(filled.position)
+            into.filled.append(filled)
+            into.documents.extend(traced)
             for file in (discover.join(folder, helm.CHART), *values):
                 if os.path.isfile(file):
                     into.data.note(file, self.limits.file_bytes)
@@ -407,7 +443,13 @@ class _Loader:
             return [program]
         most = room(self.limits, self.total)
         output = kustomize.build(
-            top, program, reach, self.limits, most=most, allow_remote=self.reading.allow_remote
+            top,
+            program,
+            reach,
+            self.limits,
+            most=most,
+            allow_remote=self.reading.allow_remote,
+            lock=self.reading.lock,
         )
         return [output] if isinstance(output, Diagnostic) else output
 
