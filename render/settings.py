@@ -138,6 +138,10 @@ OPTIONS: tuple[Option, ...] = (
         metavar="FILE", many=True,
     ),
     Option(
+        "release-name", "text", "", "what that chart is installed as; in Argo CD the Application's name by default",
+        metavar="NAME",
+    ),
+    Option(
         "pins", "choice", "auto", "how the revision lock is used: where present, for every VM, not at all",
         choices=("auto", "require", "ignore"),
     ),
@@ -351,8 +355,8 @@ def _pointless(
         yield INVALID_SETTING.at(layer.at(key), message)
 
 
-#: Options that name files; `Settings` holds what is in them.
-_PARSED = ("cluster-config", "lock", "values")
+#: Options that name files, of which `Settings` holds what is in them, and those of charts.
+_PARSED = ("cluster-config", "lock", "values", "release-name")
 
 
 def faults(settings: Settings) -> tuple[Diagnostic, ...]:

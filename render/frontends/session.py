@@ -44,7 +44,7 @@ def reading(asked: Request, stdin: BinaryIO | None) -> Reading:
         asked.kustomize,
         asked.allow_remote,
         helm=asked.helm,
-        chart=Release(asked.values, settings.namespace, kubevirt),
+        chart=Release(asked.values, settings.namespace, kubevirt, asked.release_name),
         lock=asked.lock,
     )
 

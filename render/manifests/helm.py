@@ -57,11 +57,15 @@ _KUBERNETES = 27
 
 
 class Release(NamedTuple):
-    """What a chart is installed as: with the *values* files, in *namespace*, on a cluster with KubeVirt *kubevirt*."""
+    """What a chart is installed as: with the *values* files, in *namespace*, on a cluster with KubeVirt *kubevirt*.
+
+    It is called *name*, or as helm calls what has none.
+    """
 
     values: tuple[str, ...] = ()
     namespace: str = "default"
     kubevirt: Version = NEWEST
+    name: str = ""
 
 
 def is_chart(folder: str) -> bool:
@@ -201,7 +205,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
 
 def _words(release: Release) -> list[str]:
     _, minor, *_ = release.kubevirt
-    words = ["template", _RELEASE_NAME, ".", "--skip-tests", "--include-crds"]
+    words = ["template", "--skip-tests", "--include-crds"]
     served = (*_SERVED, _POOL_SINCE_1_7 if release.kubevirt >= (1, 7, 0) else _POOL)
     words += ["--namespace", release.namespace, "--kube-version", f"1.{minor + _KUBERNETES}.0"]
     for group, kinds in served:
@@ -210,7 +214,7 @@ def _words(release: Release) -> list[str]:
         # The option takes several, as a line of CSV.
         quoted = os.path.realpath(file).replace('"', '""')
         words += ["--values", f'"{quoted}"']
-    return words
+    return [*words, "--", release.name or _RELEASE_NAME, "."]
 
 
 def _failure(folder: str, said: str) -> Diagnostic:

@@ -121,7 +121,8 @@ def load(
     """Read *paths* into one set of documents: what ``build`` renders.
 
     A folder with a kustomization is built; of another folder the YAML and JSON files below it are read, and the one
-    kustomization that may be there is built; several are an error unless *roots* is ``all``. *whole*: see `Documents`.
+    kustomization that may be there is built, or, where there is nothing else, the one chart; several are an error
+    unless *roots* is ``all``. *whole*: see `Documents`.
     What is read is noted in *watch* before it is complete. Nothing is raised: whatever is wrong is a diagnostic.
     """
     loader = _Loader(reading)
@@ -136,10 +137,12 @@ def load(
             continue
         tops = loader.plain(path, into)
         if len(tops) > 1 and roots == "one":
-            into.diagnostics.append(_several(path, tops))
+            into.diagnostics.append(_several(path, tops, "kustomizations that nothing refers to"))
             continue
         for top in tops:
             loader.build(top, into)
+        if not into.documents and not tops:
+            loader.fill_only(path, into, roots)
     return into
 
 
@@ -249,11 +252,11 @@ def piped(stdin: BinaryIO | None, most: int) -> bytes | Diagnostic:
         return files.unreadable(STDIN, error)
 
 
-def _several(path: str, tops: list[str]) -> Diagnostic:
+def _several(path: str, tops: list[str], what: str) -> Diagnostic:
     folder = tidy(path)
     return codes.SEVERAL_ROOTS.at(
         Location(file=folder),
-        f"{folder} holds {len(tops)} kustomizations that nothing refers to: {', '.join(tops)}",
+        f"{folder} holds {len(tops)} {what}: {', '.join(tops)}",
         help="build one of them at a time; check takes them all",
     )
 
@@ -410,6 +413,19 @@ class _Loader:
             for file in (discover.join(folder, helm.CHART), *values):
                 if os.path.isfile(file):
                     into.data.note(file, self.limits.file_bytes)
+
+    def fill_only(self, path: str, into: Documents, roots: Literal["one", "all"]) -> None:
+        """Run helm on the charts below *path*, where nothing else is: one, unless *roots* is ``all``."""
+        found = [
+            chart
+            for chart in (self.charts if self.reading.helm != "never" else ())
+            if self.texts.anywhere(os.path.join(chart, "templates"))
+        ]
+        if len(found) > 1 and roots == "one":
+            into.diagnostics.append(_several(path, found, "Helm charts"))
+            return
+        for chart in found:
+            self.fill(chart, into)
 
     def try_chart(self, folder: str, into: Documents) -> Documents:
         """The same for a chart that nobody named: one that does not go without values of its own is passed over."""

@@ -157,6 +157,10 @@ def _candidates(line: str, same: dict[str, list[int]], shapes: _Shapes) -> Itera
     yield from sorted(
         (
             *same.get(text, ()),
-            *(n for n, shape in shapes.get(key[0] if key else "", ()) if shape.fullmatch(line)),
+            *(
+                n
+                for n, shape in shapes.get(key[0] if key else "", ())
+                if shape.fullmatch(line) or shape.fullmatch(f"{line} ")
+            ),
         )
     )

@@ -240,6 +240,29 @@ def virt_render(helm: str, *words: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+def test_a_release_has_a_name(helm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "name: shop-web" in virt_render(helm, "build", "chart", "--release-name", "shop").stdout
+    monkeypatch.setenv("ARGOCD_APP_NAME", "team_app")
+    assert "name: app-web" in virt_render(helm, "build", "chart").stdout
+    assert "name: shop-web" in virt_render(helm, "build", "chart", "--release-name", "shop").stdout
+    for wrong in ("--debug", "Shop"):
+        done = virt_render(helm, "build", "chart", f"--release-name={wrong}")
+        assert (done.returncode, done.stdout) == (3, "")
+        assert "invalid release name" in done.stderr
+
+
+def test_a_folder_with_one_chart_alone_is_built(helm: str) -> None:
+    put("README.md", "")
+    put("library/Chart.yaml", CHART)
+    put("library/templates/note.yaml", "# no VM")
+    assert "kind: VirtualMachine" in virt_render(helm, "build", ".").stdout
+    put("other/Chart.yaml", CHART)
+    put("other/templates/vm.yaml", VM)
+    done = virt_render(helm, "build", ".")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "holds 2 Helm charts: chart, other" in done.stderr
+
+
 def test_a_configuration_names_values_and_namespace(helm: str) -> None:
     put(
         "chart/.virt-render.yaml",

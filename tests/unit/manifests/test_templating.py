@@ -24,7 +24,7 @@ spec:
         ("a: 1\nb: 2", "a: 1\nb: 2", [1, 2]),
         ("a: {{ .x }}\nb: {{ .y }}", "b: 2\na: 1", [2, 1]),
         (VM, "kind: VirtualMachine\nmetadata:\n  name: web", [2, 3, 4]),
-        (VM, "  labels:\n    a: b\nspec:\n      name: web", [0, 0, 6, 9]),
+        (VM, "  labels:\n    a: b\nspec:\n      name: web", [5, 0, 6, 9]),
         # A loop writes a line again and again.
         ("{{ range .x }}\n- a: {{ . }}\n{{ end }}", "- a: 1\n- a: 2", [2, 2]),
         # Of lines that are alike, the one between its neighbours.
