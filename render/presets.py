@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from render.model import quantity, selectors, tree
+from render.model import tree
+from render.model.apimachinery import quantity, selectors
+from render.model.apimachinery.selectors import Holds, SelectorError
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.resource import Resource
-from render.model.selectors import Holds, SelectorError
 from render.model.tree import Tree
 
 APPLIED = "virtualmachinepreset.kubevirt.io/"
@@ -62,7 +63,7 @@ class Preset(NamedTuple):
         return self.spec.get("domain") or {}
 
 
-class Difference(NamedTuple):
+class PresetConflict(NamedTuple):
     """Two sides set one part differently: *path* below ``spec.domain``, KubeVirt's name of the part, both values."""
 
     path: FieldPath
@@ -81,7 +82,7 @@ def keep_empty_requests(written: Tree, draft: Draft) -> None:
         draft.put((*_DOMAIN, *_REQUESTS), {})
 
 
-class Part(NamedTuple):
+class DomainPart(NamedTuple):
     """A part of the domain that is merged whole."""
 
     path: FieldPath
@@ -89,11 +90,11 @@ class Part(NamedTuple):
 
 
 _WHOLE = (
-    Part(("cpu",), "spec.cpu"),
-    Part(("firmware",), "spec.firmware"),
-    Part(("features",), "spec.features"),
-    Part(("devices", "watchdog"), "spec.devices.watchdog"),
-    Part(("ioThreadsPolicy",), "spec.ioThreadsPolicy"),
+    DomainPart(("cpu",), "spec.cpu"),
+    DomainPart(("firmware",), "spec.firmware"),
+    DomainPart(("features",), "spec.features"),
+    DomainPart(("devices", "watchdog"), "spec.devices.watchdog"),
+    DomainPart(("ioThreadsPolicy",), "spec.ioThreadsPolicy"),
 )
 _CLOCK = ("clock",)
 _TIMER = ("clock", "timer")
@@ -188,38 +189,42 @@ def unmerged_requests(preset: Preset, requests: dict[str, Any] | None) -> dict[s
     return {key: value for key, value in preset.requests.items() if key not in requests}
 
 
-def loses(difference: Difference) -> bool:
+def loses(difference: PresetConflict) -> bool:
     """Whether a VM that wins means something else: one amount in two notations is no loss."""
     is_amount = difference.path[:-1] == _REQUESTS
     return not is_amount or quantity.compare(difference.preset, difference.other) != 0
 
 
-def differences(preset: Preset, domain: Tree, requests: dict[str, Any]) -> Iterator[Difference]:
+def differences(preset: Preset, domain: Tree, requests: dict[str, Any]) -> Iterator[PresetConflict]:
     """Where *preset* and another domain, with its *requests* as written, contradict each other."""
     for key, value in sorted(preset.requests.items()):
         if key in requests and not _identical(value, requests[key]):
             part = f"spec.resources.requests[{key}]"
-            yield Difference((*_REQUESTS, key), part, value, requests[key])
+            yield PresetConflict((*_REQUESTS, key), part, value, requests[key])
     for path, shown in (_WHOLE[0], _WHOLE[1]):
         yield from _difference(preset, domain, path, shown)
     mine, theirs = preset.domain.get("clock"), domain.get("clock")
     if mine is not None and theirs is not None:
         if _offset(mine) != _offset(theirs):
-            yield Difference(_CLOCK, "spec.clock.clockoffset", _offset(mine), _offset(theirs))
+            yield PresetConflict(_CLOCK, "spec.clock.clockoffset", _offset(mine), _offset(theirs))
         yield from _difference(preset, domain, _TIMER, "spec.clock.timer")
     for path, shown in _WHOLE[2:]:
         yield from _difference(preset, domain, path, shown)
 
 
-def _difference(preset: Preset, domain: Tree, path: FieldPath, shown: str) -> Iterator[Difference]:
+def _difference(
+    preset: Preset, domain: Tree, path: FieldPath, shown: str
+) -> Iterator[PresetConflict]:
     mine, theirs = tree.get(preset.domain, *path), tree.get(domain, *path)
     if mine is None or theirs is None:
         return
     if _complete(mine, path) != _complete(theirs, path):
-        yield Difference(path, shown, mine, theirs)
+        yield PresetConflict(path, shown, mine, theirs)
 
 
-def conflicts(presets: Sequence[Preset]) -> Iterator[tuple[Preset, Preset, tuple[Difference, ...]]]:
+def conflicts(
+    presets: Sequence[Preset],
+) -> Iterator[tuple[Preset, Preset, tuple[PresetConflict, ...]]]:
     """Pairs of presets that contradict each other, the later one first."""
     for index, later in enumerate(presets):
         for earlier in presets[:index]:

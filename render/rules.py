@@ -66,7 +66,7 @@ Rules = Items[Rule]
 """Rules in upstream's order, some of them of some releases only."""
 
 
-class Outcome(NamedTuple):
+class RuleOutcome(NamedTuple):
     """Every edit made, and every conflict found, in order."""
 
     edits: tuple[Edit, ...]
@@ -207,7 +207,7 @@ def bound(rules: Rules, source: Tree, release: Version) -> list[Step]:
     return known[2]
 
 
-def run(rules: Rules, source: Tree, draft: Draft, release: Version) -> Outcome:
+def run(rules: Rules, source: Tree, draft: Draft, release: Version) -> RuleOutcome:
     """Apply *rules* in order to the *draft* of a template, a mapping with ``spec`` and perhaps ``metadata``."""
     edits: list[Edit] = []
     conflicts: list[Conflict] = []
@@ -222,4 +222,4 @@ def run(rules: Rules, source: Tree, draft: Draft, release: Version) -> Outcome:
             else:
                 draft.put(place, value)
             edits.append(result)
-    return Outcome(tuple(edits), tuple(conflicts))
+    return RuleOutcome(tuple(edits), tuple(conflicts))

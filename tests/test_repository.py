@@ -17,6 +17,8 @@ DOCUMENTS = sorted(
     path
     for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("fixtures/**/*.md"))
 )
+#: How many modules a folder of the package may hold, ``__init__.py`` apart.
+LARGEST_ROOM = 16
 # Written in pieces, so that this file does not contain them.
 FORBIDDEN = re.compile(
     "|".join(
@@ -165,3 +167,22 @@ def test_every_make_target_is_explained() -> None:
 def test_ci_runs_what_the_readme_names() -> None:
     assert "make test" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").endswith("exec make test\n")
+
+
+def test_rooms_are_small_enough_to_look_around_in() -> None:
+    sizes = {
+        str(folder.relative_to(ROOT)): len({*folder.glob("*.py")} - {folder / "__init__.py"})
+        for folder in (ROOT / "render", *(ROOT / "render").rglob("*/"))
+    }
+    assert {room: size for room, size in sizes.items() if size > LARGEST_ROOM} == {}
+
+
+def test_a_class_shares_its_name_with_no_other() -> None:
+    """A leading underscore makes no other name of it."""
+    homes: dict[str, list[str]] = {}
+    for path in (ROOT / "render").rglob("*.py"):
+        for name in re.findall(
+            r"^\s*class _*(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE
+        ):
+            homes.setdefault(name, []).append(str(path.relative_to(ROOT)))
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}

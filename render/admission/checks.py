@@ -100,7 +100,7 @@ class Check(NamedTuple):
     also: tuple[FieldPath, ...] = ()
 
 
-class Place(NamedTuple):
+class FieldValue(NamedTuple):
     """A value that a rule looks at: its path below the VMI spec, and the path that KubeVirt reports."""
 
     path: FieldPath
@@ -109,7 +109,7 @@ class Place(NamedTuple):
 
 
 #: What is wrong with a value: the message, ``""`` if nothing.
-Judge = Callable[[Subject, Place], str]
+Judge = Callable[[Subject, FieldValue], str]
 
 
 def each(  # noqa: PLR0913 - the columns of a row
@@ -129,7 +129,7 @@ def each(  # noqa: PLR0913 - the columns of a row
     def evaluate(subject: Subject) -> Iterator[Cause]:
         for path, value in _values(subject.spec, place, ()):
             field = _shown(shown, path) if shown else path
-            message = judge(subject, Place(path, value, field))
+            message = judge(subject, FieldValue(path, value, field))
             if message:
                 standing = subject.at(*path) if shown else ()
                 yield Cause(name, subject.at(*field), message, help, place=standing)
@@ -142,7 +142,7 @@ def _shown(shown: FieldPath, path: FieldPath) -> FieldPath:
     return tuple(next(indexes) if step == EACH else step for step in shown)
 
 
-def _worded(subject: Subject, place: Place, message: str, value: Any = None) -> str:
+def _worded(subject: Subject, place: FieldValue, message: str, value: Any = None) -> str:
     return message.format(
         field=subject.text(*place.shown),
         parent=subject.text(*place.shown[:-1]),
@@ -156,7 +156,7 @@ def one_of(name: str, place: FieldPath, allowed: Iterable[str], message: str, **
     known = tuple(allowed)
     more.setdefault("help", f"use one of {', '.join(word for word in known if word)}")
 
-    def judge(subject: Subject, at: Place) -> str:
+    def judge(subject: Subject, at: FieldValue) -> str:
         return "" if at.value in known else _worded(subject, at, message)
 
     return each(name, place, judge, **more)
@@ -165,7 +165,7 @@ def one_of(name: str, place: FieldPath, allowed: Iterable[str], message: str, **
 def matches(name: str, place: FieldPath, pattern: str, message: str, **more: Any) -> Check:
     """A text that is not what *pattern* says as a whole."""
 
-    def judge(subject: Subject, at: Place) -> str:
+    def judge(subject: Subject, at: FieldValue) -> str:
         return "" if re.fullmatch(pattern, at.value, re.ASCII) else _worded(subject, at, message)
 
     return each(name, place, judge, **more)
@@ -174,7 +174,7 @@ def matches(name: str, place: FieldPath, pattern: str, message: str, **more: Any
 def within(name: str, place: FieldPath, least: int, most: int, message: str, **more: Any) -> Check:
     """A number outside of *least* to *most*."""
 
-    def judge(subject: Subject, at: Place) -> str:
+    def judge(subject: Subject, at: FieldValue) -> str:
         return "" if least <= at.value <= most else _worded(subject, at, message)
 
     return each(name, place, judge, **more)
@@ -183,7 +183,7 @@ def within(name: str, place: FieldPath, least: int, most: int, message: str, **m
 def at_most(name: str, place: FieldPath, most: int, message: str, **more: Any) -> Check:
     """A list with more than *most* items, or a text with more characters; `{value}` is the whole."""
 
-    def judge(subject: Subject, at: Place) -> str:
+    def judge(subject: Subject, at: FieldValue) -> str:
         return _worded(subject, at, message) if len(at.value) > most else ""
 
     return each(name, place, judge, **more)
@@ -193,7 +193,7 @@ def exclusive(name: str, place: FieldPath, keys: Iterable[str], message: str, **
     """An object with more than one of *keys*."""
     choice = tuple(keys)
 
-    def judge(subject: Subject, at: Place) -> str:
+    def judge(subject: Subject, at: FieldValue) -> str:
         return _worded(subject, at, message) if _count(at.value, choice) > 1 else ""
 
     return each(name, place, judge, **more)
@@ -203,7 +203,7 @@ def required(name: str, place: FieldPath, keys: Iterable[str], message: str, **m
     """An object with none of *keys* (an empty text, list or object of Go counts as none)."""
     choice = tuple(keys)
 
-    def judge(subject: Subject, at: Place) -> str:
+    def judge(subject: Subject, at: FieldValue) -> str:
         return "" if _count(at.value, choice) else _worded(subject, at, message)
 
     return each(name, place, judge, **more)
@@ -216,7 +216,7 @@ def _count(value: Tree, keys: tuple[str, ...]) -> int:
 def unique(name: str, place: FieldPath, message: str, **more: Any) -> Check:
     """A value that an earlier item of the same list has already; *place* ends in the key of the items."""
 
-    def judge(subject: Subject, at: Place) -> str:
+    def judge(subject: Subject, at: FieldValue) -> str:
         *above, index, key = at.path
         if not isinstance(index, int):
             raise TypeError(f"{name}: {place} is no key of the items of a list")
@@ -230,7 +230,7 @@ def needs_gate(name: str, place: FieldPath, gate: str, message: str, **more: Any
     """Something that is allowed only with a feature gate."""
     more.setdefault("help", f"enable the feature gate {gate} in the KubeVirt CR, or leave this out")
 
-    def judge(subject: Subject, at: Place) -> str:
+    def judge(subject: Subject, at: FieldValue) -> str:
         return "" if subject.has_gate(gate) else _worded(subject, at, message)
 
     return each(name, place, judge, needs=f"gate {gate}", **more)

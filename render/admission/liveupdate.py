@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from render.admission.checks import Check, Subject
 from render.diagnostics.cause import Cause
-from render.model import quantity
+from render.model.apimachinery import quantity
 
 _MAX_GUEST = ("domain", "memory", "maxGuest")
 _GUEST = ("domain", "memory", "guest")

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from render.admission.checks import Check, Subject
 from render.diagnostics.cause import Cause
-from render.model import go, tree
-from render.model.selectors import SelectorError, selects
+from render.model import tree
+from render.model.apimachinery import go
+from render.model.apimachinery.selectors import SelectorError, selects
 
 _STRATEGIES = ("unmanaged", "opportunistic", "proactive")
 _POOL = ("VirtualMachinePool",)

@@ -20,7 +20,8 @@ def causes(domain: Tree, release: Version) -> Iterator[Cause]:
     devices = domain.get("devices") or {}
     if not devices.get("disks") and not domain.get("firmware"):
         return
-    from render.admission.vmi import disks, firmware
+    from render.admission.vmi.domain import firmware
+    from render.admission.vmi.storage import disks
 
     subject = Subject(
         kind="VirtualMachineInstancePreset",

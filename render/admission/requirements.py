@@ -4,7 +4,8 @@ Upstream: pkg/instancetype/preference/requirements/, pkg/instancetype/preference
 """
 
 from render.diagnostics.cause import Cause
-from render.model import quantity, topology, tree
+from render.model import topology, tree
+from render.model.apimachinery import quantity
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from functools import partial
 
-from render.admission.checks import EACH, Check, Place, Subject, at_most, each
+from render.admission.checks import EACH, Check, FieldValue, Subject, at_most, each
 from render.diagnostics.cause import Cause
 from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, since
@@ -33,7 +33,7 @@ def _list_map(place: FieldPath, *keys: str) -> Check:
     return Check("schema/unique", partial(_keys, place, keys), where=place)
 
 
-def _path(subject: Subject, at: Place) -> str:
+def _path(subject: Subject, at: FieldValue) -> str:
     if not at.value.startswith("/"):
         return f"{subject.text(*at.path)}: path must be absolute (start with '/')"
     if ".." in at.value:
@@ -41,7 +41,7 @@ def _path(subject: Subject, at: Place) -> str:
     return ""
 
 
-def _read_only(subject: Subject, at: Place) -> str:
+def _read_only(subject: Subject, at: FieldValue) -> str:
     if at.value:
         return ""
     return f"{subject.text(*at.path)}: readOnly must be true, write access is not supported"

@@ -11,17 +11,17 @@ from render.model.tree import Tree
 _SHAPES = 1024
 
 
-class _Node:
+class _PlaceNode:
     """A step of the places that checks stand at; *mask* has a bit for each check whose place ends here."""
 
     __slots__ = ("children", "mask")
 
     def __init__(self) -> None:
-        self.children: dict[str, _Node] = {}
+        self.children: dict[str, _PlaceNode] = {}
         self.mask = 0
 
 
-def _mask(node: _Node, value: Any) -> int:
+def _mask(node: _PlaceNode, value: Any) -> int:
     """The bits of the checks at or below *node* for which something stands in *value*."""
     mask, children = node.mask, node.children
     if not children:
@@ -42,12 +42,12 @@ def _mask(node: _Node, value: Any) -> int:
 def selection(checks: Iterable[Check]) -> Callable[[Tree], tuple[Check, ...]]:
     """A function from a VMI spec to those of *checks* that it gives reason to ask, in their order."""
     known = tuple(checks)
-    root = _Node()
+    root = _PlaceNode()
     for index, check in enumerate(known):
         for place in (check.where, *check.also):
             node = root
             for step in place:
-                node = node.children.setdefault(str(step), _Node())
+                node = node.children.setdefault(str(step), _PlaceNode())
             node.mask |= 1 << index
 
     @lru_cache(maxsize=_SHAPES)

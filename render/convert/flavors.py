@@ -6,7 +6,7 @@ was first the CPU of a VMI, copied whole, and from v0.54 on a number of vCPUs (`
 
 from render.convert.presets import FROM_THE_VM, Replacement, replacement
 from render.model import kinds, tree
-from render.model.resource import FLAVOR
+from render.model.resource import FLAVOR_GROUP
 from render.model.tree import Tree
 
 KINDS = frozenset({kinds.FLAVOR.namespaced, kinds.FLAVOR.cluster})
@@ -76,4 +76,6 @@ def preference(spec: Tree) -> Tree:
 
 def gone(kind: str) -> str:
     """That an object of *kind* is not served any more."""
-    return f"{FLAVOR}/v1alpha1 {kind} was renamed in KubeVirt v0.56, and no release converts it"
+    return (
+        f"{FLAVOR_GROUP}/v1alpha1 {kind} was renamed in KubeVirt v0.56, and no release converts it"
+    )

@@ -8,7 +8,8 @@ import json
 import math
 from typing import Any, NamedTuple
 
-from render.model import quantity, tree
+from render.model import tree
+from render.model.apimachinery import quantity
 from render.model.fieldpath import FieldPath, text
 from render.model.tree import Tree
 

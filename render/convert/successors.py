@@ -7,12 +7,12 @@ from render.convert import flavors, instancetypes, presets, templates
 from render.model import topology, tree
 from render.model.edits import Move, Operation, Put, Remove
 from render.model.fieldpath import FieldPath
-from render.model.kinds import FLAVOR as FLAVOR_CLASS
+from render.model.kinds import FLAVOR
 from render.model.release import Version, served
-from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, Resource, text_at
+from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource, text_at
 from render.model.tree import Tree
 
-BETA = f"{INSTANCETYPE}/v1beta1"
+BETA = f"{INSTANCETYPE_GROUP}/v1beta1"
 _TOPOLOGY: FieldPath = ("spec", "cpu", "preferredCPUTopology")
 _FIRMWARE: FieldPath = ("spec", "firmware")
 _POOLED: FieldPath = ("spec", "virtualMachineTemplate")
@@ -34,11 +34,11 @@ class Step(NamedTuple):
 
 def steps(resource: Resource, release: Version) -> Iterator[Step]:
     """What is to be done about *resource* alone, whatever refers to it, in a cluster of KubeVirt *release*."""
-    if resource.group == INSTANCETYPE:
+    if resource.group == INSTANCETYPE_GROUP:
         if resource.version in instancetypes.OLDER:
             yield _to_beta(resource, release)
         yield from _preference(resource)
-    elif resource.group == FLAVOR and resource.kind not in flavors.KINDS:
+    elif resource.group == FLAVOR_GROUP and resource.kind not in flavors.KINDS:
         yield _flavor_preference(resource)
         yield from _preference(resource)
     elif resource.group == KUBEVIRT and resource.version == "v1alpha3":
@@ -82,7 +82,7 @@ def _flavor_preference(resource: Resource) -> Step:
         if value is False
     ]
     changes: tuple[Operation, ...] = (Put(("apiVersion",), BETA), *idle)
-    return Step(f"apiVersion {BETA}", changes, (FLAVOR, resource.version), safe=False)
+    return Step(f"apiVersion {BETA}", changes, (FLAVOR_GROUP, resource.version), safe=False)
 
 
 def _mapping(value: Any) -> Tree:
@@ -145,7 +145,7 @@ def flavor_matcher(given: Tree) -> tuple[Operation, ...]:
     place: FieldPath = ("spec", "instancetype")
     edits: list[Operation] = [Move(("spec", "flavor"), place)]
     if given.get("kind"):
-        edits.append(Put((*place, "kind"), flavors.SUCCESSORS[FLAVOR_CLASS.kind_of(given["kind"])]))
+        edits.append(Put((*place, "kind"), flavors.SUCCESSORS[FLAVOR.kind_of(given["kind"])]))
     if "profile" in given:
         edits.append(Remove((*place, "profile")))
     return tuple(edits)

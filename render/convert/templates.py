@@ -55,7 +55,7 @@ class Use(NamedTuple):
     whole: bool
 
 
-class Item(NamedTuple):
+class TemplateObject(NamedTuple):
     """An object that a template makes; *path* is where it stands there, *uses* the references that it had."""
 
     path: FieldPath
@@ -96,14 +96,14 @@ def _text(value: Any) -> str:
     return json.dumps(value) if isinstance(value, bool | int | float) else ""
 
 
-def filled(resource: Resource, fill: Fill, release: Version) -> Iterator[Item]:
+def filled(resource: Resource, fill: Fill, release: Version) -> Iterator[TemplateObject]:
     """What a template makes, its references replaced by what *fill* says.
 
     A namespace that is no reference goes, as it does where templates are processed.
     """
     labels = resource.body.get("labels") if resource.kind == OPENSHIFT else None
     for path, kind, written in places(resource):
-        walk = _Walk(fill, _TYPES.get(kind, ""), release)
+        walk = _Template(fill, _TYPES.get(kind, ""), release)
         body = walk.value(_unplaced(written), ())
         if isinstance(labels, dict):
             metadata = body.get("metadata") or {}
@@ -111,7 +111,7 @@ def filled(resource: Resource, fill: Fill, release: Version) -> Iterator[Item]:
             body = {**body, "metadata": {**metadata, "labels": all_labels}}
         if resource.kind == OURS:
             body = {**body, "apiVersion": f"{KUBEVIRT}/v1", "kind": kind}
-        yield Item(path, body, tuple(walk.uses))
+        yield TemplateObject(path, body, tuple(walk.uses))
 
 
 def places(resource: Resource) -> Iterator[tuple[FieldPath, str, Tree]]:
@@ -135,7 +135,7 @@ def _unplaced(body: Tree) -> Tree:
     return {**body, "metadata": metadata}
 
 
-class _Walk:
+class _Template:
     """One object and what fills it."""
 
     def __init__(self, fill: Fill, type_name: str, release: Version) -> None:

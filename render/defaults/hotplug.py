@@ -3,7 +3,7 @@
 Upstream: pkg/defaults/defaults.go (setupHotplug).
 """
 
-from render.model import quantity
+from render.model.apimachinery import quantity
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
 from render.model.live_update import memory_fault

@@ -4,7 +4,7 @@ Upstream: pkg/defaults/defaults.go (SetDefaultVirtualMachineInstanceSpec).
 """
 
 from render.defaults import devices, identity, network
-from render.model import quantity
+from render.model.apimachinery import quantity
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
 from render.model.release import Version, in_force, since, until
@@ -14,7 +14,7 @@ _MEMORY = ("spec", "domain", "memory")
 _RESOURCES = ("spec", "domain", "resources")
 
 
-def fill(draft: Draft, config: ClusterConfig, release: Version) -> str:
+def fill_spec(draft: Draft, config: ClusterConfig, release: Version) -> str:
     """Fill what the spec leaves open; returns why the default network is impossible, or ``""``."""
     identity.fill_architecture(draft, config)
     identity.fill_machine_type(draft, config)

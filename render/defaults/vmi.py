@@ -14,9 +14,9 @@ from render.model.release import Items, Version, in_force, since, until
 QGS_SOCKET_PATH = "kubevirt.io/qgs-socket-path"
 
 
-def fill(draft: Draft, config: ClusterConfig, release: Version) -> str:
+def fill_vmi(draft: Draft, config: ClusterConfig, release: Version) -> str:
     """Everything that KubeVirt *release* writes into a new VMI; returns why it cannot, or ``""``."""
-    error = spec.fill(draft, config, release)
+    error = spec.fill_spec(draft, config, release)
     if error:
         return error
     architectures.fill_s390x_features(draft)

@@ -36,7 +36,7 @@ def is_secret(path: FieldPath, kind: str = "") -> bool:
     return any(isinstance(step, str) and is_secret_key(step) for step in path)
 
 
-def holds(kind: str, key: str) -> bool:
+def is_content(kind: str, key: str) -> bool:
     """Whether *key* of an object of *kind* holds contents, which no quoted line shows."""
     return key in _HOLDERS.get(kind, ())
 
@@ -46,7 +46,7 @@ def speaks_of_secrets(text: str) -> bool:
     return _SPEAKING.search(text) is not None
 
 
-def tells(text: str) -> bool:
+def may_contain_secrets(text: str) -> bool:
     """Whether a text is a document of its own (a patch, a configuration), or says itself what is secret in it."""
     if ":" in text and ("\n" in text or text.lstrip()[:1] in ("{", "[")):
         return True
@@ -59,7 +59,7 @@ def redacted(value: Any) -> Any:
         return {k: MASK if is_secret_key(k) else redacted(item) for k, item in value.items()}
     if isinstance(value, list):
         return [redacted(item) for item in value]
-    return MASK if isinstance(value, str) and tells(value) else value
+    return MASK if isinstance(value, str) and may_contain_secrets(value) else value
 
 
 def without_credentials(text: str) -> str:

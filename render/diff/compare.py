@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from render.model import quantity, types
+from render.model import types
+from render.model.apimachinery import quantity
 from render.model.tree import Tree
 
 VM = "kubevirt.VirtualMachine"

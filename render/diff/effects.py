@@ -12,7 +12,8 @@ from typing import Any, Literal, NamedTuple
 from render.diff import compare, networks, volumes
 from render.diff.migratability import Claims, is_migratable, storage_obstacles
 from render.diff.networks import NetworkRules
-from render.model import quantity, tree
+from render.model import tree
+from render.model.apimachinery import quantity
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
 from render.model.live_update import memory_fault
@@ -135,7 +136,7 @@ class Update(NamedTuple):
         return ability in abilities(self.release)
 
 
-class Outcome(NamedTuple):
+class Reconciliation(NamedTuple):
     """What became of it: the VMI, the text of RestartRequired, why the controller fails; ``""`` for neither.
 
     *action*: what becomes of a VMI that waits for a migration.
@@ -234,7 +235,7 @@ def _plugs_volumes(update: Update) -> bool:
     return (default or asked) and "HotplugVolumes" not in config.feature_gates
 
 
-def reconcile(update: Update) -> Outcome:
+def reconcile(update: Update) -> Reconciliation:
     """What the controllers make of *update*, once nothing moves any more."""
     return _Controller(update).run()
 
@@ -249,7 +250,7 @@ class _Controller:
         self._error = ""
         self._migrates = self._moves = False
 
-    def run(self) -> Outcome:
+    def run(self) -> Reconciliation:
         """Do what is always done, then what is done live."""
         update = self._update
         self._sync_networks()
@@ -258,7 +259,7 @@ class _Controller:
             self._annotate()
             if update.is_live and not self._restart:
                 self._update_live()
-        return Outcome(self._vmi.tree, self._restart, self._error, self._action())
+        return Reconciliation(self._vmi.tree, self._restart, self._error, self._action())
 
     def _update_live(self) -> None:
         for step in (self._cpu, self._placement, self._memory, self._volumes):

@@ -14,7 +14,7 @@ from render.diff.compare import (
     same,
     written_differences,
 )
-from render.diff.effects import EFFECTS, Action, Outcome
+from render.diff.effects import EFFECTS, Action, Reconciliation
 from render.diff.sizes import Size
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
@@ -89,7 +89,7 @@ class Facts(NamedTuple):
     stored: list[Difference]
     is_touched: bool
     running: Tree
-    outcome: Outcome | None
+    outcome: Reconciliation | None
     restarted: Tree | None
     recreated: Tree | None
     run: Literal["", "stop", "start"] = ""
@@ -97,7 +97,7 @@ class Facts(NamedTuple):
     stale: tuple[str, ...] = ()
 
 
-class Found(NamedTuple):
+class WeighedDifference(NamedTuple):
     """A difference and its effect."""
 
     difference: Difference
@@ -117,11 +117,11 @@ def run_change(before: str, after: str) -> Literal["", "stop", "start"]:
     return "start" if after in ("Always", "Once", "RerunOnFailure") else ""
 
 
-def weigh(facts: Facts) -> tuple[set[str], list[Found]]:
+def weigh(facts: Facts) -> tuple[set[str], list[WeighedDifference]]:
     """The effects of an update, and each difference with its own."""
     outcome = facts.outcome
     effects: set[str] = set(filter(None, (facts.run,)))
-    found: list[Found] = []
+    found: list[WeighedDifference] = []
     if facts.faults or (outcome and outcome.error):
         effects.add("error")
     if not facts.run:
@@ -134,11 +134,11 @@ def weigh(facts: Facts) -> tuple[set[str], list[Found]]:
     if not effects:
         effects.add("none" if facts.stored or facts.is_touched else "same")
     if not found:
-        found += (Found(one, _run_effect(one, facts.run)) for one in facts.stored)
+        found += (WeighedDifference(one, _run_effect(one, facts.run)) for one in facts.stored)
     return effects, found
 
 
-def _now(facts: Facts, effects: set[str]) -> list[Found]:
+def _now(facts: Facts, effects: set[str]) -> list[WeighedDifference]:
     """What changed in the VMI that runs; its effects go to *effects*."""
     outcome = facts.outcome
     if outcome is None:
@@ -153,7 +153,7 @@ def _now(facts: Facts, effects: set[str]) -> list[Found]:
     return found
 
 
-def _at_restart(facts: Facts, effects: set[str]) -> list[Found]:
+def _at_restart(facts: Facts, effects: set[str]) -> list[WeighedDifference]:
     """What the next start changes; that it fails goes to *effects*."""
     outcome = facts.outcome
     if facts.restarted is None:
@@ -164,8 +164,10 @@ def _at_restart(facts: Facts, effects: set[str]) -> list[Found]:
     return _judged(outcome.vmi, facts.restarted, "restart" if outcome.restart else "next")
 
 
-def _judged(before: Tree, after: Tree, effect: str) -> list[Found]:
-    return [Found(one, effect) for one in differences(_shown(before), _shown(after), VMI)]
+def _judged(before: Tree, after: Tree, effect: str) -> list[WeighedDifference]:
+    return [
+        WeighedDifference(one, effect) for one in differences(_shown(before), _shown(after), VMI)
+    ]
 
 
 def _shown(vmi: Tree) -> Tree:

@@ -5,7 +5,8 @@ Upstream: pkg/virt-launcher/virtwrap/converter/vcpu/vcpu.go (GetCPUTopology, Get
 
 from typing import Any, NamedTuple
 
-from render.model import quantity, tree
+from render.model import tree
+from render.model.apimachinery import quantity
 from render.model.tree import Tree
 
 _TOPOLOGY = ("sockets", "cores", "threads")

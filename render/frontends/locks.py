@@ -11,7 +11,7 @@ from render.manifests.discover import repository, tidy
 from render.manifests.sources import LOCK, Documents
 from render.model.resource import OWN, from_body, text_at
 from render.pipeline.stages import pins
-from render.revisions import lock as locks
+from render.revisions import lockfile
 from render.system import files
 from render.yaml.reader import read
 
@@ -34,7 +34,7 @@ def choose(loaded: Documents, asked: Request, *, new: bool = False) -> None:
         and asked.settings.pins != "ignore"
         and not (new and not os.path.exists(asked.lock))
     ):
-        _take(loaded, asked)
+        _read_named(loaded, asked)
     half_merged = {
         file: fault
         for file in dict.fromkeys(d.location.file for d in loaded.diagnostics if d.is_error)
@@ -54,18 +54,18 @@ def _pass_over(loaded: Documents) -> None:
     loaded.diagnostics[:] = [d for d in loaded.diagnostics if not _is_lock(d.location.file)]
 
 
-def _take(loaded: Documents, asked: Request) -> None:
+def _read_named(loaded: Documents, asked: Request) -> None:
     """Read the lock that was named."""
     data = files.read(asked.lock, asked.lock, asked.limits.file_bytes)
     if isinstance(data, Diagnostic):
         loaded.diagnostics.append(data)
         return
-    loaded.data.note(asked.lock, asked.limits.file_bytes)
+    loaded.data.add_file(asked.lock, asked.limits.file_bytes)
     found = read(data, asked.lock, asked.limits)
     loaded.diagnostics.extend(found.diagnostics)
     loaded.documents.extend(document for document in found.documents if _is_own(document.body))
     if not found.diagnostics and not any(_is_own(document.body) for document in found.documents):
-        message = f"{asked.lock} holds no {locks.KIND}"
+        message = f"{asked.lock} holds no {lockfile.KIND}"
         loaded.diagnostics.append(codes.LOCK_INVALID.at(Location(file=asked.lock), message))
 
 
@@ -81,7 +81,7 @@ def _strangers(loaded: Documents) -> list[Diagnostic]:
     return [
         codes.LOCK_INVALID.at(
             Location(file=file),
-            f"{file} is not one {locks.KIND}",
+            f"{file} is not one {lockfile.KIND}",
             help="take the lock from git again, or remove it and pin anew",
         )
         for file in sorted(called - unread)
@@ -136,7 +136,7 @@ def _is_lock(file: str) -> bool:
 
 def _is_own(body: object) -> bool:
     group = text_at(body, "apiVersion").rpartition("/")[0]
-    return group == OWN and text_at(body, "kind") == locks.KIND
+    return group == OWN and text_at(body, "kind") == lockfile.KIND
 
 
 def marked(data: bytes, file: str) -> Diagnostic | None:

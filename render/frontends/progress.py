@@ -27,16 +27,16 @@ _NETWORK = {
 class Work:
     """The parts of a command's work, one after the other, from the start of the process.
 
-    *doing* is what is done now, in words; *inputs* what has been read so far, and *made* what was rendered of it, if
+    *doing* is what is done now, in words; *inputs* what has been read so far, and *rendered* what was made of it, if
     that is counted. Who stops the work inside of ``with`` is told what was being done.
     """
 
-    __slots__ = ("_cpu", "_laps", "_part", "_wall", "doing", "inputs", "made")
+    __slots__ = ("_cpu", "_laps", "_part", "_wall", "doing", "inputs", "rendered")
 
     def __init__(self) -> None:
         self.doing = "reading the settings"
         self.inputs: list[Documents] = []
-        self.made: list[Any] = []
+        self.rendered: list[Any] = []
         self._part = "start"
         self._laps: dict[str, tuple[float, float]] = {}
         self._cpu, self._wall = 0.0, time.perf_counter()
@@ -84,7 +84,9 @@ class Work:
         read = f"{files:,} files, {objects:,} objects read"
         if self._part == "read":
             return read
-        return f"{read}, {len(self.made):,} rendered" if self.made else f"{read}; {self.doing}"
+        return (
+            f"{read}, {len(self.rendered):,} rendered" if self.rendered else f"{read}; {self.doing}"
+        )
 
     @contextlib.contextmanager
     def shown(self) -> Iterator[None]:

@@ -21,13 +21,13 @@ from render.system import signals
 from render.system.files import unwritable, write_atomic
 from render.system.streams import STDERR, STDOUT, emit
 
-__all__ = ("find", "findings_of", "merge", "publish", "refuse", "tell")
+__all__ = ("find", "findings_of", "merge", "print_findings", "publish", "refuse")
 
 
 def findings_of(
     loaded: Documents, diagnostics: Iterable[Diagnostic], asked: Request
 ) -> list[Finding]:
-    """*diagnostics* with their places in *loaded*; without those that `tell` would leave out, if nobody wants them."""
+    """*diagnostics* with their places in *loaded*; without what `print_findings` leaves out, if nobody wants that."""
     if formats.FORMATS[asked.format].for_people and not asked.verbose and not asked.reports:
         diagnostics = worth_saying(diagnostics)
     origins = [document.origin for document in (*loaded.documents, *asked.around)]
@@ -74,7 +74,7 @@ def publish(
     counted = (tally or Tally()).counting(findings)
     if _identifies(asked):
         findings = identified(findings, _in_repository())
-    tell(findings, asked, counted)
+    print_findings(findings, asked, counted)
     faults: list[Diagnostic] = []
     for name, file in asked.reports:
         style = formats.Style(asked.max_findings, grouped=not asked.verbose)
@@ -87,7 +87,7 @@ def publish(
         except OSError as error:
             faults.append(unwritable(error, file))
     if faults:
-        tell(find(faults, Sources()), asked)
+        print_findings(find(faults, Sources()), asked)
     if tally and not asked.quiet and (asked.verbose or os.isatty(STDERR)):
         emit(f"{summary.line(counted)}\n", STDERR)
     return faults
@@ -140,7 +140,7 @@ def _shown(findings: Sequence[Finding], name: str, asked: Request) -> Sequence[F
     return [found for found in findings if found.diagnostic in said]
 
 
-def tell(findings: Sequence[Finding], asked: Request, tally: Tally | None = None) -> None:
+def print_findings(findings: Sequence[Finding], asked: Request, tally: Tally | None = None) -> None:
     """Report *findings* in the format that was asked for; in colours on a terminal that wants them."""
     to = asked.report
     findings = _shown(findings, asked.format, asked)

@@ -19,7 +19,7 @@ from render.manifests.relevance import Scope
 from render.manifests.sources import Documents, Reading
 from render.model import tree
 from render.model.release import NEWEST, release_named
-from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, from_body
+from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import Rendered, run
 from render.yaml.reader import Document
@@ -80,7 +80,7 @@ def include(loaded: Documents, neighbours: Neighbours) -> None:
     loaded.documents.extend(one.document for one in found)
 
 
-def beside(asked: Request, loaded: Documents, neighbours: Neighbours) -> Request:
+def with_neighbours(asked: Request, loaded: Documents, neighbours: Neighbours) -> Request:
     """*asked* with what the VMs of *loaded* find in other folders of the repository."""
     found, unclear = neighbours.of(loaded)
     loaded.diagnostics.extend(unclear)
@@ -102,11 +102,11 @@ def rendering(loaded: Documents) -> str:
 
 
 def render_loaded(
-    loaded: Documents, asked: Request, take: Callable[[Tree, int | None], None] | None = None
+    loaded: Documents, asked: Request, sink: Callable[[Tree, int | None], None] | None = None
 ) -> tuple[Rendered, list[Diagnostic]]:
     """Render the documents of *loaded*; the findings of reading and rendering together.
 
-    *take* gets each resource as soon as it is made; `Rendered.resources` then stays empty.
+    *sink* gets each resource as soon as it is made; `Rendered.resources` then stays empty.
 
     Where part of the input could not be read, that an object was not found says nothing: it may stand there.
     """
@@ -114,11 +114,11 @@ def render_loaded(
     resources = [
         _resource(document, i, loaded.before.get(i)) for i, document in enumerate(loaded.documents)
     ]
-    rendered = run(resources, asked.settings, take=take)
+    rendered = run(resources, asked.settings, sink=sink)
     found: Iterable[Diagnostic] = rendered.diagnostics
     for place, document in enumerate(asked.around, len(loaded.documents)):
         if place not in loaded.borrowed:
-            loaded.data.note(document.origin.file, asked.limits.file_bytes)
+            loaded.data.add_file(document.origin.file, asked.limits.file_bytes)
     if any(diagnostic.is_error for diagnostic in loaded.diagnostics):
         found = (diagnostic for diagnostic in found if not codes.CODES[diagnostic.code].follows)
     of_text = (*_ambiguities(loaded, resources), *_unordered(loaded, resources))
@@ -184,7 +184,7 @@ def _cure(loaded: Documents) -> str:
 def _ambiguities(loaded: Documents, resources: Sequence[Resource]) -> Iterator[Diagnostic]:
     """Unquoted values in KubeVirt's objects that kustomize and kubectl read differently."""
     for document, resource in zip(loaded.documents, resources, strict=True):
-        if not document.ambiguous or resource.group not in (KUBEVIRT, INSTANCETYPE):
+        if not document.ambiguous or resource.group not in (KUBEVIRT, INSTANCETYPE_GROUP):
             continue
         from render.yaml import positions
 

@@ -14,34 +14,34 @@ class Contents(Mapping[str, bytes]):
     *whole*: those of files are kept too, for who writes them anew and must know what they said.
     """
 
-    __slots__ = ("_files", "_kept", "_recent", "_whole")
+    __slots__ = ("_files", "_recent", "_streams", "_whole")
 
     def __init__(self, *, whole: bool = False) -> None:
         self._whole = whole
         self._files: dict[str, int] = {}
-        self._kept: dict[str, bytes] = {}
+        self._streams: dict[str, bytes] = {}
         self._recent: dict[str, bytes] = {}
 
     def parted(self) -> "Contents":
         """Another one, empty, that is kept like this one."""
         return Contents(whole=self._whole)
 
-    def keep(self, name: str, data: bytes) -> None:
+    def add_stream(self, name: str, data: bytes) -> None:
         """Remember the bytes of a stream."""
-        self._kept[name] = data
+        self._streams[name] = data
 
-    def note(self, file: str, limit: int, data: bytes | None = None) -> None:
+    def add_file(self, file: str, limit: int, data: bytes | None = None) -> None:
         """Remember that *file* was read; *data* is what it said, if anybody has it."""
         self._files[file] = limit
         if self._whole and data is not None:
             self._recent[file] = data
 
-    def lend(self, name: str, to: "Contents") -> None:
+    def share(self, name: str, to: "Contents") -> None:
         """Let *to* know of *name* what is known here."""
-        if name in self._kept:
-            to.keep(name, self._kept[name])
+        if name in self._streams:
+            to.add_stream(name, self._streams[name])
         elif name in self._files:
-            to.note(name, self._files[name], self._recent.get(name))
+            to.add_file(name, self._files[name], self._recent.get(name))
 
     def files(self) -> list[str]:
         """The names of all files noted, sorted (streams are none)."""
@@ -49,8 +49,8 @@ class Contents(Mapping[str, bytes]):
 
     def __getitem__(self, name: str) -> bytes:
         """The bytes of *name*; empty for a file that is gone by now."""
-        if name in self._kept:
-            return self._kept[name]
+        if name in self._streams:
+            return self._streams[name]
         found = self._recent.pop(name, None)
         if found is None:
             data = files.read(name, name, self._files[name])
@@ -61,11 +61,11 @@ class Contents(Mapping[str, bytes]):
         return found
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._kept
+        yield from self._streams
         yield from self._files
 
     def __len__(self) -> int:
-        return len(self._kept) + len(self._files)
+        return len(self._streams) + len(self._files)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._kept or name in self._files
+        return name in self._streams or name in self._files

@@ -112,7 +112,7 @@ def walk(
     below a kustomization belong to it and are not listed, unless *plain*. Each file and folder is visited once,
     whatever links lead to it, so loops end. *omitted* says what else is left out.
     """
-    walk = _Walk(allowed, plain, omitted)
+    walk = _FolderWalk(allowed, plain, omitted)
     walk.pending.append(_Folder(top, os.path.realpath(top), owned=False))
     while walk.pending or walk.links:
         if walk.pending:
@@ -143,7 +143,7 @@ class _Folder(NamedTuple):
     owned: bool
 
 
-class _Walk:
+class _FolderWalk:
     """The state of one walk."""
 
     __slots__ = ("allowed", "found", "links", "listed", "omitted", "pending", "plain", "visited")

@@ -10,7 +10,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomize
 from render.manifests.kustomization import Reach
 from render.model.release import NEWEST, Version
-from render.model.resource import CDI, INSTANCETYPE, KUBEVIRT, SNAPSHOT, Origin
+from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, Origin
 from render.yaml.reader import Document, Limits
 
 CHART = "Chart.yaml"
@@ -39,7 +39,7 @@ _SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        f"{INSTANCETYPE}/v1beta1",
+        f"{INSTANCETYPE_GROUP}/v1beta1",
         (
             "VirtualMachineInstancetype",
             "VirtualMachineClusterInstancetype",

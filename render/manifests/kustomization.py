@@ -203,10 +203,10 @@ def reach(folder: str, limits: Limits, *, allow_remote: bool, bounds: str = "") 
     unless *allow_remote*; so does what leads out of the resolved folder *bounds*, and a kustomization that we cannot
     read, since nobody can say what it names.
     """
-    return _Walk(limits, bounds, allow_remote=allow_remote).follow(folder)
+    return _KustomizationWalk(limits, bounds, allow_remote=allow_remote).follow(folder)
 
 
-class _Walk:
+class _KustomizationWalk:
     """One way through kustomizations: what was seen, and what is still to be read."""
 
     __slots__ = ("allow_remote", "bounds", "found", "limits", "pending")
@@ -232,7 +232,7 @@ class _Walk:
             found.kustomizations.append(file)
             documents, data = self._load(folder, file)
             for document in documents:
-                _note_affixes(found, document.body)
+                _add_affixes(found, document.body)
                 here = _Here(file, folder, real, data, document)
                 for reference in references(document.body):
                     self._refer(here, reference)
@@ -374,7 +374,7 @@ def outside(shown: str) -> Diagnostic:
     )
 
 
-def _note_affixes(found: Reach, body: Tree) -> None:
+def _add_affixes(found: Reach, body: Tree) -> None:
     for key, known in (("namePrefix", found.prefixes), ("nameSuffix", found.suffixes)):
         for _, text in _texts(body, key):
             known.append(text)

@@ -11,8 +11,8 @@ from render.manifests.roots import distance
 from render.manifests.sources import Documents
 from render.model.resource import (
     CDI,
-    FLAVOR,
-    INSTANCETYPE,
+    FLAVOR_GROUP,
+    INSTANCETYPE_GROUP,
     KUBEVIRT,
     SETTINGS_HOLDERS,
     SNAPSHOT,
@@ -24,7 +24,7 @@ from render.model.tree import Tree
 from render.yaml.reader import Document
 
 _CLAIMS = frozenset({("", "PersistentVolumeClaim"), (SNAPSHOT, "VolumeSnapshot")})
-_GROUPS = frozenset({INSTANCETYPE, FLAVOR, CDI})
+_GROUPS = frozenset({INSTANCETYPE_GROUP, FLAVOR_GROUP, CDI})
 _NAMING = frozenset({"name", "claimName", "flavor"})
 _Identity = tuple[str, ResourceRef]
 
@@ -83,7 +83,7 @@ class Neighbours:
             same.sort(key=lambda shared: distance(loaded.folder, shared.loaded.folder))
             first = same[0]
             found.append(first)
-            first.loaded.data.lend(first.document.origin.file, loaded.data)
+            first.loaded.data.share(first.document.origin.file, loaded.data)
             diagnostics += _ambiguous(first, same[1:], loaded)
         return found, diagnostics
 

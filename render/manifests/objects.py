@@ -81,26 +81,26 @@ def _is_object(body: Tree) -> bool:
     return named and bool(text_at(body, "kind") or text_at(body, "apiVersion"))
 
 
-class _Fault(NamedTuple):
+class _Defect(NamedTuple):
     """What keeps a mapping from being an object, and where."""
 
     path: FieldPath
     message: str
 
 
-def _lacking(body: Tree) -> _Fault | None:
+def _lacking(body: Tree) -> _Defect | None:
     """What keeps *body* from being an object, None where nothing does."""
     for key in ("apiVersion", "kind"):
         if not text_at(body, key):
-            return _Fault((key,), f"{key} is {_wrong(body.get(key))}")
+            return _Defect((key,), f"{key} is {_wrong(body.get(key))}")
     if _group(body) in _NAMELESS_GROUPS:
         return None
     metadata, kind = body.get("metadata"), body["kind"]
     if metadata is not None and not isinstance(metadata, dict):
-        return _Fault(("metadata",), f"metadata of {kind} is not a mapping")
+        return _Defect(("metadata",), f"metadata of {kind} is not a mapping")
     if not (text_at(metadata, "name") or text_at(metadata, "generateName")):
         wrong = _wrong(get(metadata, "name"))
-        return _Fault(("metadata", "name"), f"metadata.name of {kind} is {wrong}")
+        return _Defect(("metadata", "name"), f"metadata.name of {kind} is {wrong}")
     return None
 
 

@@ -9,7 +9,7 @@ from render.diagnostics.diagnostic import Diagnostic
 from render.model import resource
 from render.model.tree import Tree
 from render.system import files
-from render.system.signals import held
+from render.system.signals import deferred
 from render.yaml import writer
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
@@ -57,7 +57,7 @@ def _make(folder: str, made: list[str]) -> None:
     """Create *folder* and its parents, noting in *made* what did not exist."""
     if folder and not os.path.isdir(folder):
         _make(os.path.dirname(folder), made)
-        with held():
+        with deferred():
             os.mkdir(folder)
             made.append(folder)
 

@@ -60,7 +60,7 @@ def parted(loose: Documents, folders: Mapping[str, str]) -> list[Documents]:
         around = _around(one.location.file, parts)
         _part(parts, around, loose).diagnostics.append(one)
     for file in loose.data:
-        loose.data.lend(file, _part(parts, folders.get(file) or _around(file, parts), loose).data)
+        loose.data.share(file, _part(parts, folders.get(file) or _around(file, parts), loose).data)
     first, *others = (parts[folder] for folder in sorted(parts))
     first.passed, first.unseen = loose.passed, loose.unseen
     return [first, *others]

@@ -73,7 +73,7 @@ class Documents:
             other, there = self.borrowed[index]
             found = other.blame(there, path)
             if found is not None:
-                other.data.lend(found[0], self.data)
+                other.data.share(found[0], self.data)
             return found
         return next((found for one in self.blamed if (found := one(index, path))), None)
 
@@ -353,7 +353,7 @@ class _Loader:
         )
         into.bases = frozenset(reach.folders)
         for file in (*reach.kustomizations, *reach.resources, *reach.others):
-            into.data.note(file, self.limits.file_bytes)
+            into.data.add_file(file, self.limits.file_bytes)
         output = reach.diagnostics or self._built(top, reach)
         if isinstance(output, list):
             into.diagnostics.extend(output)
@@ -376,7 +376,7 @@ class _Loader:
 
     def _printed(self, shown: str, output: bytes, into: Documents) -> list[Document]:
         """Those documents of a program's *output* that count; *into* keeps it, and what is wrong with it."""
-        into.data.keep(shown, output)
+        into.data.add_stream(shown, output)
         found = read(output, shown, self.limits, self.budget)
         documents, diagnostics = objects.sift(found, output, shown, named=True)
         into.diagnostics.extend(diagnostics)
@@ -412,7 +412,7 @@ class _Loader:
             into.documents.extend(traced)
             for file in (discover.join(folder, helm.CHART), *values):
                 if os.path.isfile(file):
-                    into.data.note(file, self.limits.file_bytes)
+                    into.data.add_file(file, self.limits.file_bytes)
 
     def fill_only(self, path: str, into: Documents, roots: Literal["one", "all"]) -> None:
         """Run helm on the charts below *path*, where nothing else is: one, unless *roots* is ``all``."""
@@ -510,7 +510,7 @@ class _Loader:
                 if relevance.may_be_claim(data):
                     claims.append((file, data))
         for file, data in claims if infers else ():
-            into.data.note(file, self.limits.file_bytes, data)
+            into.data.add_file(file, self.limits.file_bytes, data)
             into.documents.extend(
                 one
                 for one in read(data, file, self.limits).documents
@@ -548,8 +548,8 @@ class _Loader:
     def _add(self, file: str, data: bytes, into: Documents, *, named: bool) -> None:
         """Take the documents of *file*, which says *data*."""
         if self._fits(file, data, into):
-            into.data.note(file, self.limits.file_bytes, data)
-            self._take(data, file, into, named=named)
+            into.data.add_file(file, self.limits.file_bytes, data)
+            self._parse(data, file, into, named=named)
 
     def _stream(self, into: Documents) -> None:
         if self._is_repeated("-"):
@@ -558,10 +558,10 @@ class _Loader:
         if isinstance(data, Diagnostic):
             into.diagnostics.append(data)
         elif self._fits(STDIN, data, into):
-            into.data.keep(STDIN, data)
-            self._take(data, STDIN, into, named=True)
+            into.data.add_stream(STDIN, data)
+            self._parse(data, STDIN, into, named=True)
 
-    def _take(self, data: bytes, shown: str, into: Documents, *, named: bool) -> None:
+    def _parse(self, data: bytes, shown: str, into: Documents, *, named: bool) -> None:
         found = read(data, shown, self.limits, self.budget)
         documents, diagnostics = objects.sift(found, data, shown, named=named)
         into.documents.extend(self._counting(documents))

@@ -31,7 +31,7 @@ class Remove(NamedTuple):
 Operation = Put | Move | Remove
 
 
-def apply(body: Tree, edits: Iterable[Operation]) -> Tree:
+def edited(body: Tree, edits: Iterable[Operation]) -> Tree:
     """A copy of *body* with *edits*, in their order."""
     made: Tree = tree.copy(body)
     for edit in edits:

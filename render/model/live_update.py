@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from render.model import quantity, tree
+from render.model import tree
+from render.model.apimachinery import quantity
 from render.model.release import Version, Windowed, in_force, since, until
 from render.model.tree import Tree
 
@@ -13,7 +14,7 @@ _GIB = 1 << 30
 _HUGE, _SMALL = (_GIB, "1Gi"), (2 * _MIB, "2Mi")
 
 
-class _Rule(NamedTuple):
+class _Restriction(NamedTuple):
     """Memory cannot be changed where *fails* says so of the domain, the maximum and the architecture.
 
     *text* is what KubeVirt says then; ``{}`` in it stands for the alignment.
@@ -47,35 +48,37 @@ def _is_small(domain: Tree, *_: str) -> bool:
     return quantity.value(domain["memory"]["guest"]) < _GIB
 
 
-_RULES: tuple[_Rule | Windowed[_Rule], ...] = (
-    _Rule(_has("cpu", "realtime"), "Memory hotplug is not compatible with realtime VMs"),
-    _Rule(
+_RULES: tuple[_Restriction | Windowed[_Restriction], ...] = (
+    _Restriction(_has("cpu", "realtime"), "Memory hotplug is not compatible with realtime VMs"),
+    _Restriction(
         _has("cpu", "numa", "guestMappingPassthrough"),
         "Memory hotplug is not compatible with guest mapping passthrough",
     ),
-    _Rule(_has("launchSecurity"), "Memory hotplug is not compatible with encrypted VMs"),
-    _Rule(
+    _Restriction(_has("launchSecurity"), "Memory hotplug is not compatible with encrypted VMs"),
+    _Restriction(
         lambda domain, *_: tree.get(domain, "memory", "guest") is None,
         "Guest memory must be configured when memory hotplug is enabled",
     ),
-    _Rule(_is_too_much, "Guest memory is greater than the configured maxGuest memory"),
-    _Rule(_is_unaligned, "Guest memory must be {} aligned"),
-    _Rule(_is_maximum_unaligned, "MaxGuest must be {} aligned"),
+    _Restriction(_is_too_much, "Guest memory is greater than the configured maxGuest memory"),
+    _Restriction(_is_unaligned, "Guest memory must be {} aligned"),
+    _Restriction(_is_maximum_unaligned, "MaxGuest must be {} aligned"),
     since(
         "1.5.2",
-        _Rule(
+        _Restriction(
             lambda _, __, architecture: architecture != "amd64",
             "Memory hotplug is only available for x86_64 VMs",
         ),
     ),
     until(
         "1.5.2",
-        _Rule(
+        _Restriction(
             lambda _, __, architecture: architecture not in ("amd64", "arm64"),
             "Memory hotplug is only available for x86_64 and arm64 VMs",
         ),
     ),
-    _Rule(_is_small, "Memory hotplug is only available for VMs with at least 1Gi of guest memory"),
+    _Restriction(
+        _is_small, "Memory hotplug is only available for VMs with at least 1Gi of guest memory"
+    ),
 )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Generic, NamedTuple, TypeVar, overload
 
-from render.model.resource import INSTANCETYPE, KUBEVIRT
+from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT
 
 T = TypeVar("T")
 
@@ -102,7 +102,7 @@ _DIGITS = 3
 #: API group -> its versions, the current one first; all others are converted to that of the newest release.
 _SERVED: dict[str, tuple[str | Windowed[str], ...]] = {
     KUBEVIRT: ("v1", "v1alpha3"),
-    INSTANCETYPE: (
+    INSTANCETYPE_GROUP: (
         since("1.10", "v1"),
         "v1beta1",
         until("1.6", "v1alpha2"),

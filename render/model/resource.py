@@ -12,8 +12,8 @@ CLUSTER_SCOPED = frozenset(
     }
 )
 KUBEVIRT = "kubevirt.io"
-INSTANCETYPE = "instancetype.kubevirt.io"
-FLAVOR = "flavor.kubevirt.io"
+INSTANCETYPE_GROUP = "instancetype.kubevirt.io"
+FLAVOR_GROUP = "flavor.kubevirt.io"
 CDI = "cdi.kubevirt.io"
 HYPERCONVERGED = "hco.kubevirt.io"
 SNAPSHOT = "snapshot.storage.k8s.io"

@@ -32,7 +32,7 @@ class Spread(NamedTuple):
     ratio: int
 
 
-class Layout(NamedTuple):
+class CPUTopology(NamedTuple):
     """A guest CPU topology."""
 
     sockets: int
@@ -53,34 +53,34 @@ def spread(preference: Tree | None) -> Spread:
     return Spread(options.get("across", "SocketsCores"), options.get("ratio", older))
 
 
-def layout(vcpus: int, preference: Tree | None) -> Layout:
+def layout(vcpus: int, preference: Tree | None) -> CPUTopology:
     """Lay *vcpus* out as *preference* asks; spreading truncates.
 
     Raises ZeroDivisionError for a spread ratio of 0, where KubeVirt itself crashes.
     """
     if vcpus == 1:
-        return Layout(1, 1, 1)
+        return CPUTopology(1, 1, 1)
     match preferred(preference):
         case "sockets" | "any":
-            return Layout(vcpus, 1, 1)
+            return CPUTopology(vcpus, 1, 1)
         case "cores":
-            return Layout(1, vcpus, 1)
+            return CPUTopology(1, vcpus, 1)
         case "threads":
-            return Layout(1, 1, vcpus)
+            return CPUTopology(1, 1, vcpus)
         case "spread":
             return _spread(vcpus, spread(preference))
         case _:
             # QUIRK(pkg/instancetype/apply/cpu.go): an unknown topology loses the vCPUs.
-            return Layout(1, 1, 1)
+            return CPUTopology(1, 1, 1)
 
 
-def _spread(vcpus: int, options: Spread) -> Layout:
+def _spread(vcpus: int, options: Spread) -> CPUTopology:
     match options.across:
         case "SocketsCores":
-            return Layout(vcpus // options.ratio, options.ratio, 1)
+            return CPUTopology(vcpus // options.ratio, options.ratio, 1)
         case "CoresThreads":
-            return Layout(1, vcpus // options.ratio, options.ratio)
+            return CPUTopology(1, vcpus // options.ratio, options.ratio)
         case "SocketsCoresThreads":
-            return Layout(vcpus // 2 // options.ratio, options.ratio, 2)
+            return CPUTopology(vcpus // 2 // options.ratio, options.ratio, 2)
         case _:
-            return Layout(1, 1, 1)
+            return CPUTopology(1, 1, 1)

@@ -141,7 +141,7 @@ def _around(route: Route, change: Transition) -> ChangeSource | None:
     )
     while found is None and route and route not in _BROAD:
         old, new = (
-            tree.get(machine.given, *_path((*_TEMPLATE, *route), machine.given))
+            tree.get(machine.decoded, *_path((*_TEMPLATE, *route), machine.decoded))
             for machine in (change.before, change.after)
         )
         found = _written((*_TEMPLATE, *route), change) if old != new else None
@@ -174,7 +174,7 @@ def _setting(route: Route, sides: tuple[SideIndex, SideIndex]) -> ChangeSource |
 
 def _traced(machine: Machine) -> list[Provenance]:
     """What instancetype, preference and presets decide in the VMI of *machine*."""
-    if machine.context.traced and machine.template:
+    if machine.context.traced and machine.vmi:
         return machine.provenance
     made = machine.under(machine.context.settings)
     made.context = made.context._replace(traced=True)
@@ -188,7 +188,7 @@ def _traced(machine: Machine) -> list[Provenance]:
 def _decided(
     route: Route, change: Transition, machine: Machine, side: SideIndex
 ) -> ChangeSource | None:
-    path = _path(route, machine.template)
+    path = _path(route, machine.vmi)
     for one in change.provenance(machine, side):
         field = one.field[len(TEMPLATE) :]
         short = min(len(field), len(path))
@@ -228,8 +228,8 @@ def _named(route: Route, machine: Machine, side: SideIndex) -> ChangeSource | No
 def _written(route: Route, change: Transition) -> ChangeSource | None:
     """The field of the manifest: of the one after the change, or of the one before if it is gone from there."""
     for machine, side in ((change.after, change.sides[1]), (change.before, change.sides[0])):
-        path = _path(route, machine.given)
-        if len(path) == len(route) and tree.get(machine.given, *path) is not None:
+        path = _path(route, machine.decoded)
+        if len(path) == len(route) and tree.get(machine.decoded, *path) is not None:
             place = _place(machine.resource.ref, side)
             return ChangeSource(machine.resource.ref, path, place, side.side)
     return None

@@ -25,7 +25,7 @@ _CURES = {
 }
 
 
-class _Use(NamedTuple):
+class _ResourceUse(NamedTuple):
     resource: Resource
     path: FieldPath
     value: str
@@ -35,12 +35,12 @@ class Clashes:
     """Collects what VMs use that no two of them may."""
 
     def __init__(self) -> None:
-        self._uses: dict[tuple[str, str, str], list[_Use]] = {}
+        self._uses: dict[tuple[str, str, str], list[_ResourceUse]] = {}
         self._pinned_down: list[tuple[Machine, Tree]] = []
 
-    def note(self, machine: Machine) -> None:
+    def observe(self, machine: Machine) -> None:
         """Remember what *machine* uses."""
-        spec = tree.get(machine.given, *machine.vmi_path)
+        spec = tree.get(machine.decoded, *machine.vmi_path)
         if not isinstance(spec, dict):
             return
         domain = spec.get("domain") or {}
@@ -58,7 +58,7 @@ class Clashes:
             self._claims(machine, volumes, devices.get("disks") or ())
 
     def _use(self, machine: Machine, what: str, scope: str, path: FieldPath, value: str) -> None:
-        one = _Use(machine.resource, (*machine.vmi_path, *path), value)
+        one = _ResourceUse(machine.resource, (*machine.vmi_path, *path), value)
         self._uses.setdefault((what, scope, value), []).append(one)
 
     def _address(self, machine: Machine, spec: Tree, index: int, interface: Tree) -> None:
@@ -95,7 +95,7 @@ class Clashes:
         return found
 
 
-def _used_twice(what: str, uses: Sequence[_Use]) -> Iterator[Diagnostic]:
+def _used_twice(what: str, uses: Sequence[_ResourceUse]) -> Iterator[Diagnostic]:
     """VMs of one name are one VM, in several environments."""
     first = uses[0]
     for use in uses[1:]:
@@ -129,7 +129,7 @@ def _unable(
             }
         )
         vmi = {
-            "metadata": tree.get(machine.given, *machine.vmi_path[:-1], "metadata"),
+            "metadata": tree.get(machine.decoded, *machine.vmi_path[:-1], "metadata"),
             "spec": spec,
         }
         if not (config.is_assumed and _depends_on_settings(spec)):

@@ -9,21 +9,28 @@ from typing import NamedTuple
 
 from render import schemas
 from render.admission import update
-from render.apply import order as application
+from render.apply import application
 from render.defaults.vm import FIRMWARE, RANDOM
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, ordered
 from render.diff import impact, networks, stored
 from render.diff.compare import VMI, written_differences
-from render.diff.effects import Ability, Outcome, Update, abilities, reconcile
-from render.diff.impact import Facts, FieldChange, Found, Impact, MachineImpact
+from render.diff.effects import Ability, Reconciliation, Update, abilities, reconcile
+from render.diff.impact import Facts, FieldChange, Impact, MachineImpact, WeighedDifference
 from render.diff.migratability import Claims
 from render.diff.sizes import Size, size_of
 from render.model import tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
 from render.model.kinds import KIND_CLASSES, KindClass
-from render.model.resource import CDI, INSTANCETYPE, KUBEVIRT, Resource, ResourceRef, from_body
+from render.model.resource import (
+    CDI,
+    INSTANCETYPE_GROUP,
+    KUBEVIRT,
+    Resource,
+    ResourceRef,
+    from_body,
+)
 from render.model.tree import Tree
 from render.pipeline import attribution, order
 from render.pipeline.attribution import SideIndex, Transition
@@ -121,7 +128,7 @@ def _size(machine: Machine | None) -> Size | None:
     if machine is None:
         return None
     instancetype = machine.instancetype.name if machine.instancetype else ""
-    return size_of(machine.template or tree.get(machine.vm, *TEMPLATE) or {}, instancetype)
+    return size_of(machine.vmi or tree.get(machine.vm, *TEMPLATE) or {}, instancetype)
 
 
 class State(NamedTuple):
@@ -139,13 +146,13 @@ class State(NamedTuple):
 
 
 def _state(objects: Iterable[Tree], settings: Settings, side: attribution.SideName) -> State:
-    given = library.take(objects)
+    given = library.parse(objects)
     machines: dict[Key, Machine] = {}
 
-    def note(machine: Machine, _: Tree) -> None:
+    def observe(machine: Machine, _: Tree) -> None:
         machines.setdefault(_key(machine.resource, settings), machine)
 
-    synced = order.run(given.resources, settings, note) if settings.emit != "source" else None
+    synced = order.run(given.resources, settings, observe) if settings.emit != "source" else None
     return State(side, settings, given, synced, machines)
 
 
@@ -183,7 +190,7 @@ def _split(
         one = from_body(body, 0)
         if definitions.is_machine(one):
             machines[_key(one, settings)] = one.ref, body
-        elif one.group != INSTANCETYPE:
+        elif one.group != INSTANCETYPE_GROUP:
             others.append(body)
     return machines, others
 
@@ -202,7 +209,7 @@ def _side(state: State, unchanged: Container[Key]) -> Side:
     left = [
         body for body in synced.resources if _key(from_body(body, 0), settings) not in unchanged
     ]
-    made = _started_side(state, library.take(left), plain)
+    made = _started_side(state, library.parse(left), plain)
     return made._replace(
         resources={**_withheld(rest, made), **made.resources},
         diagnostics=library.answered(synced, given).diagnostics,
@@ -218,10 +225,10 @@ def _started_side(state: State, taken: library.Intake, settings: Settings) -> Si
     """What a cluster makes of the objects *taken*, under *settings* that leave them as they are."""
     machines: dict[Key, Machine] = {}
 
-    def note(machine: Machine, _: Tree) -> None:
+    def observe(machine: Machine, _: Tree) -> None:
         machines.setdefault(_key(machine.resource, settings), machine)
 
-    rendered = library.answered(order.run(taken.resources, settings, note), taken)
+    rendered = library.answered(order.run(taken.resources, settings, observe), taken)
     keys = {_key(one, settings): one for one in taken.resources}
     clusters = [one for key, one in keys.items() if key[0] in _CLUSTERS]
     if settings.cluster_config is not None and not clusters:
@@ -299,7 +306,7 @@ def _machine_impact(key: Key, old: Side, new: Side) -> MachineImpact:
     if before is None or after is None or before.failed:
         return MachineImpact(resource.ref, _LOST, _errors(key, old) or _errors(key, new))
     # What is refused or does not start as it was written before is no matter of this change.
-    is_rewritten = before.resource.body != after.resource.body
+    is_rewritten = before.raw != after.raw
     is_suspect = is_rewritten and _has_errors(after)
     if not is_suspect and not _reads_something_else(before, after, old, new):
         return MachineImpact(resource.ref, ("same",))
@@ -310,10 +317,12 @@ def _machine_impact(key: Key, old: Side, new: Side) -> MachineImpact:
 
 def _bare_impact(before: Machine, after: Machine, change: Transition) -> MachineImpact:
     """What becomes of a VMI without a VM: its spec cannot be updated (upstream: vmi-update-admitter.go)."""
-    found = written_differences(_without_status(before.given), _without_status(after.given), VMI)
+    found = written_differences(
+        _without_status(before.decoded), _without_status(after.decoded), VMI
+    )
     refused = any(one.route[0] == "spec" for one in found)
     effect = "refused" if refused else "none"
-    other = before.template != after.template or before.context.config != after.context.config
+    other = before.vmi != after.vmi or before.context.config != after.context.config
     effects = (effect,) if found else ("recreate",) if other else ("same",)
     return MachineImpact(
         after.resource.ref,
@@ -346,10 +355,10 @@ def _errors(key: Key, side: Side) -> tuple[str, ...]:
 def _reads_something_else(before: Machine, after: Machine, old: Side, new: Side) -> bool:
     """Whether anything differs of which a VM is made, or what becomes of it."""
     return (
-        before.given != after.given
+        before.decoded != after.decoded
         or before.vm != after.vm
-        or before.template != after.template
-        or _read_beside(before) != _read_beside(after)
+        or before.vmi != after.vmi
+        or _definition_specs(before) != _definition_specs(after)
         or old.clusters != new.clusters
         or _is_rewritten(before)
         or before.context.release != after.context.release
@@ -362,8 +371,8 @@ def _is_rewritten(machine: Machine) -> bool:
     return _policy(machine) != _REFERENCE and _has_revision(machine)
 
 
-def _read_beside(machine: Machine) -> list[Tree]:
-    """The definitions of a VM, as they are written."""
+def _definition_specs(machine: Machine) -> list[Tree]:
+    """The specs of the definitions of a VM, as they are written."""
     found = (one for one in (machine.instancetype, machine.preference) if one is not None)
     return [one.resource.spec if one.resource and one.resource.spec else one.spec for one in found]
 
@@ -389,8 +398,8 @@ class _Comparison:
         changes = impact.stored_changes(_without_status(created.vm), _without_status(updated.vm))
         verdict = _admit(created.vm, updated)
         if verdict.refused:
-            found = [Found(one, "refused") for one in changes]
-            return self._told(("refused",), verdict.refused, found, (created, updated))
+            found = [WeighedDifference(one, "refused") for one in changes]
+            return self._machine_impact(("refused",), verdict.refused, found, (created, updated))
         is_upgrade = self._is_upgrade and not changes
         faults = verdict.faults
         if is_upgrade and verdict.is_unstartable:
@@ -413,8 +422,8 @@ class _Comparison:
             impact.run_change(self._was, impact.strategy_of(updated.vm)),
             stale=stale,
         )
-        told = self._weighed(facts, (created, expanded))
-        return told._replace(messages=(*told.messages, *verdict.at_start))
+        judged = self._weighed(facts, (created, expanded))
+        return judged._replace(messages=(*judged.messages, *verdict.at_start))
 
     @property
     def _was(self) -> str:
@@ -428,14 +437,14 @@ class _Comparison:
     @property
     def _is_touched(self) -> bool:
         """Whether something changed that the VM reads."""
-        beside = _read_beside(self._before) != _read_beside(self._after)
-        return beside or self._old.clusters != self._new.clusters
+        redefined = _definition_specs(self._before) != _definition_specs(self._after)
+        return redefined or self._old.clusters != self._new.clusters
 
     def _is_only_redefined(self) -> bool:
         """Whether nothing changed but definitions to whose revisions the VM is pinned."""
         before, after = self._before, self._after
         return (
-            before.given == after.given
+            before.decoded == after.decoded
             and before.context.config == after.context.config
             and _policy(before) == _REFERENCE
             and self._old.claims == self._new.claims
@@ -446,9 +455,9 @@ class _Comparison:
             and all(_is_pinned(one, before.vm, before.vm) for one in KIND_CLASSES)
         )
 
-    def _outcome(self, running: Tree) -> Outcome | None:
+    def _outcome(self, running: Tree) -> Reconciliation | None:
         """That nothing happens to the VMI *running*, if it runs."""
-        return Outcome(running, "", "", "") if self._was != "Halted" else None
+        return Reconciliation(running, "", "", "") if self._was != "Halted" else None
 
     def _recreated(self) -> Tree | None:
         """The VMI of the VM made anew, None where none can be."""
@@ -456,7 +465,7 @@ class _Comparison:
 
     def _updated(self, created: Machine) -> Machine:
         """The VM as the update sends it on its way through the webhooks."""
-        before, after = self._before.given, self._after.given
+        before, after = self._before.decoded, self._after.decoded
         vm = stored.apply(before, after, created.vm)
         context = self._after.context._replace(traced=True)
         updated = Machine(context, self._after.resource, _without_status(vm))
@@ -494,15 +503,15 @@ class _Comparison:
         messages = facts.faults
         if facts.outcome is not None:
             messages = tuple(filter(None, (facts.outcome.restart, facts.outcome.error)))
-        told = self._told(impact.ordered(effects), messages, found, machines)
+        judged = self._machine_impact(impact.ordered(effects), messages, found, machines)
         workload = facts.outcome.action if facts.outcome and not facts.run else ""
-        return told._replace(workload=workload, stale=facts.stale)
+        return judged._replace(workload=workload, stale=facts.stale)
 
-    def _told(
+    def _machine_impact(
         self,
         effects: tuple[str, ...],
         messages: tuple[str, ...],
-        found: Sequence[Found],
+        found: Sequence[WeighedDifference],
         machines: tuple[Machine, Machine],
     ) -> MachineImpact:
         created, updated = machines
@@ -526,7 +535,7 @@ class _Comparison:
         return MachineImpact(self._after.resource.ref, effects, messages, tuple(changes))
 
 
-class _Verdict(NamedTuple):
+class _UpdateVerdict(NamedTuple):
     """What KubeVirt says of an update: why it is refused, why the controller fails, and why no VMI starts any more."""
 
     refused: tuple[str, ...]
@@ -539,7 +548,7 @@ class _Verdict(NamedTuple):
         return bool(self.at_start)
 
 
-def _admit(before: Tree, updated: Machine) -> _Verdict:
+def _admit(before: Tree, updated: Machine) -> _UpdateVerdict:
     """Send *updated* through all stages; *before* is what was stored."""
     causes = [cause.message for cause in update.refused(before, updated.vm)]
     admitted = None
@@ -557,7 +566,7 @@ def _admit(before: Tree, updated: Machine) -> _Verdict:
     at_start += (one for one in later if one.is_error and one.code not in _OURS)
     causes += (_message(one, updated) for one in at_once if one.code not in _FAILS_LATER)
     faults = (one.message for one in at_once if one.code in _FAILS_LATER)
-    return _Verdict(
+    return _UpdateVerdict(
         tuple(dict.fromkeys(causes)),
         tuple(dict.fromkeys(faults)) or _outdated(updated),
         tuple(dict.fromkeys(one.message for one in at_start)),
@@ -654,7 +663,7 @@ def _has_revision(machine: Machine) -> bool:
 
 def _copied(machine: Machine) -> Machine:
     made = machine.under(machine.context.settings)
-    made.diagnostics, made.provenance, made.beside = [], [], []
+    made.diagnostics, made.provenance, made.companions = [], [], []
     return made
 
 

@@ -115,7 +115,7 @@ def _definition(path: FieldPath, machine: Machine) -> Provenance | None:
 def _written(path: FieldPath, machine: Machine) -> FieldPath | None:
     """Where the VM itself says *path*."""
     prefix = () if machine.is_bare else TEMPLATE
-    if tree.get(machine.given, *prefix, *path) is not None:
+    if tree.get(machine.decoded, *prefix, *path) is not None:
         return (*prefix, *path)
     for kind_class in KIND_CLASSES:
         given: Tree | None = machine.spec.get(kind_class.word)

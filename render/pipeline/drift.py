@@ -20,7 +20,7 @@ class PinDrift:
         self._hashes: dict[Key, str] = {}
         self._vms: dict[tuple[Key, str], list[str]] = {}
 
-    def note(self, machine: Machine) -> None:
+    def observe(self, machine: Machine) -> None:
         """Remember what the pins of *machine* hold."""
         for word, definition in machine.pinned.items():
             pin = pins.pin_of(machine)

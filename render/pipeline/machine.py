@@ -16,7 +16,7 @@ from render.model.provenance import Provenance
 from render.model.release import Version
 from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
-from render.revisions.lock import Lock
+from render.revisions.lockfile import Lock
 from render.rules import Edit
 from render.settings import Settings
 
@@ -119,40 +119,48 @@ class Decided(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """The *template* of a VM as its webhook checks it, and what its definitions *decided*."""
+    """The *vmi* of a VM as its webhook checks it, and what its definitions *decided*."""
 
-    template: Tree
+    vmi: Tree
     decided: tuple[Decided, ...]
 
 
 class Machine:
     """One VM (or bare VMI) between its manifest and what becomes of it.
 
-    *vm* is the decoded object, as the stages change it; *template* the VMI that comes out of it,
-    ``metadata`` and ``spec``. A stage that fails adds a diagnostic and sets *failed*: no later
-    stage runs. *flavor*: what ``spec.flavor`` or the annotation for a flavour means, whole; *pinned*: the definitions
-    that the lock decides, by kind class; *merged*: the presets; *beside*: what is emitted beside it; *given*: the
-    decoded object as it came; *decided*: what its definitions wrote; *checked*: once it is known, the template as its
-    webhook checks it, empty if it gets no further; *missing*: the fields that the schema requires and that are not
-    there.
+    Its five states, each made of the one before:
+
+    =============  ====================================================================================
+    ``raw``        the object as its author wrote it, in whatever version
+    ``raw_today``  the same in the shape of today's API: another tree only for a VM of the first store
+    ``decoded``    the object through the Go types of its release, canonical, before any stage
+    ``vm``         the VM as the stages change it: what the mutating webhook and the lock make of it
+    ``vmi``        metadata and spec of the VMI that it starts; empty until a stage creates that
+    =============  ====================================================================================
+
+    A stage that fails adds a diagnostic and sets *failed*: no later stage runs. *flavor*: what ``spec.flavor`` or the
+    annotation for a flavour means, whole; *pinned*: the definitions that the lock decides, by kind class; *merged*: the
+    presets; *companions*: what is emitted beside it; *decided*: what its definitions wrote; *checked*: once known, the
+    VMI as the VM's webhook checks it, empty if it gets no further; *missing*: the fields that the schema requires
+    and that are not there.
     """
 
     __slots__ = (
-        "additions", "beside", "checked", "context", "decided", "diagnostics", "failed", "flavor", "given",
-        "instancetype", "merged", "missing", "pinned", "preference", "provenance", "resource", "template", "vm",
+        "additions", "checked", "companions", "context", "decided", "decoded", "diagnostics", "failed", "flavor",
+        "instancetype", "merged", "missing", "pinned", "preference", "provenance", "resource", "vm", "vmi",
     )  # fmt: skip
 
-    def __init__(self, context: Context, resource: Resource, vm: Tree) -> None:
+    def __init__(self, context: Context, resource: Resource, decoded: Tree) -> None:
         self.context = context
         self.resource = resource
-        self.vm = self.given = vm
-        self.template: Tree = {}
+        self.vm = self.decoded = decoded
+        self.vmi: Tree = {}
         self.instancetype: Definition | None = None
         self.preference: Definition | None = None
         self.flavor: Definition | None = None
         self.pinned: dict[str, Definition] = {}
         self.merged: tuple[Preset, ...] = ()
-        self.beside: list[Companion] = []
+        self.companions: list[Companion] = []
         self.additions = Additions()
         self.checked: Checked | tuple[()] | None = None
         self.decided: tuple[Decided, ...] = ()
@@ -191,12 +199,16 @@ class Machine:
         return self.is_bare and v1alpha1.era(self.resource) != "store"
 
     @property
-    def written(self) -> Tree:
+    def raw(self) -> Tree:
+        """The object as its author wrote it."""
+        return self.resource.body
+
+    @property
+    def raw_today(self) -> Tree:
         """The object as its author wrote it, in today's shape."""
-        body = self.resource.body
         if v1alpha1.era(self.resource) != "store":
-            return body
-        return v1alpha1.from_store(body, v1alpha1.as_instance(body))
+            return self.raw
+        return v1alpha1.from_store(self.raw, v1alpha1.as_instance(self.raw))
 
     @property
     def vmi_path(self) -> FieldPath:

@@ -5,9 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.model import edits as edited
 from render.model import tree
-from render.model.edits import Operation
+from render.model.edits import Operation, edited
 from render.model.kinds import KIND_CLASSES
 from render.model.resource import Resource, from_body
 from render.model.tree import Tree
@@ -60,7 +59,7 @@ def migrate(
         return objection(chosen)
 
     accepted: list[Unit] = []
-    pending = list(_told(units, resources, want.vmis, diagnostics))
+    pending = list(_verifiable(units, resources, want.vmis, diagnostics))
     while pending:
         refused = list(_add(accepted, pending, why_not))
         if len(refused) in (0, len(pending)):
@@ -96,7 +95,7 @@ def _comparable(settings: Settings) -> Settings:
     )
 
 
-def _told(
+def _verifiable(
     units: Iterable[Unit],
     resources: Sequence[Resource],
     seen: Collection[int],
@@ -127,7 +126,7 @@ def _edited(resources: Sequence[Resource], units: Iterable[Unit]) -> list[Resour
     found = list(resources)
     for unit in units:
         for index, changes in unit.edits.items():
-            body = edited.apply(found[index].body, changes)
+            body = edited(found[index].body, changes)
             found[index] = from_body(body, index, found[index].origin)
     return found
 
@@ -151,11 +150,11 @@ def started(resources: Sequence[Resource], settings: Settings) -> Started:
     """What becomes of *resources*."""
     found: dict[int, Tree] = {}
 
-    def note(machine: Machine, body: Tree) -> None:
+    def observe(machine: Machine, body: Tree) -> None:
         if not machine.failed:
             found[machine.resource.index] = _unnamed(body)
 
-    rendered = order.run(resources, _comparable(settings), note)
+    rendered = order.run(resources, _comparable(settings), observe)
     errors = (
         (one.code, str(one.location.resource)) for one in rendered.diagnostics if one.is_error
     )

@@ -8,11 +8,10 @@ from render.convert import flavors, successors, v1alpha1
 from render.diagnostics.codes import NOT_CONVERTIBLE
 from render.diagnostics.diagnostic import Diagnostic, Severity, at
 from render.model import tree
+from render.model.apimachinery.selectors import SelectorError, selects
 from render.model.edits import Operation, Put
-from render.model.kinds import FLAVOR as FLAVOR_CLASS
-from render.model.kinds import PREFERENCE
-from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, Resource
-from render.model.selectors import SelectorError, selects
+from render.model.kinds import FLAVOR, PREFERENCE
+from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource
 from render.model.tree import Tree
 from render.pipeline.input import controller_revisions, definitions, legacy, releases
 from render.presets import HISTORIC, MODERN
@@ -43,10 +42,10 @@ def plan(
     resources: Sequence[Resource], settings: Settings, left: list[Diagnostic]
 ) -> Iterator[Unit]:
     """Every change that may be made; reasons against one go to *left*."""
-    yield from _Plan(resources, settings, left).units()
+    yield from _Planner(resources, settings, left).units()
 
 
-class _Plan:
+class _Planner:
     """The objects of a migration, and the names that are *taken* by now; why something stays goes to *left*."""
 
     def __init__(
@@ -59,16 +58,16 @@ class _Plan:
         self.taken = {
             (one.kind, _scope(one, settings), one.name)
             for one in resources
-            if one.group == INSTANCETYPE
+            if one.group == INSTANCETYPE_GROUP
         }
 
     def units(self) -> Iterator[Unit]:
         """What may be changed about each object in turn."""
         for resource in self.resources:
-            if resource.group == FLAVOR and resource.kind in flavors.KINDS:
+            if resource.group == FLAVOR_GROUP and resource.kind in flavors.KINDS:
                 yield from self._flavor(resource)
                 continue
-            if resource.group == FLAVOR and self._is_taken(resource, resource.kind):
+            if resource.group == FLAVOR_GROUP and self._is_taken(resource, resource.kind):
                 continue
             if v1alpha1.era(resource) or resource.kind == HISTORIC.kind:
                 self._leave(resource, f"{KUBEVIRT}/{v1alpha1.VERSION} is rendered, not rewritten")
@@ -120,7 +119,7 @@ class _Plan:
             given = vm.spec.get("flavor")
             if vm.kind != definitions.VM or vm.group != KUBEVIRT or not isinstance(given, dict):
                 continue
-            same = FLAVOR_CLASS.kind_of(str(given.get("kind") or "")) == resource.kind
+            same = FLAVOR.kind_of(str(given.get("kind") or "")) == resource.kind
             near = "Cluster" in kind or _scope(vm, self.settings) == scope
             if same and near and given.get("name") == resource.name:
                 found[vm.index] = successors.flavor_matcher(given)

@@ -21,14 +21,14 @@ class Obsolete:
         self._asks = any(row.outcomes[emit].unused for row in DEFINITIONS.values())
         self._complete = True
 
-    def takes(self, resource: Resource) -> bool:
+    def collects(self, resource: Resource) -> bool:
         """Whether *resource* is one of them, and so is not to be printed."""
         kind = outcomes.unserved(resource)
         if kind is not None:
             self._collected.append((kind, resource))
         return kind is not None
 
-    def note(self, machine: Machine) -> None:
+    def observe(self, machine: Machine) -> None:
         """Remember what *machine* uses; where one failed, nobody knows."""
         self._complete = self._complete and not machine.failed
         if self._asks:

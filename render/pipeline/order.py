@@ -14,8 +14,8 @@ from render.model.tree import Tree
 from render.pipeline import outcomes
 from render.pipeline.clashes import Clashes
 from render.pipeline.drift import PinDrift
-from render.pipeline.input import context as shared
 from render.pipeline.input import definitions, elsewhere, served
+from render.pipeline.input.context import shared
 from render.pipeline.input.releases import Target
 from render.pipeline.machine import Companion, Context, Machine
 from render.pipeline.obsolete import Obsolete
@@ -152,7 +152,7 @@ _EXPAND_STORED: tuple[Stage, ...] = (
 
 def _adopt(machine: Machine) -> None:
     """A bare VMI is its own template."""
-    machine.template = {key: machine.vm[key] for key in ("metadata", "spec") if key in machine.vm}
+    machine.vmi = {key: machine.vm[key] for key in ("metadata", "spec") if key in machine.vm}
 
 
 _BARE: tuple[Stage, ...] = (_adopt, _merge_presets, _admit_vmi)
@@ -185,10 +185,10 @@ def stages(resource: Resource, settings: Settings) -> tuple[tuple[Stage, ...], E
         return (_refused(outcome),), None
     if kind in ("store", "runtime", "vmi"):
         steps = _BARE if kind == "vmi" else _older(kind)
-        made = {"vm": stamping.vm if kind == "store" else stamping.bare_vmi, "vmi": emit.vmi}
+        modes = {"vm": stamping.vm if kind == "store" else stamping.bare_vmi, "vmi": emit.vmi}
         if settings.emit == "expand":
             steps = ()
-        return steps, made.get(settings.emit)
+        return steps, modes.get(settings.emit)
     match settings.emit:
         case "vmi":
             return _START, emit.vmi
@@ -212,8 +212,8 @@ def render(resources: Iterable[Tree], settings: Settings = Settings()) -> Render
     """
     from render.pipeline.input import library
 
-    objects = library.take(resources)
-    settings, faults = library.take_catalog(settings)
+    objects = library.parse(resources)
+    settings, faults = library.parse_catalog(settings)
     rendered = run(objects.resources, settings, traced=True)
     has_others = not isinstance(settings.catalog, str) or settings.cluster_config is not None
     rendered = library.answered(rendered, objects, elsewhere=has_others)
@@ -228,39 +228,39 @@ def render(resources: Iterable[Tree], settings: Settings = Settings()) -> Render
 def run(
     resources: Sequence[Resource],
     settings: Settings,
-    note: Callable[[Machine, Tree], None] | None = None,
+    observe: Callable[[Machine, Tree], None] | None = None,
     *,
-    take: Callable[[Tree, int | None], None] | None = None,
+    sink: Callable[[Tree, int | None], None] | None = None,
     traced: bool = False,
 ) -> Rendered:
     """Render *resources*, whose indexes are their positions. The result shares trees with the input.
 
-    *note* is told each machine, failed or not, and what became of it; *take* gets each resource and its source as
+    *observe* is told each machine, failed or not, and what became of it; *sink* gets each resource and its source as
     soon as they are there, and `Rendered.resources` stays empty; *traced*: with provenance, which costs time and much
     memory.
     """
     refused = settings_faults(settings)
     if refused:
         return Rendered([], refused, (), ())
-    told = note or _nobody
-    made = _Made(resources, take)
+    observe = observe or _ignore
+    output = _Output(resources, sink)
     start = len(resources)
     if settings.parameters:
         from render.pipeline import templates
 
-        resources, made.parts, made.diagnostics = templates.expand(resources, settings)
+        resources, output.parts, output.diagnostics = templates.expand(resources, settings)
     given = resources
     resources = renames.follow(
         resources, settings.namespace, lambda: elsewhere.bundled_names(given, settings)
     )
     loaded = definitions.load(resources, settings)
-    context = shared.context(resources, loaded, settings, start, traced=traced)
-    held, reach, old = PinDrift(context), _reach(context), Obsolete(context)
-    watchers = (held, made, old) if reach is None else (held, made, old, reach)
+    context = shared(resources, loaded, settings, start, traced=traced)
+    drift, reach, obsolete = PinDrift(context), _reach(context), Obsolete(context)
+    observers = (drift, output, obsolete) if reach is None else (drift, output, obsolete, reach)
     clashing = Clashes()
     # Beyond KubeVirt's own words: with its admission, or not at all.
     asked = settings.admission != "off" and settings.emit != "expand"
-    watching = (*watchers, clashing) if asked else watchers
+    all_observers = (*observers, clashing) if asked else observers
     for resource in resources:
         if resource.group in definitions.CONSUMED or resource.index in loaded.refused:
             continue
@@ -269,29 +269,29 @@ def run(
             is_refused = resource.index in loaded.refused
             _render_machine(
                 machine,
-                made,
-                watchers if is_refused else watching,
-                _nobody if is_refused else told,
+                output,
+                observers if is_refused else all_observers,
+                _ignore if is_refused else observe,
                 is_refused=is_refused,
             )
         elif resource.kind in _HOLDERS and _is_holder(resource):
-            _render_held(resource, context, made, watchers, told)
+            _render_replica(resource, context, output, observers, observe)
         else:
-            made.diagnostics += _check_template(resource, resources, context)
-            if not old.takes(resource):
-                made.put(served.current(resource, context.release), resource.index)
+            output.diagnostics += _check_template(resource, resources, context)
+            if not obsolete.collects(resource):
+                output.put(served.current(resource, context.release), resource.index)
     found = (
         *loaded.diagnostics,
-        *made.diagnostics,
-        *made.left_out(),
-        *held.diagnostics(),
+        *output.diagnostics,
+        *output.left_out(),
+        *drift.diagnostics(),
         *(reach.diagnostics(resources) if reach else ()),
-        *old.diagnostics(),
+        *obsolete.diagnostics(),
         *clashing.diagnostics(resources),
-        *made.settle(context),
+        *output.add_companions(context),
     )
-    found = made.relocated(suppression.suppress(found, resources))
-    return Rendered(made.bodies, ordered(found), tuple(made.provenance), tuple(made.sources))
+    found = output.relocated(suppression.suppress(found, resources))
+    return Rendered(output.bodies, ordered(found), tuple(output.provenance), tuple(output.sources))
 
 
 _MOST_ERRORS = 10_000
@@ -308,24 +308,24 @@ def _reach(context: Context) -> "PresetReach | None":
 
 def _render_machine(
     machine: Machine,
-    made: "_Made",
-    watchers: "Sequence[_Watcher]",
-    told: Callable[[Machine, Tree], None],
+    output: "_Output",
+    observers: "Sequence[_Observer]",
+    observe: Callable[[Machine, Tree], None],
     *,
     is_refused: bool,
 ) -> None:
     """Take *machine* through its stages; of one whose manifest *is_refused* only the schema says more."""
     if is_refused:
         _check_schema(machine)
-    body = machine.resource.body if is_refused else _render(machine)
-    for watcher in watchers:
-        watcher.note(machine)
-    told(machine, body)
+    body = machine.raw if is_refused else _render(machine)
+    for observer in observers:
+        observer.observe(machine)
+    observe(machine, body)
     if not machine.failed:
-        made.put(body, machine.resource.index)
+        output.put(body, machine.resource.index)
 
 
-def _nobody(_machine: Machine, _body: Tree) -> None:
+def _ignore(_machine: Machine, _body: Tree) -> None:
     """Nobody wants to be told what became of a machine."""
 
 
@@ -356,12 +356,12 @@ def _is_holder(resource: Resource) -> bool:
     return holders.is_holder(resource)
 
 
-def _render_held(
+def _render_replica(
     resource: Resource,
     context: Context,
-    made: "_Made",
-    watchers: "Sequence[_Watcher]",
-    told: Callable[[Machine, Tree], None],
+    output: "_Output",
+    observers: "Sequence[_Observer]",
+    observe: Callable[[Machine, Tree], None],
 ) -> None:
     """Render what a pool or a replica set makes, in its template; with ``vmi`` an instance takes its place."""
     from render.pipeline.stages import holders
@@ -369,7 +369,7 @@ def _render_held(
     settings = context.settings
     fault = holders.incomplete(resource)
     if fault is not None:
-        made.diagnostics.append(fault)
+        output.diagnostics.append(fault)
         return
     expands = settings.emit == "expand"
     asked = settings.admission == "strict" or (settings.admission == "full" and not expands)
@@ -377,10 +377,10 @@ def _render_held(
     if expands:
         found.append(holders.unexpanded(resource))
     if expands and not asked:
-        made.diagnostics += found
-        made.put(resource.body, resource.index)
+        output.diagnostics += found
+        output.put(resource.body, resource.index)
         return
-    one = holders.made(resource, numbered=settings.emit == "vmi")
+    one = holders.first_replica(resource, numbered=settings.emit == "vmi")
     read = definitions.Definitions(Target(context.release))
     machine = Machine(context, one, definitions.decode(one, read))
     machine.failed = bool(read.refused)
@@ -397,52 +397,52 @@ def _render_held(
     machine.provenance = [
         said._replace(field=(*template, *said.field)) for said in machine.provenance
     ]
-    for watcher in watchers:
-        watcher.note(machine)
-    told(machine, body)
+    for observer in observers:
+        observer.observe(machine)
+    observe(machine, body)
     if machine.failed:
         return
     if expands:
         body = resource.body
     elif settings.emit != "vmi":
-        body = holders.held(resource, one, body)
-    made.put(body, resource.index)
+        body = holders.with_replica(resource, one, body)
+    output.put(body, resource.index)
 
 
-class _Watcher(Protocol):
+class _Observer(Protocol):
     """What wants to know each machine after its stages."""
 
-    def note(self, machine: Machine) -> None:
+    def observe(self, machine: Machine) -> None:
         """Look at *machine*."""
 
 
-class _Made:
-    """What came of the resources so far; *given* are these as they came, *take* gets the bodies if anybody wants them.
+class _Output:
+    """What came of the resources so far; *given* are these as they came, *sink* gets the bodies if anybody wants them.
 
-    *beside*: what is to be emitted beside the machines in the end; *parts*: what templates of the input made.
+    *companions*: what is to be emitted beside the machines in the end; *parts*: what templates of the input made.
     """
 
     def __init__(
-        self, given: Sequence[Resource], take: Callable[[Tree, int | None], None] | None
+        self, given: Sequence[Resource], sink: Callable[[Tree, int | None], None] | None
     ) -> None:
         self.bodies: list[Tree] = []
         self.sources: list[int | None] = []
         self.diagnostics: list[Diagnostic] = []
         self.errors = 0
         self.provenance: list[Provenance] = []
-        self.beside: list[Companion] = []
+        self.companions: list[Companion] = []
         self.parts: Parts = {}
         self._given = given
-        self._take = take or (lambda body, _: self.bodies.append(body))
+        self._sink = sink or (lambda body, _: self.bodies.append(body))
 
     def put(self, body: Tree, index: int) -> None:
         """Keep *body*, made of the resource at *index*."""
         is_given = index < len(self._given) and body is self._given[index].body
         source = index if is_given else None
         self.sources.append(source)
-        self._take(body, source)
+        self._sink(body, source)
 
-    def note(self, machine: Machine) -> None:
+    def observe(self, machine: Machine) -> None:
         """Keep what *machine* has to say."""
         for found in machine.diagnostics:
             self.errors += found.is_error
@@ -450,7 +450,7 @@ class _Made:
                 self.diagnostics.append(found)
         self.provenance += machine.provenance
         if not machine.failed:
-            self.beside += machine.beside
+            self.companions += machine.companions
 
     def relocated(self, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
         """*found* at the lines of the templates that were filled in."""
@@ -469,16 +469,16 @@ class _Made:
                 Location(), message, help="mend those that are shown first"
             )
 
-    def settle(self, context: Context) -> list[Diagnostic]:
+    def add_companions(self, context: Context) -> list[Diagnostic]:
         """Put what is emitted beside the machines; the answer is what is wrong with that."""
-        if not self.beside:
+        if not self.companions:
             return []
         from render.pipeline.stages import companions
 
-        added, faults = companions.settle(self.beside, context)
+        added, faults = companions.deduplicated(self.companions, context)
         for body in added:
             self.sources.append(None)
-            self._take(body, None)
+            self._sink(body, None)
         return faults
 
 
@@ -486,14 +486,14 @@ def _render(machine: Machine) -> Tree:
     settings = machine.context.settings
     if settings.emit == "expand" and settings.admission == "strict":
         _admit_expanded(machine)
-    steps, made = stages(machine.resource, settings)
+    steps, emitter = stages(machine.resource, settings)
     for stage in steps:
         stage(machine)
         if machine.failed:
-            return machine.resource.body
-    if made is None:
-        return machine.resource.body
-    body = made(machine)
+            return machine.raw
+    if emitter is None:
+        return machine.raw
+    body = emitter(machine)
     if machine.context.traced and not machine.failed:
         machine.leave_out_absent(body)
     return body

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Literal, NamedTuple
 
 from render.convert import v1alpha1
-from render.model.resource import FLAVOR, KUBEVIRT, Resource
+from render.model.resource import FLAVOR_GROUP, KUBEVIRT, Resource
 
 
 class Verdict(StrEnum):
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
     unused: "Outcome | None" = None
 
 
-class Row(NamedTuple):
+class OutcomeRow(NamedTuple):
     """A kind of object as the documentation names it, and its outcome by emit mode."""
 
     title: str
@@ -61,8 +61,8 @@ _RUNTIME = (
 _FLAVORED = "spec.flavor cannot stay in the VM: no KubeVirt since v0.56 knows it"
 _NO_MATCHERS = _left("a VMI has no matchers, and KubeVirt itself merges presets into it")
 
-MACHINES: Mapping[MachineKind, Row] = {
-    "vm": Row(
+MACHINES: Mapping[MachineKind, OutcomeRow] = {
+    "vm": OutcomeRow(
         "VirtualMachine of `kubevirt.io/v1`, `v1alpha3`",
         {
             "vm": _rendered("the VM written out, without matchers"),
@@ -73,7 +73,7 @@ MACHINES: Mapping[MachineKind, Row] = {
             "source": _left("it is only checked"),
         },
     ),
-    "flavored": Row(
+    "flavored": OutcomeRow(
         "... with `spec.flavor`",
         {
             "vm": _rendered("the VM written out, without matchers and flavor"),
@@ -84,7 +84,7 @@ MACHINES: Mapping[MachineKind, Row] = {
             "source": _refused(_FLAVORED),
         },
     ),
-    "store": Row(
+    "store": OutcomeRow(
         "VM of the store (`kind: VM`, and VirtualMachines of `kubevirt.io/v1alpha1` with its fields)",
         {
             "vm": _rendered("a VirtualMachine of `kubevirt.io/v1`, its flavour filled in"),
@@ -95,7 +95,7 @@ MACHINES: Mapping[MachineKind, Row] = {
             "source": _refused(_STORE),
         },
     ),
-    "runtime": Row(
+    "runtime": OutcomeRow(
         "VirtualMachine of `kubevirt.io/v1alpha1`",
         {
             "vm": _rendered("a VirtualMachineInstance of `kubevirt.io/v1`, with the defaults of its time"),
@@ -106,7 +106,7 @@ MACHINES: Mapping[MachineKind, Row] = {
             "source": _refused(_RUNTIME),
         },
     ),
-    "vmi": Row(
+    "vmi": OutcomeRow(
         "VirtualMachineInstance",
         {
             "vm": _rendered("the VMI with its presets"),
@@ -142,16 +142,16 @@ _BY_NAME = Outcome(
 _OMITTED = dict.fromkeys(("vm", "vmi", "expand"), _WRITTEN_OUT)
 _MODES = ("vm", "vmi", "expand", "hashed", "revisions", "source")
 
-DEFINITIONS: Mapping[DefinitionKind, Row] = {
-    "flavor": Row(
+DEFINITIONS: Mapping[DefinitionKind, OutcomeRow] = {
+    "flavor": OutcomeRow(
         "flavors and preferences of `flavor.kubevirt.io`",
         {**_OMITTED, "hashed": _BY_NAME, "revisions": _BY_NAME, "source": _STAYS},
     ),
-    "older": Row(
+    "older": OutcomeRow(
         "instancetypes and preferences in versions that the release does not serve",
         dict.fromkeys(_MODES, _rendered("the same as `v1beta1`")),
     ),
-    "preset": Row(
+    "preset": OutcomeRow(
         "VirtualMachinePreset of `kubevirt.io/v1alpha1`",
         {**_OMITTED, "hashed": _STAYS, "revisions": _STAYS, "source": _STAYS},
     ),
@@ -162,7 +162,7 @@ _GONE: Mapping[DefinitionKind, str] = {"flavor": "v0.56", "preset": "v0.7"}
 
 def unserved(resource: Resource) -> DefinitionKind | None:
     """Which kind of definition that no release serves in any version *resource* is, None if it is none."""
-    if resource.group == FLAVOR:
+    if resource.group == FLAVOR_GROUP:
         return "flavor"
     historic = (resource.group, resource.version) == (KUBEVIRT, v1alpha1.VERSION)
     return "preset" if historic and resource.kind == v1alpha1.PRESET else None

@@ -19,13 +19,14 @@ from render.model.release import release_named, tag
 from render.model.resource import OWN, Resource
 from render.model.tree import Tree
 from render.pipeline import order
-from render.pipeline.input import context, definitions, pinned, releases
+from render.pipeline.input import definitions, pinned, releases
+from render.pipeline.input.context import shared
 from render.pipeline.machine import Machine
 from render.pipeline.stages import holders, pins, stamping
 from render.resolve.find import OBJECT_NAME_LABEL, Missing, find
-from render.revisions import lock as locks
+from render.revisions import lockfile
 from render.revisions.hashes import PREFIX, Ref, content_hash
-from render.revisions.lock import CLASSES, Content, Entry, Lock, Pin
+from render.revisions.lockfile import CLASSES, Content, Entry, Lock, Pin
 from render.settings import Settings
 
 _UNKNOWN = f"{PREFIX}{'0' * 64}"
@@ -77,9 +78,9 @@ def vms(resources: Iterable[Resource]) -> dict[str, Resource]:
 
 def without_locks(resources: Iterable[Resource]) -> list[Resource]:
     """*resources*, the locks among them emptied."""
-    empty = locks.document(locks.EMPTY)
+    empty = lockfile.document(lockfile.EMPTY)
     return [
-        one._replace(body=empty) if (one.group, one.kind) == (OWN, locks.KIND) else one
+        one._replace(body=empty) if (one.group, one.kind) == (OWN, lockfile.KIND) else one
         for one in resources
     ]
 
@@ -103,15 +104,15 @@ def pin(
     made: dict[str, Pin] = {}
     contents = dict(start.revisions)
 
-    def note(machine: Machine, body: Tree) -> None:
+    def observe(machine: Machine, body: Tree) -> None:
         if not machine.failed and is_pinned(machine.resource):
             vm = pins.name_of(machine.resource)
             made[vm] = _pinned(machine, body, old.pins.get(vm), contents)
 
     unlocked = without_locks(resources)
     release = tag(releases.target(resources, settings).release)
-    settings = settings._replace(lock=locks.document(start))
-    rendered = order.run(unlocked, settings, note)
+    settings = settings._replace(lock=lockfile.document(start))
+    rendered = order.run(unlocked, settings, observe)
     otherwise = _otherwise(unlocked, settings, old, made, release)
     for vm in otherwise:
         made[vm] = made[vm]._replace(revision=old.pins[vm].revision)
@@ -122,7 +123,7 @@ def pin(
             help="name it in lower-case letters, digits, - and .",
         )
         for vm, resource in vms(resources).items()
-        if not locks.is_vm(vm)
+        if not lockfile.is_vm(vm)
     ]
     diagnostics = [*found.diagnostics, *impossible, *(adopted.diagnostics if adopted else ())]
     # That a pin ends is what the caller does, and no news; and nothing is printed, so that nothing is left out.
@@ -136,7 +137,7 @@ def pin(
     ]
     if otherwise:
         count = f"{len(otherwise)} VM{'' if len(otherwise) == 1 else 's'}"
-        before = old.kubevirt or locks.UNSAID
+        before = old.kubevirt or lockfile.UNSAID
         message = f"rendered otherwise by KubeVirt {release} than by {before}, which the lock was written for: {count}"
         diagnostics.append(
             RELEASE.at(Location(), message, help="no VM gets a new revision by that")
@@ -155,7 +156,7 @@ def _otherwise(
 
     Where nobody knows how the other release renders, that is taken to be the reason.
     """
-    before = old.kubevirt or locks.UNSAID
+    before = old.kubevirt or lockfile.UNSAID
     suspects = {
         vm
         for vm, pin in made.items()
@@ -175,10 +176,10 @@ def _hashes(resources: Sequence[Resource], settings: Settings) -> dict[str, str]
     """What each VM renders to, as a hash."""
     found: dict[str, str] = {}
 
-    def note(machine: Machine, body: Tree) -> None:
+    def observe(machine: Machine, body: Tree) -> None:
         found[pins.name_of(machine.resource)] = stamping.manifest_hash(machine, body)
 
-    order.run(resources, settings, note)
+    order.run(resources, settings, observe)
     return found
 
 
@@ -231,7 +232,7 @@ def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Set
     Only what a ControllerRevision holds is certain; a VM whose revisions *dump* lacks is reported.
     """
     loaded = definitions.load(dump, settings)
-    shared = context.context(dump, loaded, settings, len(dump), traced=False)
+    context = shared(dump, loaded, settings, len(dump), traced=False)
     running = {(one.namespace or settings.namespace, one.name): one for one in vms(dump).values()}
     adopted = Adopted({}, {}, [])
     for vm, resource in vms(resources).items():
@@ -249,12 +250,12 @@ def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Set
                 given,
                 status if isinstance(status, dict) else {},
                 live.namespace or settings.namespace,
-                shared.catalogue,
-                shared.release,
+                context.catalogue,
+                context.release,
             )
             revision = None if isinstance(definition, Missing) else definition.resource
             if isinstance(definition, Missing) or not revision or revision.group != "apps":
-                message, cure = _unadopted(kind_class, live, definition, shared.catalogue)
+                message, cure = _unadopted(kind_class, live, definition, context.catalogue)
                 place = at(live, ("spec", kind_class.word))
                 adopted.diagnostics.append(REVISION_NOT_FOUND.at(place, message, help=cure))
                 continue

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from render import presets
-from render.convert import presets as convert
+from render.convert.presets import compact, replacement
 from render.diagnostics.codes import PRESET_DEPRECATED, PRESET_UNREACHED
 from render.diagnostics.diagnostic import Diagnostic, Related, at
 from render.model import tree
@@ -26,7 +26,7 @@ class PresetReach:
         self._flavours: set[int] = set()
         self._complete = context.settings.emit != "expand"
 
-    def note(self, machine: Machine) -> None:
+    def observe(self, machine: Machine) -> None:
         """Remember the presets of *machine*; where one failed, nobody knows which it would have."""
         self._complete = self._complete and not machine.failed
         self._reached.update(preset.resource.index for preset in machine.merged)
@@ -82,9 +82,9 @@ def _elsewhere(resource: Resource, era: Era) -> Iterator[tuple[FieldPath, str]]:
 
 def _deprecated(preset: Preset, era: Era, *, is_flavour: bool) -> Diagnostic:
     name = preset.resource.name
-    instancetype, preference, left = convert.replacement(preset.domain)
+    instancetype, preference, left = replacement(preset.domain)
     parts = [
-        f"{kind} {name} {convert.compact(spec)}"
+        f"{kind} {name} {compact(spec)}"
         for kind, spec in (
             (INSTANCETYPE.namespaced, instancetype),
             (PREFERENCE.namespaced, preference),

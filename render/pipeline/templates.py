@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple
 
 from render.convert import templates
-from render.convert.templates import EXAMPLES, OURS, Fill, Item, Parameter, Use
+from render.convert.templates import EXAMPLES, OURS, Fill, Parameter, TemplateObject, Use
 from render.diagnostics.codes import CODES, INVALID_SETTING, PARAMETER_MISSING, PLACEHOLDER
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.model import tree
@@ -16,11 +16,11 @@ from render.model.fieldpath import FieldPath
 from render.model.provenance import Provenance
 from render.model.release import NEWEST, Version, tag
 from render.model.resource import Resource, from_body
-from render.pipeline.input import context as shared
 from render.pipeline.input import definitions
+from render.pipeline.input.context import shared
 from render.pipeline.input.releases import Target
 from render.pipeline.machine import Context, Machine
-from render.revisions.lock import EMPTY
+from render.revisions.lockfile import EMPTY
 from render.settings import Settings
 
 
@@ -119,7 +119,7 @@ def _filling(declared: Mapping[str, Parameter], values: Mapping[str, str]) -> Fi
     return fill
 
 
-def _part(template: Resource, item: Item, index: int) -> Part:
+def _part(template: Resource, item: TemplateObject, index: int) -> Part:
     return Part(from_body(item.body, index, template.origin), template, item.path)
 
 
@@ -154,7 +154,9 @@ def check(
     return [*undefined, *(relocated(one, parts) for one in counted)]
 
 
-def _attempt(template: Resource, item: Item, index: int, declared: Mapping[str, Parameter]) -> Part:
+def _attempt(
+    template: Resource, item: TemplateObject, index: int, declared: Mapping[str, Parameter]
+) -> Part:
     """The part that *item* is, in the namespace of its template if it names none."""
     part = _part(template, item, index)
     open_ = tuple(
@@ -175,7 +177,7 @@ def _example(declared: Mapping[str, Parameter], number: int, release: Version) -
 
 
 def _undefined(
-    template: Resource, items: Iterable[Item], declared: Mapping[str, Parameter]
+    template: Resource, items: Iterable[TemplateObject], declared: Mapping[str, Parameter]
 ) -> Iterator[Diagnostic]:
     """References to what is no parameter: KubeVirt refuses them, OpenShift leaves them as they are."""
     for item in items if template.kind == OURS else ():
@@ -202,7 +204,7 @@ def _findings(
         whole = [*filter(_is_definition, resources), *others]
         settings = settings._replace(kubevirt=tag(context.release))
         loaded = definitions.load(whole, settings)
-        context = shared.context(whole, loaded, settings, context.start, traced=False)
+        context = shared(whole, loaded, settings, context.start, traced=False)
         mine = {one.index for one in inner}
         found += (
             one

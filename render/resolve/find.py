@@ -19,7 +19,7 @@ from render.model.catalogue import Catalogue, Definition, Key, Unfit
 from render.model.kinds import KindClass
 from render.model.nearest import nearest
 from render.model.release import Version, holds, since
-from render.model.resource import INSTANCETYPE as GROUP
+from render.model.resource import INSTANCETYPE_GROUP
 from render.model.tree import Tree
 
 _NOT_FOUND = {"instancetype": INSTANCETYPE_NOT_FOUND, "preference": PREFERENCE_NOT_FOUND}
@@ -134,7 +134,7 @@ def _live(
         return Definition(kind, name, catalogue.bundled[kind, name], None)
     return Missing(
         _NOT_FOUND[kind_class.word],
-        f'{kind.lower()}s.{GROUP} "{name}" not found',
+        f'{kind.lower()}s.{INSTANCETYPE_GROUP} "{name}" not found',
         "name",
         lambda: _suggest(kind_class, Key(kind, scope, name), catalogue),
     )

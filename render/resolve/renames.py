@@ -10,8 +10,14 @@ from typing import Any
 from render.model import tree
 from render.model.draft import Draft
 from render.model.kinds import FLAVOR, KIND_CLASSES, KindClass
-from render.model.resource import FLAVOR as GROUP
-from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource, affixes, former
+from render.model.resource import (
+    FLAVOR_GROUP,
+    INSTANCETYPE_GROUP,
+    KUBEVIRT,
+    Resource,
+    affixes,
+    former,
+)
 from render.model.tree import Tree
 
 #: Where the matchers stand, by group and kind.
@@ -36,7 +42,7 @@ def follow(
     renamed: dict[_Id, list[Resource]] = {}
     current: set[_Id] = set()
     for resource in resources:
-        if resource.group in (INSTANCETYPE, GROUP):
+        if resource.group in (INSTANCETYPE_GROUP, FLAVOR_GROUP):
             scope = _scope(resource, namespace)
             current.add((resource.kind, scope, resource.name))
             for kind, name in {(kind, name) for kind, _, name in former(resource)}:

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 from render.diagnostics.codes import Code
 from render.diagnostics.diagnostic import Diagnostic, at
-from render.model import quantity, types
-from render.model.addresses import sanitised_cidr, sanitised_ip
-from render.model.quantity import QuantityError
+from render.model import types
+from render.model.apimachinery import quantity
+from render.model.apimachinery.addresses import sanitised_cidr, sanitised_ip
+from render.model.apimachinery.quantity import QuantityError
 from render.model.release import NEWEST, Version
-from render.model.resource import INSTANCETYPE, KUBEVIRT, Resource
+from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource
 from render.model.tree import Tree
 from render.schemas import problems as report
 from render.schemas.problems import Link, Problem
@@ -27,10 +28,16 @@ _TYPE_OF_KIND = {
     (KUBEVIRT, "VirtualMachine"): "kubevirt.VirtualMachine",
     (KUBEVIRT, "VirtualMachineInstance"): "kubevirt.VirtualMachineInstance",
     (KUBEVIRT, "VirtualMachineInstancePreset"): "kubevirt.VirtualMachineInstancePreset",
-    (INSTANCETYPE, "VirtualMachineInstancetype"): "instancetype.VirtualMachineInstancetype",
-    (INSTANCETYPE, "VirtualMachineClusterInstancetype"): "instancetype.VirtualMachineInstancetype",
-    (INSTANCETYPE, "VirtualMachinePreference"): "instancetype.VirtualMachinePreference",
-    (INSTANCETYPE, "VirtualMachineClusterPreference"): "instancetype.VirtualMachinePreference",
+    (INSTANCETYPE_GROUP, "VirtualMachineInstancetype"): "instancetype.VirtualMachineInstancetype",
+    (
+        INSTANCETYPE_GROUP,
+        "VirtualMachineClusterInstancetype",
+    ): "instancetype.VirtualMachineInstancetype",
+    (INSTANCETYPE_GROUP, "VirtualMachinePreference"): "instancetype.VirtualMachinePreference",
+    (
+        INSTANCETYPE_GROUP,
+        "VirtualMachineClusterPreference",
+    ): "instancetype.VirtualMachinePreference",
 }
 _OBJECTS = frozenset(_TYPE_OF_KIND.values()) | {"cdi.DataVolume", "cdi.DataSource"}
 _KEPT_STATUS = ("instancetypeRef", "preferenceRef")
@@ -57,7 +64,7 @@ class _Reader(NamedTuple):
     json: str
 
 
-class _Rule(NamedTuple):
+class _FieldReader(NamedTuple):
     """A reader with what the field says: whether an empty value is dropped, and null accepted."""
 
     python: type | None
@@ -134,7 +141,7 @@ def decode_resource(resource: Resource, release: Version = NEWEST) -> tuple[Tree
     ]
 
 
-class _Rules(dict[str, _Rule]):
+class _Rules(dict[str, _FieldReader]):
     """The rules of a struct by field, made when asked for; KeyError for a field it has not.
 
     *opaque*: the struct stands where the CRD has no schema.
@@ -147,12 +154,12 @@ class _Rules(dict[str, _Rule]):
         self.release = release
         self.fields = types.fields(type_name, release)
 
-    def __missing__(self, name: str) -> _Rule:
+    def __missing__(self, name: str) -> _FieldReader:
         field = self.fields[name]
         kept = field.type.startswith("*") or types.is_struct(field.type)
         drops = field.omitempty and not kept
         reader = _reader(field.type, self.release, opaque=self.keeps_nulls(name))
-        rule = self[name] = _Rule(*reader, drops, field.nullable)
+        rule = self[name] = _FieldReader(*reader, drops, field.nullable)
         return rule
 
     def keeps_nulls(self, name: str) -> bool:

@@ -28,7 +28,7 @@ def encode(tree: Tree, type_name: str, release: Version = NEWEST) -> Tree:
     return _plan(type_name, release).encode(tree)
 
 
-class _Plan(dict[tuple[str, ...], tuple[list[tuple[str, Complete]], list[tuple[str, Any]]]]):
+class _StructPlan(dict[tuple[str, ...], tuple[list[tuple[str, Complete]], list[tuple[str, Any]]]]):
     """What is to be done with a struct, by the keys it has: the values to complete, and the fields to add."""
 
     def __init__(self, type_name: str, release: Version) -> None:
@@ -76,7 +76,7 @@ class _Plan(dict[tuple[str, ...], tuple[list[tuple[str, Complete]], list[tuple[s
         return self[keys]
 
 
-_plan = cache(_Plan)
+_plan = cache(_StructPlan)
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.system.signals import held, lift_deadline
+from render.system.signals import deferred, lift_deadline
 
 _COPY = 1 << 20
 _PERMISSIONS = 0o777
@@ -140,7 +140,7 @@ def write_all(
             if read(path, path, len(data)) != data:
                 raise ChangedError(errno.ESTALE, "it has changed", path)
         lift_deadline()
-        with held():
+        with deferred():
             _replace([one for one in staged if one], temporary)
     finally:
         temporary.clear()
@@ -203,7 +203,7 @@ def _stage(path: str, text: str, temporary: _Temporary, *, sync: bool) -> _Stage
         mode = was.st_mode & _PERMISSIONS if was else 0o666
         name, descriptor = temporary.make(target, lambda name: os.open(name, _CREATE, mode))
         if was:
-            _keep(descriptor, was)
+            _copy_attributes(descriptor, was)
         _write(descriptor, text, sync=sync)
     return _Staged(path, target, name, was is None)
 
@@ -273,7 +273,7 @@ def _write(descriptor: int, text: str, *, sync: bool) -> None:
             os.fsync(descriptor)
 
 
-def _keep(descriptor: int, was: os.stat_result) -> None:
+def _copy_attributes(descriptor: int, was: os.stat_result) -> None:
     """Give an open file the permissions, the owner and the group that another had, as far as we may."""
     with contextlib.suppress(OSError):
         os.fchmod(descriptor, was.st_mode & _PERMISSIONS)

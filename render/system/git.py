@@ -46,9 +46,9 @@ def run(
         raise GitError("git is not installed")
     command = [program, *_SETTLED, *words]
     inherited = {name: value for name, value in os.environ.items() if name not in without}
-    settled = {**inherited, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **(environ or {})}
+    environment = {**inherited, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **(environ or {})}
     try:
-        done = processes.run(command, folder=folder, environ=settled, stdin=stdin)
+        done = processes.run(command, folder=folder, environ=environment, stdin=stdin)
     except FileNotFoundError as error:
         raise GitError(f"no folder {folder}") from error
     if done.returncode:
@@ -226,7 +226,7 @@ def checkout(top: str, revision: str) -> Iterator[str]:
         yield tree
 
 
-class _Entry(NamedTuple):
+class _IndexEntry(NamedTuple):
     """A file of a commit as its index has it."""
 
     mode: bytes
@@ -234,13 +234,13 @@ class _Entry(NamedTuple):
     name: bytes
 
 
-def _entry(line: bytes) -> _Entry:
+def _entry(line: bytes) -> _IndexEntry:
     about, _, name = line.partition(b"\t")
     mode, id_, _ = about.split()
-    return _Entry(mode, id_, name)
+    return _IndexEntry(mode, id_, name)
 
 
-def _blobs(top: str, files: list[_Entry]) -> Iterator[bytes]:
+def _blobs(top: str, files: list[_IndexEntry]) -> Iterator[bytes]:
     asked = b"".join(entry.id + b"\n" for entry in files)
     said, place = run(top, "cat-file", "--batch", stdin=asked), 0
     for entry in files:

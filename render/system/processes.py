@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from render.system.signals import STOPS, held, signal
+from render.system.signals import STOPS, deferred, signal
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess, Popen
@@ -57,7 +57,7 @@ def run(  # noqa: PLR0913 - the options of `subprocess.run`
     with contextlib.ExitStack() as stack:
         started: list[subprocess.Popen[bytes]] = []
         stack.enter_context(_leaving_takes(started))
-        with held(
+        with deferred(
             (*STOPS, signal.SIGALRM, signal.SIGQUIT)
         ):  # between its start and our knowing of it
             process = stack.enter_context(
@@ -128,8 +128,8 @@ def _talk(
     with DefaultSelector() as waiting:
         for stream, event, work in (
             (process.stdin, EVENT_WRITE, _feeding(stdin)),
-            (process.stdout, EVENT_READ, _keeping_all(output, most)),
-            (process.stderr, EVENT_READ, _keeping_ends(said)),
+            (process.stdout, EVENT_READ, _collecting_all(output, most)),
+            (process.stderr, EVENT_READ, _collecting_ends(said)),
         ):
             if stream:
                 waiting.register(stream, event, (work, stream))
@@ -164,28 +164,28 @@ def _feeding(data: bytes) -> _Step:
     return feed
 
 
-def _keeping_all(kept: bytearray, most: int) -> _Step:
-    """All that comes into *kept*, until that has a byte more than *most*."""
+def _collecting_all(collected: bytearray, most: int) -> _Step:
+    """All that comes into *collected*, until that has a byte more than *most*."""
 
-    def keep(pipe: int) -> bool:
-        piece = os.read(pipe, min(_PIECE, most + 1 - len(kept)))
-        kept.extend(piece)
+    def collect(pipe: int) -> bool:
+        piece = os.read(pipe, min(_PIECE, most + 1 - len(collected)))
+        collected.extend(piece)
         return bool(piece)
 
-    return keep
+    return collect
 
 
-def _keeping_ends(kept: bytearray) -> _Step:
-    """The first and the last that comes into *kept*."""
+def _collecting_ends(collected: bytearray) -> _Step:
+    """The first and the last that comes into *collected*."""
 
-    def keep(pipe: int) -> bool:
+    def collect(pipe: int) -> bool:
         piece = os.read(pipe, _PIECE)
-        kept.extend(piece)
-        if len(kept) > _MOST_SAID:
-            del kept[_PIECE:-_PIECE]
+        collected.extend(piece)
+        if len(collected) > _MOST_SAID:
+            del collected[_PIECE:-_PIECE]
         return bool(piece)
 
-    return keep
+    return collect
 
 
 @contextlib.contextmanager
@@ -194,6 +194,6 @@ def temporary_folder() -> Iterator[str]:
     import tempfile
 
     with contextlib.ExitStack() as stack:
-        with held():
+        with deferred():
             name = stack.enter_context(tempfile.TemporaryDirectory(prefix="virt-render-"))
         yield name

@@ -21,7 +21,7 @@ else:
 
 __all__ = (
     "PATIENCE", "STOPPED", "STOPS", "HungUp", "OverdueError", "Terminated", "add_moment", "arm", "behind", "deadline",
-    "disarm", "held", "lift_deadline", "outcome", "signal",
+    "deferred", "disarm", "lift_deadline", "outcome", "signal",
 )  # fmt: skip
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -32,7 +32,7 @@ PATIENCE = 1.0
 
 
 @contextlib.contextmanager
-def held(numbers: Sequence[int] = (*STOPS, signal.SIGALRM)) -> Iterator[None]:
+def deferred(numbers: Sequence[int] = (*STOPS, signal.SIGALRM)) -> Iterator[None]:
     """Let the signals *numbers*, whose handlers may raise, wait until the work inside is done.
 
     One that comes again after `PATIENCE` waits no longer. Outside of the main thread, where handlers never run, and for

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from render.system import signals
-from render.system.signals import STOPS, held
+from render.system.signals import STOPS, deferred
 
 STDOUT, STDERR = 1, 2
 _PIECE = 1 << 16
@@ -42,7 +42,7 @@ def emit_all(texts: Iterable[str | bytes], to: int) -> None:
         return
     when = "while printing"
     try:
-        with held(STOPS):
+        with deferred(STOPS):
             _write_all(pieces, to)
             when = "after printing everything"
     except signals.STOPPED as stopped:

@@ -218,7 +218,7 @@ def _secret_nodes(root: Node) -> set[int]:
         if visit in seen:
             continue
         seen.add(visit)
-        if visit.hidden or (node.kind == SCALAR and secrets.tells(node.text)):
+        if visit.hidden or (node.kind == SCALAR and secrets.may_contain_secrets(node.text)):
             secret.add(id(node))
         if node.kind == MAPPING:
             pending += _entries(node, visit)
@@ -253,7 +253,7 @@ def _entries(node: Node, visit: _Visit) -> Iterator[tuple[Node, _Visit]]:
         hidden = visit.hidden or (
             name is None
             or secrets.is_secret_key(name)
-            or secrets.holds(kind, name)
+            or secrets.is_content(kind, name)
             or (name == "value" and valued)
         )
         listed = kind.removesuffix("List") if name == "items" else ""

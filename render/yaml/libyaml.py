@@ -54,7 +54,7 @@ class Mark(Protocol):
     column: int
 
 
-class Problem(NamedTuple):
+class SyntaxFault(NamedTuple):
     """What libyaml refuses: its own words, which never quote the text, and the place, from 0.
 
     *since*: the line on which that began which could not be read to its end.
@@ -92,10 +92,10 @@ def _scalar(
         if style:
             return text
         try:
-            return scalars.SETTLED[text]
+            return scalars.UNAMBIGUOUS[text]
         except KeyError:
-            value = scalars.settle(text)
-            if value is not scalars.UNSETTLED:
+            value = scalars.unambiguous(text)
+            if value is not scalars.AMBIGUOUS:
                 return value
     return (SCALAR, anchor, tag, start, text, not style)
 
@@ -208,14 +208,14 @@ def _next(parser: Any) -> Next:
     return translated
 
 
-def problem(error: Any, text: str) -> Problem:
+def problem(error: Any, text: str) -> SyntaxFault:
     """What *error*, one of `ERRORS`, says about *text*, and where."""
     if isinstance(error, _EXTENSION.ReaderError):
         before = text.encode()[: error.position].decode(errors="ignore")
-        return Problem(error.reason, before.count("\n"), len(before) - before.rfind("\n") - 1)
+        return SyntaxFault(error.reason, before.count("\n"), len(before) - before.rfind("\n") - 1)
     words = f"{error.problem} {error.context}" if error.context else error.problem
     mark, since = error.problem_mark, error.context_mark
-    return Problem(words, mark.line, mark.column, since.line if since else None)
+    return SyntaxFault(words, mark.line, mark.column, since.line if since else None)
 
 
 def tolerantly(text: str, parse: Callable[[str], _T]) -> tuple[_T, bool]:

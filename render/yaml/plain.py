@@ -53,7 +53,7 @@ def read(text: str, depth: int) -> tuple[Tree, int] | None:
     if not _is_printable(text):
         return None
     try:
-        return _Reader(text, depth).document()
+        return _LineReader(text, depth).document()
     except _UnsureError:
         return None
 
@@ -64,7 +64,7 @@ def _is_printable(text: str) -> bool:
     return text.replace("\n", "").isprintable()
 
 
-class _Reader:
+class _LineReader:
     """The lines of one text, and how far they are read."""
 
     __slots__ = ("_at", "_depth", "_lines")
@@ -217,10 +217,10 @@ def _scalar(text: str) -> Any:
         if ": " in text or " #" in text or text[-1] == ":":
             raise _UnsureError
         try:
-            return scalars.SETTLED[text]
+            return scalars.UNAMBIGUOUS[text]
         except KeyError:
-            value = scalars.settle(text)
-        if value is scalars.UNSETTLED:
+            value = scalars.unambiguous(text)
+        if value is scalars.AMBIGUOUS:
             raise _UnsureError
         return value
     inside = text[1:-1]

@@ -138,8 +138,8 @@ def _key_texts(node: Node) -> tuple[str, str, str] | None:
     theirs = scalars.kustomize(node.text) if node.plain and node.tag is None else value
     if isinstance(value, str) and theirs == value:
         return None
-    told = _json(theirs) if isinstance(theirs, str) else "error"
-    return node.text, _json(key_of(node)), told
+    reading = _json(theirs) if isinstance(theirs, str) else "error"
+    return node.text, _json(key_of(node)), reading
 
 
 def _json(value: scalars.Value) -> str:

@@ -17,7 +17,7 @@ from render.yaml.stream import Chunk
 if TYPE_CHECKING:
     from render.yaml.budget import Budget
     from render.yaml.builder import UnbuildableError
-    from render.yaml.libyaml import Problem
+    from render.yaml.libyaml import SyntaxFault
 
 
 DEEPEST = 400
@@ -137,7 +137,7 @@ def _read_yaml(found: Read, chunk: Chunk, origin: Origin, limits: Limits, budget
         body, line = known
         if line:
             origin = origin._replace(line=chunk.line + line)
-        _take(found, chunk, origin, body, chunk.text)
+        _add_document(found, chunk, origin, body, chunk.text)
     else:
         _parse(found, chunk, origin, limits, budget)
 
@@ -172,7 +172,7 @@ def _parse(found: Read, chunk: Chunk, origin: Origin, limits: Limits, budget: "B
             braces or built.ambiguous or built.altered
         )  # braces: JSON, with a comment perhaps
         text = None if rewritten else chunk.text[: built.end]
-        _take(found, chunk, origin, built.body, text, ambiguous=built.ambiguous)
+        _add_document(found, chunk, origin, built.body, text, ambiguous=built.ambiguous)
     elif built.body is not None:
         from render.yaml import positions
 
@@ -181,7 +181,7 @@ def _parse(found: Read, chunk: Chunk, origin: Origin, limits: Limits, budget: "B
         found.diagnostics.append(_no_object(built.body, location))
 
 
-def _take(  # noqa: PLR0913 - the parts of a document
+def _add_document(  # noqa: PLR0913 - the parts of a document
     found: Read,
     chunk: Chunk,
     origin: Origin,
@@ -285,7 +285,7 @@ def _refused(refusal: "UnbuildableError", chunk: Chunk, file: str) -> Iterator[D
             )
 
 
-def _syntax(problem: "Problem", chunk: Chunk, file: str) -> Diagnostic:
+def _syntax(problem: "SyntaxFault", chunk: Chunk, file: str) -> Diagnostic:
     lines = _lines(chunk)
     words, at, column = problem.words, problem.line, problem.column
     if problem.since is not None and problem.since != at:

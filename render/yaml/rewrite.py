@@ -129,7 +129,7 @@ def _edit(body: Any, edit: Operation) -> None:
         case Put(path, value):
             _parent(body, path)[path[-1]] = value
         case Remove(path):
-            _take(_at(body, path[:-1]), path[-1])
+            _pop(_at(body, path[:-1]), path[-1])
         case Move(path, to) if path[-1] not in _at(body, path[:-1]) and to[-1] in _at(
             body, to[:-1]
         ):
@@ -137,11 +137,11 @@ def _edit(body: Any, edit: Operation) -> None:
         case Move(path, to) if path[:-1] == to[:-1]:
             mapping = _at(body, path[:-1])
             place = list(mapping).index(path[-1])
-            value, comment = _take(mapping, path[-1])
+            value, comment = _pop(mapping, path[-1])
             mapping.insert(place, to[-1], value)
             _comment(mapping, to[-1], comment)
         case Move(path, to):
-            value, comment = _take(_at(body, path[:-1]), path[-1])
+            value, comment = _pop(_at(body, path[:-1]), path[-1])
             mapping = _parent(body, to)
             mapping[to[-1]] = value
             _comment(mapping, to[-1], comment)
@@ -157,7 +157,7 @@ def _parent(body: Any, path: FieldPath) -> Any:
     return body
 
 
-def _take(mapping: Any, key: Any) -> tuple[Any, Any]:
+def _pop(mapping: Any, key: Any) -> tuple[Any, Any]:
     comment = mapping.ca.items.pop(key, None)
     return mapping.pop(key), comment
 

@@ -10,10 +10,10 @@ from typing import Final
 
 Value = str | int | float | bool | None
 
-SETTLED: Final[dict[str, Value]] = {}
-"""The values of plain scalars met so far, of those that need no second look; filled by `settle`."""
-UNSETTLED: Final = object()
-"""What `settle` answers for a text that needs a second look."""
+UNAMBIGUOUS: Final[dict[str, Value]] = {}
+"""The values of plain scalars met so far, of those that need no second look; filled by `unambiguous`."""
+AMBIGUOUS: Final = object()
+"""What `unambiguous` answers for a text that needs a second look."""
 _ROOM = 100_000
 _LONGEST = 128
 
@@ -44,20 +44,20 @@ _FLOAT32 = 3.4028235677973366e38  # what rounds to the largest one
 _UNSCALED = range(-4, 6)
 
 
-def settle(text: str) -> Value | object:
-    """The value of the plain scalar *text*, which is now in `SETTLED`; `UNSETTLED` if it needs a second look.
+def unambiguous(text: str) -> Value | object:
+    """The value of the plain scalar *text*, which is now in `UNAMBIGUOUS`; `AMBIGUOUS` if it needs a second look.
 
     That is so where the two readers may differ, for ``<<``, for floats (as a key they are written as they came, and
     infinities are refused), and for long texts (to save memory).
     """
     if len(text) > _LONGEST or text in _SWITCHES or text == "<<":
-        return UNSETTLED
+        return AMBIGUOUS
     value = resolved(text)
     if value.__class__ is float or (value.__class__ is str and _dated(text)):
-        return UNSETTLED
-    if len(SETTLED) >= _ROOM:
-        SETTLED.clear()
-    SETTLED[text] = value
+        return AMBIGUOUS
+    if len(UNAMBIGUOUS) >= _ROOM:
+        UNAMBIGUOUS.clear()
+    UNAMBIGUOUS[text] = value
     return value  # not what is in there: another thread may have made room since
 
 

@@ -7,9 +7,9 @@ import pytest
 from render import Settings, render
 from render.diagnostics.diagnostic import Location
 from render.model import tree
-from render.model.resource import INSTANCETYPE, from_body
+from render.model.resource import INSTANCETYPE_GROUP, from_body
 from render.pipeline import pinning
-from render.revisions import lock as locks
+from render.revisions import lockfile
 from render.yaml import writer
 from render.yaml.reader import read
 from tests.support import answers
@@ -24,7 +24,7 @@ NAMES = (
 
 
 def is_live(body: Json) -> bool:
-    return str(body["apiVersion"]).startswith(INSTANCETYPE)
+    return str(body["apiVersion"]).startswith(INSTANCETYPE_GROUP)
 
 
 def has_errors(rendered: Any) -> bool:
@@ -54,7 +54,7 @@ def unpinned(case: Json) -> list[Json]:
             if name:
                 kind = matcher.get("kind") or f"VirtualMachineCluster{word.title()}"
                 body = {
-                    "apiVersion": f"{INSTANCETYPE}/v1beta1",
+                    "apiVersion": f"{INSTANCETYPE_GROUP}/v1beta1",
                     "kind": kind,
                     "metadata": {"name": matcher["name"]},
                     "spec": revisions[namespace, name]["spec"],
@@ -161,11 +161,11 @@ def test_a_pinned_vm_renders_as_it_did(family: str) -> None:
         if any(found.is_error for found in pinned.diagnostics) or not pinned.lock.pins:
             continue
         compared += 1
-        lock = locks.document(pinned.lock)
+        lock = lockfile.document(pinned.lock)
         (document,) = read(writer.dump(lock).encode(), "lock").documents
         assert document.body == lock
         again = pinning.pin(resources, settings._replace(lock=lock))
-        assert (again.lock, again.moves) == (locks.read(lock, Location())[0], []), case["id"]
+        assert (again.lock, again.moves) == (lockfile.read(lock, Location())[0], []), case["id"]
         for pins in ("auto", "require"):
             with_lock = render(case["objects"], settings._replace(lock=lock, pins=pins))
             without = render(case["objects"], settings)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from render import Settings, render
-from render.model.edits import apply
+from render.model.edits import edited
 from render.model.resource import Resource, from_body
 from render.pipeline.migration import migrate
 from tests.support import answers
@@ -199,7 +199,7 @@ def test_a_migration_changes_no_vm_and_leaves_nothing_to_do(version: str) -> Non
         objects = [plain(body) if kind_of(body) else body for body in case["objects"]]
         older = VERSIONS[version](objects)
         first = migrate(as_resources(older), Settings(catalog="none"))
-        made = [apply(body, first.edits.get(index, ())) for index, body in enumerate(older)]
+        made = [edited(body, first.edits.get(index, ())) for index, body in enumerate(older)]
         migrated += len(first.edits)
         settings = Settings(emit="vmi", catalog="none")
         before, after = render(older, settings), render(made, settings)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator
 from render.diagnostics.diagnostic import Location
 from render.frontends.kustomize import message
 from render.manifests import kustomization
-from render.model import quantity
-from render.model.quantity import QuantityError
+from render.model.apimachinery import quantity
+from render.model.apimachinery.quantity import QuantityError
 from render.pipeline import order
-from render.revisions import lock
+from render.revisions import lockfile
 from render.settings import Settings
 from render.yaml import libyaml, plain, positions, writer
 from render.yaml.budget import Budget
@@ -75,10 +75,10 @@ def quantities(data: bytes) -> None:
 def locks(data: bytes) -> None:
     """The revision lock: what is read without a finding is written and read back."""
     for document in read(data, "f", _LIMITS).documents:
-        found, faults = lock.read(document.body, Location())
+        found, faults = lockfile.read(document.body, Location())
         order.render([document.body])
         if not faults:
-            again, later = lock.read(lock.document(found), Location())
+            again, later = lockfile.read(lockfile.document(found), Location())
             assert later == []
             assert again.pins == found.pins
             assert again.revisions.items() <= found.revisions.items()  # those in use

@@ -9,9 +9,9 @@ from render import Settings, render
 from render.diagnostics.diagnostic import Location
 from render.model import tree
 from render.pipeline import pinning
-from render.revisions import lock as locks
+from render.revisions import lockfile
 from render.revisions.hashes import KIND_CLASSES, Ref, content_hash
-from render.revisions.lock import CLASSES, Entry, Lock, Pin
+from render.revisions.lockfile import CLASSES, Entry, Lock, Pin
 from render.yaml import writer
 
 HASHES = st.integers(min_value=0, max_value=2**256 - 1).map(lambda n: f"sha256:{n:064x}")
@@ -61,7 +61,7 @@ PINS = st.builds(
     st.integers(min_value=1, max_value=9), REFS, st.none() | REFS, HASHES,
 )  # fmt: skip
 CONTENTS = {
-    content_hash("instancetype", spec): locks.Content("instancetype", spec)
+    content_hash("instancetype", spec): lockfile.Content("instancetype", spec)
     for spec in ({"cpu": {"guest": n}, "memory": {"guest": "1Gi"}} for n in range(1, 5))
 }
 WHOLE = st.dictionaries(NAMES, PINS, max_size=4).map(lambda pins: Lock(CONTENTS, pins))
@@ -70,11 +70,11 @@ WHOLE = st.dictionaries(NAMES, PINS, max_size=4).map(lambda pins: Lock(CONTENTS,
 @given(LOCKS)
 def test_reading_anything_raises_nothing(body: dict[str, Any]) -> None:
     before = tree.copy(body)
-    lock, faults = locks.read(body, Location())
+    lock, faults = lockfile.read(body, Location())
     assert body == before
-    assert not faults or lock == locks.EMPTY
+    assert not faults or lock == lockfile.EMPTY
     if not faults:
-        again, _ = locks.read(locks.document(lock), Location())
+        again, _ = lockfile.read(lockfile.document(lock), Location())
         assert again.pins == lock.pins
 
 
@@ -85,11 +85,11 @@ def test_rendering_with_anything_raises_nothing(body: dict[str, Any]) -> None:
 
 @given(WHOLE)
 def test_document_is_sorted_and_read_back(lock: Lock) -> None:
-    document = locks.document(lock)
-    again, faults = locks.read(document, Location())
+    document = lockfile.document(lock)
+    again, faults = lockfile.read(document, Location())
     assert not faults
     assert again.pins == lock.pins
-    assert writer.dump(locks.document(again)) == writer.dump(document)
+    assert writer.dump(lockfile.document(again)) == writer.dump(document)
 
 
 @given(WHOLE, WHOLE, WHOLE)

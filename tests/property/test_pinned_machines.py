@@ -11,7 +11,7 @@ from render.model import tree
 from render.model.resource import from_body
 from render.pipeline import pinning
 from render.pipeline.input import definitions
-from render.revisions import lock as locks
+from render.revisions import lockfile
 from tests.support import trees
 
 NAMES = ["one", "two"]
@@ -143,7 +143,7 @@ def pinned(bodies: list[dict[str, Any]]) -> dict[str, Any]:
     resources = [from_body(body, index) for index, body in enumerate(bodies)]
     made = pinning.pin(resources, Settings(admission="off"))
     assert not [one for one in made.diagnostics if one.is_error]
-    return locks.document(made.lock)
+    return lockfile.document(made.lock)
 
 
 @st.composite

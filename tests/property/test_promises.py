@@ -119,16 +119,16 @@ ADDED: dict[Any, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-@given(repositories())
-def test_objects_out_are_objects_in(objects: list[Json]) -> None:
+@given(repositories(), st.sampled_from(RELEASES))
+def test_objects_out_are_objects_in(objects: list[Json], release: Version) -> None:
     """Promise 3, in every mode; and 5, where a mode leaves an object alone."""
-    for emit, added in ADDED.items():
-        rendered = render(objects, Settings(emit=emit, **OVERRIDE))
+    for emit in ADDED:
+        rendered = render(objects, Settings(emit=emit, kubevirt=tag(release), **OVERRIDE))
         if not has_errors(rendered):
-            check_count(objects, rendered.resources, emit, added)
+            check_count(objects, rendered.resources, emit, release)
 
 
-def check_count(objects: list[Json], found: list[Json], emit: str, added: tuple[str, ...]) -> None:
+def check_count(objects: list[Json], found: list[Json], emit: str, release: Version) -> None:
     names = list(map(identity, found))
     wanted = list(map(identity, objects))
     if emit == "vmi":
@@ -137,11 +137,11 @@ def check_count(objects: list[Json], found: list[Json], emit: str, added: tuple[
             for group, kind, namespace, name in wanted
         ]
     assert names[: len(wanted)] == wanted
-    assert {kind for _, kind, _, _ in names[len(wanted) :]} <= {*added}
+    assert {kind for _, kind, _, _ in names[len(wanted) :]} <= {*ADDED[emit]}
     assert len({*names}) == len(names)
     for body, given_body in zip(found, objects, strict=False):
         if emit == "source" or given_body not in machines(objects):
-            assert exactly(body) == exactly(served(given_body))
+            assert exactly(body) == exactly(served(given_body, release))
 
 
 #: Where matchers are kept, and with the cluster's defaults written out. What is bundled keeps its name in `hashed`.
@@ -152,30 +152,29 @@ WITHOUT_THE_DEFINITIONS: tuple[dict[str, Any], ...] = (
 )
 
 
-@given(repositories())
-def test_every_output_starts_the_same_vmi(objects: list[Json]) -> None:
+@given(repositories(), st.sampled_from(RELEASES))
+def test_every_output_starts_the_same_vmi(objects: list[Json], release: Version) -> None:
     """Promise 1, from what a mode writes alone; and 4."""
-    direct = render(objects, Settings(emit="vmi", **OVERRIDE))
+    asked = {**OVERRIDE, "kubevirt": tag(release)}
+    direct = render(objects, Settings(emit="vmi", **asked))
     for mode in WITHOUT_THE_DEFINITIONS:
-        out = render(objects, Settings(**{**mode, "catalog": "bundled"}, **OVERRIDE))
+        out = render(objects, Settings(**{**mode, "catalog": "bundled"}, **asked))
         if has_errors(out):
             return
         originals = set(map(identity, filter(is_live, objects)))
         left = [one for one in out.resources if identity(one) not in originals]
-        started = render(
-            left, Settings(**{**mode, "emit": "vmi", "defaults": "manifest"}, **OVERRIDE)
-        )
+        started = render(left, Settings(**{**mode, "emit": "vmi", "defaults": "manifest"}, **asked))
         hashed = mode["emit"] == "hashed"
         for vm in machines(objects):
             want, found = answers.result_for(direct, vm), answers.result_for(started, vm)
             assert (nameless(found) if hashed else found) == (nameless(want) if hashed else want)
-        again = render(left, Settings(**mode, **OVERRIDE))
+        again = render(left, Settings(**mode, **asked))
         assert machines(again.resources) == machines(out.resources)
 
 
-def outcome(objects: list[Json]) -> tuple[list[str], list[tuple[str, str, str]]]:
+def outcome(objects: list[Json], release: Version) -> tuple[list[str], list[tuple[str, str, str]]]:
     """What comes out, in an order of its own, and what is said about which field."""
-    rendered = render(objects)
+    rendered = render(objects, Settings(kubevirt=tag(release)))
     bodies = sorted(map(exactly, rendered.resources))
     return bodies, sorted(
         (found.code, found.message, f"{found.resource} {found.field}")
@@ -183,10 +182,12 @@ def outcome(objects: list[Json]) -> tuple[list[str], list[tuple[str, str, str]]]
     )
 
 
-@given(repositories(), st.data())
-def test_the_order_of_objects_does_not_matter(objects: list[Json], data: st.DataObject) -> None:
+@given(repositories(), st.sampled_from(RELEASES), st.data())
+def test_the_order_of_objects_does_not_matter(
+    objects: list[Json], release: Version, data: st.DataObject
+) -> None:
     shuffled = data.draw(st.permutations(objects))
-    assert outcome(shuffled) == outcome(objects)
+    assert outcome(shuffled, release) == outcome(objects, release)
 
 
 #: Another length and another order.
@@ -207,10 +208,11 @@ def named_anew(value: Any) -> Any:
     return json.loads(text)
 
 
-@given(repositories())
-def test_names_do_not_matter(objects: list[Json]) -> None:
+@given(repositories(), st.sampled_from(RELEASES))
+def test_names_do_not_matter(objects: list[Json], release: Version) -> None:
     """With other names for VMs, instancetypes and preferences the same comes out, with those names."""
-    first, second = render(objects), render(named_anew(objects))
+    settings = Settings(kubevirt=tag(release))
+    first, second = render(objects, settings), render(named_anew(objects), settings)
     assert exactly(second.resources) == exactly(named_anew(first.resources))
     said = [
         [(d.code, d.resource, d.field, d.message) for d in one.diagnostics]

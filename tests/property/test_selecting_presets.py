@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from render.model.apimachinery.selectors import SelectorError, selects
 from render.model.resource import from_body
-from render.model.selectors import SelectorError, selects
 from render.presets import Preset, index
 
 KEYS = st.sampled_from(["app", "os", "kubevirt.io/size"])

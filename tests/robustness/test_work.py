@@ -165,8 +165,8 @@ def presets_and_machines(count: int, labels: Callable[[int], dict[str, str]]) ->
     return [from_body(body, index) for index, body in enumerate(bodies)]
 
 
-COMPILED = "model/selectors.py:compiled"
-ASKED = "model/selectors.py:compiled.<locals>.<lambda>"
+COMPILED = "model/apimachinery/selectors.py:compiled"
+ASKED = "model/apimachinery/selectors.py:compiled.<locals>.<lambda>"
 
 
 def test_presets_are_compared_once_for_all_machines_that_match_the_same() -> None:

@@ -1,19 +1,19 @@
 """The clusters of the recorded HyperConverged cases, by the names that the cases use."""
 
-from render.convert.hyperconverged import Cluster, Node
+from render.convert.hyperconverged import Cluster, ClusterNode
 
-PLANE = Node(worker=False, control_plane=True)
-WORKER = Node()
-BOTH = Node(control_plane=True)
-PLAIN = Node(worker=False)
-ARBITER = Node(worker=False, arbiter=True)
+PLANE = ClusterNode(worker=False, control_plane=True)
+WORKER = ClusterNode()
+BOTH = ClusterNode(control_plane=True)
+PLAIN = ClusterNode(worker=False)
+ARBITER = ClusterNode(worker=False, arbiter=True)
 
 
-def on(architecture: str, node: Node) -> Node:
+def on(architecture: str, node: ClusterNode) -> ClusterNode:
     return node._replace(architecture=architecture)
 
 
-def cluster(*groups: tuple[int, Node]) -> Cluster:
+def cluster(*groups: tuple[int, ClusterNode]) -> Cluster:
     return Cluster(nodes=tuple(node for count, node in groups for _ in range(count)))
 
 

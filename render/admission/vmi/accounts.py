@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator
 
-from render.admission.checks import Check, Place, Subject, each
+from render.admission.checks import Check, FieldValue, Subject, each
 from render.diagnostics.cause import Cause
-from render.model.dns1123 import subdomain_faults
-from render.model.go import quoted
+from render.model.apimachinery.dns1123 import subdomain_faults
+from render.model.apimachinery.go import quoted
 from render.model.release import Windowed, since
 
 _NAME = ("serviceAccountName",)
 
 
-def _fault(subject: Subject, at: Place) -> str:
+def _fault(subject: Subject, at: FieldValue) -> str:
     faults = subdomain_faults(at.value) if at.value else ()
     if not faults:
         return ""

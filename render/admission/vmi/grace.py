@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 from render.admission.checks import Check, Evaluate, Subject
 from render.diagnostics.cause import Cause
+from render.model.apimachinery.go import quoted
 from render.model.fieldpath import FieldPath
-from render.model.go import quoted
 from render.model.release import Windowed, since
 
 _DEVICES = ("domain", "devices")

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from render.admission.checks import Check, Evaluate, Subject
 from render.diagnostics.cause import Cause
 from render.model import fieldpath
+from render.model.apimachinery.go import quoted
 from render.model.fieldpath import FieldPath
-from render.model.go import quoted
 from render.model.release import Windowed, until
 
 _RESERVED = frozenset(

@@ -1,10 +1,10 @@
 """Host name and subdomain (upstream: admitters/vmi-create-admitter.go)."""
 
-from render.admission.checks import Check, Place, Subject, each
-from render.model.dns1123 import label_faults, subdomain_faults
+from render.admission.checks import Check, FieldValue, Subject, each
+from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
 
 
-def _hostname(subject: Subject, at: Place) -> str:
+def _hostname(subject: Subject, at: FieldValue) -> str:
     faults = label_faults(at.value) if at.value else ()
     if not faults:
         return ""
@@ -12,7 +12,7 @@ def _hostname(subject: Subject, at: Place) -> str:
     return f"{field} does not conform to the kubernetes DNS_LABEL rules : {', '.join(faults)}"
 
 
-def _subdomain(subject: Subject, at: Place) -> str:
+def _subdomain(subject: Subject, at: FieldValue) -> str:
     faults = subdomain_faults(at.value) if at.value else ()
     if not faults:
         return ""

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from render.admission.checks import Check, Subject
 from render.diagnostics.cause import Cause
 from render.model import fieldpath
-from render.model.dns1123 import label_faults, subdomain_faults
+from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
+from render.model.apimachinery.go import quoted
+from render.model.apimachinery.labels import key_faults, value_faults
 from render.model.fieldpath import FieldPath
-from render.model.go import quoted
-from render.model.labels import key_faults, value_faults
 from render.model.tree import Tree
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -27,7 +27,7 @@ _NOT_ONE_FIELD = "must be only one value when `operator` is 'In' or 'NotIn' for 
 _NO_OPERATOR = "not a valid selector operator"
 
 
-class _Fault(NamedTuple):
+class _BrokenRule(NamedTuple):
     """The *rule* that the value at *path* breaks, below the VMI spec as KubeVirt names it, and a pod's words for it."""
 
     rule: str
@@ -36,16 +36,16 @@ class _Fault(NamedTuple):
     help: str = "see the Kubernetes API reference on the scheduling of pods"
 
 
-_Faults = Iterator[_Fault]
+_Faults = Iterator[_BrokenRule]
 
 
-def _invalid(rule: str, path: FieldPath, value: str | int, detail: str) -> _Fault:
+def _invalid(rule: str, path: FieldPath, value: str | int, detail: str) -> _BrokenRule:
     shown = quoted(value) if isinstance(value, str) else str(value)
-    return _Fault(rule, path, f"Invalid value: {shown}: {detail}")
+    return _BrokenRule(rule, path, f"Invalid value: {shown}: {detail}")
 
 
-def _required(rule: str, path: FieldPath, detail: str) -> _Fault:
-    return _Fault(rule, path, f"Required value: {detail}")
+def _required(rule: str, path: FieldPath, detail: str) -> _BrokenRule:
+    return _BrokenRule(rule, path, f"Required value: {detail}")
 
 
 def _key(path: FieldPath, key: str) -> _Faults:
@@ -90,7 +90,7 @@ def _values(wanted: Tree, path: FieldPath, *, node: bool) -> _Faults:
             yield _required("values", place, _NO_VALUES)
     elif operator in {"Exists", "DoesNotExist"}:
         if count:
-            yield _Fault("values", place, f"Forbidden: {_VALUES}")
+            yield _BrokenRule("values", place, f"Forbidden: {_VALUES}")
     elif node and operator in {"Gt", "Lt"}:
         if count != 1:
             yield _required("values", place, _NOT_ONE)
@@ -169,14 +169,14 @@ def _spread(constraints: list[Tree]) -> _Faults:
         if action not in _ACTIONS:
             supported = ", ".join(map(quoted, _ACTIONS))
             text = f"Unsupported value: {quoted(action)}: supported values: {supported}"
-            yield _Fault("when-unsatisfiable", (*place, "whenUnsatisfiable"), text)
+            yield _BrokenRule("when-unsatisfiable", (*place, "whenUnsatisfiable"), text)
         # The index is missing here, as in KubeVirt.
         yield from _selector(constraint.get("labelSelector"), (*_SPREAD, "labelSelector"))
         if kinds[index] in kinds[index + 1 :]:
             twice = quoted(f"{{{key}, {action}}}")
             shown = (*place, "{topologyKey, whenUnsatisfiable}")
             cure = "give each pair of topologyKey and whenUnsatisfiable one constraint"
-            yield _Fault("spread-unique", shown, f"Duplicate value: {twice}", cure)
+            yield _BrokenRule("spread-unique", shown, f"Duplicate value: {twice}", cure)
 
 
 def _affinity(subject: Subject) -> Iterator[Cause]:
@@ -196,7 +196,7 @@ def _constraints(subject: Subject) -> Iterator[Cause]:
         yield _cause(subject, fault, ())
 
 
-def _cause(subject: Subject, fault: _Fault, place: FieldPath) -> Cause:
+def _cause(subject: Subject, fault: _BrokenRule, place: FieldPath) -> Cause:
     path = subject.at(*fault.path)
     message = f"{fieldpath.text(path)}: {fault.text}"
     return Cause(f"placement/{fault.rule}", path, message, fault.help, place=place)

@@ -3,14 +3,14 @@
 Upstream: validateArchitecture, validateRebootPolicy, validateReservedOverheadMemlock in vmi-create-admitter.go.
 """
 
-from render.admission.checks import Check, Place, Subject, each, needs_gate
+from render.admission.checks import Check, FieldValue, Subject, each, needs_gate
 from render.model.release import Windowed, since, until
 
 _ARCHITECTURE = ("architecture",)
 _GATE = "MultiArchitecture"
 
 
-def _foreign(subject: Subject, at: Place) -> str:
+def _foreign(subject: Subject, at: FieldValue) -> str:
     """An architecture that is not the one of virt-api, which is that of most clusters unless they say another."""
     if at.value in ("", "amd64") or subject.has_gate(_GATE):
         return ""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from render.admission.checks import Check, Evaluate, Subject
 from render.diagnostics.cause import Cause
-from render.model import quantity
+from render.model.apimachinery import quantity
 from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, since, until
 

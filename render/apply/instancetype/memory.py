@@ -4,7 +4,8 @@ import struct
 from collections.abc import Iterable
 from functools import partial
 
-from render.model import quantity, tree
+from render.model import tree
+from render.model.apimachinery import quantity
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.release import since, until

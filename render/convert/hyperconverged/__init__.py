@@ -3,7 +3,7 @@
 Upstream: the hyperconverged-cluster-operator, whose minor 1.N + 10 brings KubeVirt 1.N.
 """
 
-from render.convert.hyperconverged.cluster import Cluster, Node
+from render.convert.hyperconverged.cluster import Cluster, ClusterNode
 from render.convert.hyperconverged.translation import (
     KIND,
     Assumption,
@@ -17,7 +17,7 @@ __all__ = [
     "KIND",
     "Assumption",
     "Cluster",
-    "Node",
+    "ClusterNode",
     "Pruned",
     "Refusal",
     "Translation",

@@ -13,7 +13,7 @@ from render.model.release import Version, Windowed, in_force, since, until
 from render.model.tree import Tree
 
 
-class Node(NamedTuple):
+class ClusterNode(NamedTuple):
     """A node, as far as the operator looks at it: its *architecture* and its roles."""
 
     architecture: str = "amd64"
@@ -29,9 +29,9 @@ class Cluster(NamedTuple):
     say ``pc-q35-rhel9.6.0`` or the like for amd64. *emulation* is its ``KVM_EMULATION``.
     """
 
-    nodes: tuple[Node, ...] = (
-        *(Node(worker=False, control_plane=True) for _ in range(3)),
-        *(Node() for _ in range(3)),
+    nodes: tuple[ClusterNode, ...] = (
+        *(ClusterNode(worker=False, control_plane=True) for _ in range(3)),
+        *(ClusterNode() for _ in range(3)),
     )
     machine_types: tuple[tuple[str, str], ...] = (
         ("amd64", "q35"),
@@ -54,7 +54,9 @@ class Cluster(NamedTuple):
 
     def workload_architectures(self, placement: Tree | None) -> Counter[str]:
         """How many nodes of each architecture take VMs under the *placement* of workloads."""
-        return Counter(node.architecture for node in self.nodes if _takes(node, placement or {}))
+        return Counter(
+            node.architecture for node in self.nodes if _is_schedulable(node, placement or {})
+        )
 
     def default_architecture(self, placement: Tree | None) -> str:
         """The architecture of VMs that name none; empty where no node takes VMs."""
@@ -95,11 +97,11 @@ def recorded(body: Tree, cluster: Cluster) -> Cluster:
     if isinstance(found, list) and found:
         first = default if default in found else found[0]
         # The status says which there are, not how many: the default is the one with the most nodes.
-        workers = [Node(str(name)) for name in (*found, first)]
+        workers = [ClusterNode(str(name)) for name in (*found, first)]
     found = tree.get(info, "controlPlaneArchitectures") or [default]
     if isinstance(found, list) and found != [None]:
         planes = [
-            Node(str(found[index % len(found)]), worker=False, control_plane=True)
+            ClusterNode(str(found[index % len(found)]), worker=False, control_plane=True)
             for index in range(max(3, len(found)))
         ]
     if available is False:
@@ -107,7 +109,7 @@ def recorded(body: Tree, cluster: Cluster) -> Cluster:
     return cluster._replace(nodes=(*planes, *workers))
 
 
-def _takes(node: Node, placement: Tree) -> bool:
+def _is_schedulable(node: ClusterNode, placement: Tree) -> bool:
     """Whether VMs are placed on *node*: a worker, or what the placement requires."""
     selector = placement.get("nodeSelector") or {}
     terms = tree.get(
@@ -125,12 +127,12 @@ def _takes(node: Node, placement: Tree) -> bool:
     return selected and (terms is None or any(_fits(node, term) for term in terms))
 
 
-def _fits(node: Node, term: Tree) -> bool:
+def _fits(node: ClusterNode, term: Tree) -> bool:
     asked = [*(term.get("matchExpressions") or ()), *(term.get("matchFields") or ())]
     return bool(asked) and all(_matches(node, each) for each in asked)
 
 
-def _matches(node: Node, asked: Tree) -> bool:
+def _matches(node: ClusterNode, asked: Tree) -> bool:
     """Whether *node* meets a requirement. Labels that nobody gave are those of workers."""
     key, operator, values = asked.get("key"), asked.get("operator"), asked.get("values") or []
     labels = _labels(node)
@@ -148,7 +150,7 @@ def _matches(node: Node, asked: Tree) -> bool:
 _ROLE = "node-role.kubernetes.io/"
 
 
-def _labels(node: Node) -> dict[str, str]:
+def _labels(node: ClusterNode) -> dict[str, str]:
     roles = {
         "worker": node.worker,
         "control-plane": node.control_plane,

@@ -14,10 +14,11 @@ from functools import cache
 from typing import Any
 
 from render.diagnostics.cause import Cause
-from render.model import fieldpath, quantity, tree
-from render.model.duration import DurationError, nanoseconds
+from render.model import fieldpath, tree
+from render.model.apimachinery import quantity
+from render.model.apimachinery.duration import DurationError, nanoseconds
+from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
-from render.model.quantity import QuantityError
 from render.model.release import Version, version
 from render.model.tree import Tree
 from render.model.types import INTEGERS, schemas_folder

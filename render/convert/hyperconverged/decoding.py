@@ -8,10 +8,11 @@ lists are filled entry by entry into the old entries.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from render.model import duration, quantity, types
-from render.model.duration import DurationError
+from render.model import types
+from render.model.apimachinery import duration, quantity
+from render.model.apimachinery.duration import DurationError
+from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
-from render.model.quantity import QuantityError
 from render.model.release import Version
 from render.model.tree import Tree
 
@@ -64,21 +65,21 @@ def decoded(old: Any, new: Any, type_name: str, release: Version) -> Any:
 
     What has no value (a nil pointer, an empty text of a field with omitempty) is not there.
     """
-    return _decoded(old, new, type_name, _Place((), "", release))
+    return _decoded(old, new, type_name, _ValueContext((), "", release))
 
 
-class _Place(NamedTuple):
+class _ValueContext(NamedTuple):
     """Where a value stands: the way from the top, the struct around it, and the *release* whose types are read."""
 
     path: FieldPath
     struct: str
     release: Version
 
-    def at(self, key: str, struct: str = "") -> "_Place":
+    def at(self, key: str, struct: str = "") -> "_ValueContext":
         return self._replace(path=(*self.path, key), struct=struct or self.struct)
 
 
-def _decoded(old: Any, new: Any, go_type: str, place: _Place) -> Any:
+def _decoded(old: Any, new: Any, go_type: str, place: _ValueContext) -> Any:
     name = go_type.removeprefix("*")
     if new is None:
         return None if name != go_type or name.startswith(("[]", "map[")) else old
@@ -99,7 +100,7 @@ def _decoded(old: Any, new: Any, go_type: str, place: _Place) -> Any:
     return new if read is None else read(new)
 
 
-def _struct(old: Any, new: Any, name: str, place: _Place) -> Tree:
+def _struct(old: Any, new: Any, name: str, place: _ValueContext) -> Tree:
     if not isinstance(new, dict):
         raise _mismatch(new, name, place)
     found: Tree = dict(old or {})
@@ -116,7 +117,7 @@ def _struct(old: Any, new: Any, name: str, place: _Place) -> Tree:
     return found
 
 
-def _map(old: Any, new: Any, item_type: str, place: _Place) -> Tree:
+def _map(old: Any, new: Any, item_type: str, place: _ValueContext) -> Tree:
     if not isinstance(new, dict):
         raise _mismatch(new, f"map[string]{item_type}", place)
     # An entry that is there already is replaced, not filled in.
@@ -124,7 +125,7 @@ def _map(old: Any, new: Any, item_type: str, place: _Place) -> Tree:
     return {**(old or {}), **entries}
 
 
-def _list(old: Any, new: Any, item_type: str, place: _Place) -> list[Any]:
+def _list(old: Any, new: Any, item_type: str, place: _ValueContext) -> list[Any]:
     if not isinstance(new, list):
         raise _mismatch(new, f"[]{item_type}", place)
     known = old or []
@@ -134,7 +135,7 @@ def _list(old: Any, new: Any, item_type: str, place: _Place) -> list[Any]:
     ]
 
 
-def _mismatch(value: Any, go_type: str, place: _Place) -> DecodingError:
+def _mismatch(value: Any, go_type: str, place: _ValueContext) -> DecodingError:
     """Go's text: the struct that holds the field, and the way to it from the top."""
     shown = JSON_NAMES[type(value)]
     if shown == "number" and (go_type in types.INTEGERS or go_type == "float32"):

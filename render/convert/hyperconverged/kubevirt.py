@@ -59,7 +59,7 @@ def _mediated_types(nodes: list[Tree]) -> list[Tree]:
     ]
 
 
-class Row(NamedTuple):
+class SettingRow(NamedTuple):
     """A *setting* becomes the field at *target*, by *change*; what *change* makes None is left out."""
 
     setting: Setting
@@ -67,14 +67,14 @@ class Row(NamedTuple):
     change: Callable[[Any], Any] = _same
 
 
-def _row(field: Setting, target: str, change: Callable[[Any], Any] = _same) -> Row:
-    return Row(field, ("spec", *target.split(".")), change)
+def _row(field: Setting, target: str, change: Callable[[Any], Any] = _same) -> SettingRow:
+    return SettingRow(field, ("spec", *target.split(".")), change)
 
 
 _DEVELOPER = "configuration.developerConfiguration"
 _OPTIONS = "configuration.virtualMachineOptions"
 _MEDIATED = "configuration.mediatedDevicesConfiguration"
-_ROWS: tuple[Row | Windowed[Row], ...] = (
+_ROWS: tuple[SettingRow | Windowed[SettingRow], ...] = (
     _row(fields.UNINSTALL, "uninstallStrategy"),
     _row(fields.CERTIFICATES, "certificateRotateStrategy", _certificates),
     _row(fields.UPDATE_STRATEGY, "workloadUpdateStrategy"),

@@ -13,7 +13,7 @@ from render.convert.hyperconverged.conversion import REPLACED
 from render.convert.hyperconverged.desired import Desired, Setting
 from render.diagnostics.cause import Cause
 from render.model import fieldpath, tree
-from render.model.duration import nanoseconds
+from render.model.apimachinery.duration import nanoseconds
 from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, in_force, since, until
 from render.model.tree import Tree

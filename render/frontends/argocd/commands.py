@@ -9,7 +9,7 @@ from render.diagnostics.codes import status
 from render.diagnostics.exits import Exit
 from render.frontends.argocd import ignore_differences
 from render.frontends.progress import Work
-from render.frontends.reporting import tell
+from render.frontends.reporting import print_findings
 from render.frontends.request import config
 from render.frontends.request.options import DEADLINE
 from render.frontends.request.request import Request
@@ -135,5 +135,5 @@ def _faults(loaded: Documents) -> list[Finding]:
 
 
 def _refuse(faults: Sequence[Finding], asked: Request) -> Exit:
-    tell(faults, asked)
+    print_findings(faults, asked)
     return status([found.diagnostic for found in faults])

@@ -22,10 +22,10 @@ def build(asked: Request, work: Work) -> Exit:
     texts: list[str] = []
     with work.shown():
         loaded = load(asked, work, standard_input())
-        take = None if asked.output else _into(texts, loaded)
-        work.made = texts
+        append = None if asked.output else _into(texts, loaded)
+        work.rendered = texts
         work.begin("render", rendering(loaded))
-        rendered, diagnostics = render_loaded(loaded, asked, take)
+        rendered, diagnostics = render_loaded(loaded, asked, append)
     work.begin("write", f"reporting {len(diagnostics):,} findings")
     outcome = Exit.OK
     if diagnostics or asked.format != "text" or asked.reports or asked.verbose or os.isatty(STDERR):
@@ -46,10 +46,10 @@ def build(asked: Request, work: Work) -> Exit:
 def _into(texts: list[str], loaded: Documents) -> Callable[[Tree, int | None], None]:
     """What puts the text of each resource into *texts*: it is a sixth of the tree, of which there is then only one."""
 
-    def take(body: Tree, source: int | None) -> None:
+    def append(body: Tree, source: int | None) -> None:
         texts.append(writer.write([content(loaded, body, source)]))
 
-    return take
+    return append
 
 
 def _save(loaded: Documents, rendered: Rendered, asked: Request) -> Exit:
@@ -76,5 +76,5 @@ def _print(loaded: Documents, texts: Iterable[str], asked: Request) -> Exit:
 def _failed(loaded: Documents, faults: list[Diagnostic], asked: Request) -> Exit:
     from render.frontends import reporting
 
-    reporting.tell(reporting.findings_of(loaded, faults, asked), asked)
+    reporting.print_findings(reporting.findings_of(loaded, faults, asked), asked)
     return status(faults)

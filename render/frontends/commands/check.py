@@ -10,9 +10,15 @@ from render.diagnostics.exits import Exit
 from render.frontends.commands.snapshots import SnapshotError, back_at, refuse
 from render.frontends.figures import tally_of
 from render.frontends.progress import Work, in_words
-from render.frontends.reporting import findings_of, outcome, publish, tell, with_fingerprints
+from render.frontends.reporting import (
+    findings_of,
+    outcome,
+    print_findings,
+    publish,
+    with_fingerprints,
+)
 from render.frontends.request.request import Request, again
-from render.frontends.session import beside, load_each, render_loaded, rendering
+from render.frontends.session import load_each, render_loaded, rendering, with_neighbours
 from render.manifests.discover import inside, repository
 from render.manifests.neighbours import Neighbours
 from render.manifests.sources import Documents
@@ -30,7 +36,7 @@ def check(asked: Request, work: Work) -> Exit:
         try:
             findings, tally = _new(findings, tally, asked, work)
         except SnapshotError as refused:
-            tell(refused.findings, asked)
+            print_findings(refused.findings, asked)
             return refused.exit
     work.begin("write", f"reporting {len(findings):,} findings")
     faults = publish(findings, asked, tally)
@@ -46,7 +52,7 @@ def _findings(asked: Request, work: Work) -> tuple[list[Finding], Tally]:
         inputs = _load_around(asked, root, paths, work) if root else _load_all(paths, asked, work)
         neighbours = Neighbours(inputs, asked.layout.shared)
         for loaded in inputs:
-            there = beside(asked, loaded, neighbours)
+            there = with_neighbours(asked, loaded, neighbours)
             found = _checked_for_releases(loaded, there, work)
             findings += _about(found, [*paths, *asked.read], loaded) if root else found
             named = next(iter(asked.own["kubevirt"]), asked.settings.kubevirt)
@@ -125,7 +131,7 @@ def _checked_for_releases(loaded: Documents, asked: Request, work: Work) -> list
 
 def _checked(loaded: Documents, asked: Request, work: Work) -> list[Finding]:
     work.begin("render", rendering(loaded))
-    _, diagnostics = render_loaded(loaded, asked, lambda _, source: work.made.append(source))
+    _, diagnostics = render_loaded(loaded, asked, lambda _, source: work.rendered.append(source))
     work.doing = f"looking up where {len(diagnostics):,} findings stand"
     return findings_of(loaded, map(_as_note, diagnostics), asked)
 

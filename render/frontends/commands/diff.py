@@ -15,7 +15,7 @@ from render.diff.impact import ChangeSource, MachineImpact
 from render.frontends import locks
 from render.frontends.commands.snapshots import SnapshotError
 from render.frontends.progress import Work
-from render.frontends.reporting import findings_of, refuse, tell
+from render.frontends.reporting import findings_of, print_findings, refuse
 from render.frontends.request import config
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request, again
@@ -28,7 +28,7 @@ from render.model.tree import Tree
 from render.report.findings import find, merge
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle, MissingExtraError
-from render.report.impact.review import Locate, Part, Review, State
+from render.report.impact.review import Locate, Review, ReviewedState, ReviewPart
 from render.report.places import Place, Sources
 from render.settings import Layer, Settings, Source, decide
 from render.system import git
@@ -42,7 +42,7 @@ _RANGE = ".."
 _FOLDERS = 2
 
 
-class _State(NamedTuple):
+class _NamedState(NamedTuple):
     """One side: its name for people, its objects, how they are rendered, and where they stand."""
 
     name: str
@@ -52,7 +52,7 @@ class _State(NamedTuple):
 
 
 #: The states of one side, by the folder of the kustomization, the chart or the root; ``""`` is what lies in none.
-_Side = dict[str, _State]
+_Side = dict[str, _NamedState]
 
 
 class _Read(NamedTuple):
@@ -109,7 +109,7 @@ class _Revisions(NamedTuple):
     path: str
 
 
-class _Cluster(NamedTuple):
+class _ClusterOption(NamedTuple):
     """What the command line says of the cluster of one side: its release, ``""`` for nothing, and its settings."""
 
     release: str
@@ -122,12 +122,12 @@ class _Cluster(NamedTuple):
             settings = settings._replace(kubevirt=self.release)
         return settings._replace(cluster_config=self.body) if self.file else settings
 
-    def state(self, name: str) -> State:
+    def state(self, name: str) -> ReviewedState:
         """The state *name* in this cluster, for people."""
-        return State(name, self.release, self.file)
+        return ReviewedState(name, self.release, self.file)
 
 
-_Clusters = tuple[_Cluster, _Cluster]
+_Clusters = tuple[_ClusterOption, _ClusterOption]
 
 
 def diff(asked: Request, work: Work) -> Exit:
@@ -140,7 +140,7 @@ def diff(asked: Request, work: Work) -> Exit:
         with contextlib.ExitStack() as trees:
             before, after = _sides(asked, clusters, trees)
     except SnapshotError as refused:
-        tell(refused.findings, asked)
+        print_findings(refused.findings, asked)
         return refused.exit
     except GitError as error:
         return refuse([_unreadable(str(error))], asked)
@@ -149,7 +149,7 @@ def diff(asked: Request, work: Work) -> Exit:
     for name in sorted({**before, **after}):
         old, new = (side.get(name) or _nothing(side, asked) for side in (before, after))
         found = compare(old.objects, new.objects, old.settings, new.settings)
-        parts.append(Part(name, found, _locator(old, new)))
+        parts.append(ReviewPart(name, found, _locator(old, new)))
     emitted = next(state.settings.emit for side in (after, before) for state in side.values())
     old_state, new_state = (
         cluster.state(next((one.name for one in side.values()), "nothing"))
@@ -177,7 +177,7 @@ def _is_coloured(asked: Request) -> bool:
     return not asked.output and os.isatty(STDOUT) and not os.environ.get("NO_COLOR")
 
 
-def _locator(old: _State, new: _State) -> Locate:
+def _locator(old: _NamedState, new: _NamedState) -> Locate:
     """What says where a cause stands in either state."""
 
     def locate(cause: ChangeSource) -> Place:
@@ -187,11 +187,11 @@ def _locator(old: _State, new: _State) -> Locate:
     return cache(locate)
 
 
-def _nothing(side: _Side, asked: Request) -> _State:
+def _nothing(side: _Side, asked: Request) -> _NamedState:
     """A kustomization that one side does not have."""
     other = next(iter(side.values()), None)
     name, settings = (other.name, other.settings) if other else ("nothing", asked.settings)
-    return _State(name, [], settings, Sources())
+    return _NamedState(name, [], settings, Sources())
 
 
 def _status(machines: Sequence[MachineImpact], asked: Request) -> Exit:
@@ -219,7 +219,7 @@ def _clusters(asked: Request) -> _Clusters:
             faults += found.diagnostics
         if faults:
             raise SnapshotError(merge(find(faults, Sources())), status(faults))
-        made.append(_Cluster(release, file, body))
+        made.append(_ClusterOption(release, file, body))
     return made[0], made[1]
 
 
@@ -330,14 +330,14 @@ def _read(asked: Request, path: str, name: str) -> _Read:
     return _Read(name, here, loaded.folder, there, [loaded])
 
 
-def _state(there: Request, loaded: Documents, name: str) -> _State:
+def _state(there: Request, loaded: Documents, name: str) -> _NamedState:
     locks.choose(loaded, there)
     if status(loaded.diagnostics) is not Exit.OK:
         found = merge(findings_of(loaded, loaded.diagnostics, there))
         raise SnapshotError(found, status(loaded.diagnostics))
     emitted = there.settings if "emit" in there.chosen else there.settings._replace(emit="source")
     origins = [document.origin for document in loaded.documents]
-    return _State(
+    return _NamedState(
         name,
         [document.body for document in loaded.documents],
         emitted,

@@ -11,7 +11,7 @@ from render.diagnostics.exits import Exit
 from render.frontends import locks
 from render.frontends.commands.snapshots import SnapshotError, refuse
 from render.frontends.progress import Work
-from render.frontends.reporting import findings_of, tell
+from render.frontends.reporting import findings_of, print_findings
 from render.frontends.request.request import Request
 from render.frontends.session import fitting, load, rendering, resources_of
 from render.manifests.sources import Documents
@@ -35,7 +35,7 @@ def explain(asked: Request, work: Work) -> Exit:
         found = _one(asked.own["vm"], loaded, asked, work)
         decisions = _about(found, fields)
     except SnapshotError as refused:
-        tell(refused.findings, asked)
+        print_findings(refused.findings, asked)
         return refused.exit
     origins = [document.origin for document in (*loaded.documents, *asked.catalog)]
     places = Sources(origins, loaded.data, loaded.blame)

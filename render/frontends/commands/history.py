@@ -12,7 +12,7 @@ from render.diagnostics.exits import Exit
 from render.frontends import reporting
 from render.frontends.commands.snapshots import Rendering, SnapshotError, back_at, refuse, rendered
 from render.frontends.progress import Work
-from render.frontends.reporting import tell
+from render.frontends.reporting import print_findings
 from render.frontends.request.request import Request, again
 from render.frontends.session import fitting
 from render.manifests.sources import LOCK
@@ -20,9 +20,9 @@ from render.report.findings import find, merge
 from render.report.impact.text import lines
 from render.report.places import Sources
 from render.report.text import printable
-from render.revisions import lock as revision_lock
+from render.revisions import lockfile
 from render.revisions.hashes import rendered_hash
-from render.revisions.lock import Lock, Pin
+from render.revisions.lockfile import Lock, Pin
 from render.system import git
 from render.system.git import Commit, GitError
 from render.system.streams import STDOUT, emit
@@ -30,7 +30,7 @@ from render.yaml import writer
 from render.yaml.reader import read
 
 
-class _Place(NamedTuple):
+class _RepositoryPath(NamedTuple):
     """Where PATH is in its repository: *top* is the work tree; *folder* and *lock* are seen from there."""
 
     top: str
@@ -38,7 +38,7 @@ class _Place(NamedTuple):
     lock: str
 
 
-class _Step(NamedTuple):
+class _EditRevision(NamedTuple):
     """An edit revision: the commits, oldest first, whose lock has this pin without a break, and the pin.
 
     A number may come again with another step: where a lock was reverted, or a VM was away for a while.
@@ -47,7 +47,7 @@ class _Step(NamedTuple):
 
     commits: list[Commit]
     pin: Pin
-    before: "_Step | None"
+    before: "_EditRevision | None"
 
 
 def history(asked: Request, work: Work) -> Exit:
@@ -75,9 +75,9 @@ def history(asked: Request, work: Work) -> Exit:
             last = made.get(step.before.commits[0].id) if step.before else None
             emit("".join(f"      {line}\n" for line in _changes(last, now)), STDOUT)
             made[commit.id] = now
-        tell(merge(find(_ends(place), Sources())), asked)
+        print_findings(merge(find(_ends(place), Sources())), asked)
     except SnapshotError as refused:
-        tell(refused.findings, asked)
+        print_findings(refused.findings, asked)
         return refused.exit
     except GitError as error:
         return reporting.refuse([codes.HISTORY_UNREADABLE.at(Location(), f"git: {error}")], asked)
@@ -102,7 +102,7 @@ def show(asked: Request, work: Work) -> Exit:
             vm, steps = _steps(name, place)
             text = _render_step(vm, place, asked, _meant(vm, revision, steps, place)).text
     except SnapshotError as refused:
-        tell(refused.findings, asked)
+        print_findings(refused.findings, asked)
         return refused.exit
     except GitError as error:
         return reporting.refuse([codes.HISTORY_UNREADABLE.at(Location(), f"git: {error}")], asked)
@@ -110,7 +110,9 @@ def show(asked: Request, work: Work) -> Exit:
     return Exit.OK
 
 
-def _meant(vm: str, revision: int | None, steps: list[_Step], place: _Place) -> _Step:
+def _meant(
+    vm: str, revision: int | None, steps: list[_EditRevision], place: _RepositoryPath
+) -> _EditRevision:
     """The step that has the number *revision*; several are fine only where they render to the same."""
     found = [step for step in steps if step.pin.revision == revision]
     if not found:
@@ -130,7 +132,7 @@ def _meant(vm: str, revision: int | None, steps: list[_Step], place: _Place) -> 
     return found[0]
 
 
-def _ends(place: _Place) -> list[Diagnostic]:
+def _ends(place: _RepositoryPath) -> list[Diagnostic]:
     """Where the history of the lock ends though there was more."""
     oldest = [commit for commit in git.commits(place.top, place.lock) if not commit.parents]
     found = []
@@ -157,18 +159,18 @@ def _again(asked: Request, path: str) -> Request:
     return there
 
 
-def _place(path: str, asked: Request) -> _Place:
+def _place(path: str, asked: Request) -> _RepositoryPath:
     folder = path if os.path.isdir(path) else os.path.dirname(path) or "."
     top = os.path.realpath(git.root(folder))
     lock = asked.lock or os.path.join(folder, LOCK)
-    return _Place(
+    return _RepositoryPath(
         top,
         os.path.relpath(os.path.realpath(path), top),
         os.path.relpath(os.path.join(os.path.realpath(os.path.dirname(lock) or "."), os.path.basename(lock)), top),
     )  # fmt: skip
 
 
-def _commit(place: _Place, revision: str) -> Commit:
+def _commit(place: _RepositoryPath, revision: str) -> Commit:
     try:
         return git.commit(place.top, revision)
     except GitError as error:
@@ -176,7 +178,7 @@ def _commit(place: _Place, revision: str) -> Commit:
         raise refuse(codes.HISTORY_UNREADABLE.at(Location(), message)) from error
 
 
-def _steps(name: str, place: _Place) -> tuple[str, list[_Step]]:
+def _steps(name: str, place: _RepositoryPath) -> tuple[str, list[_EditRevision]]:
     """The VM that *name* means in the locks of the history, and its edit revisions, oldest first."""
     commits = reversed(git.commits(place.top, place.lock))
     locks = [(commit, _lock_at(commit, place)) for commit in commits]
@@ -194,21 +196,21 @@ def _steps(name: str, place: _Place) -> tuple[str, list[_Step]]:
     return vms[0], _steps_of(vms[0], locks)
 
 
-def _lock_at(commit: Commit, place: _Place) -> Lock | None:
+def _lock_at(commit: Commit, place: _RepositoryPath) -> Lock | None:
     """The lock of a commit; None where it cannot be read."""
     found = read(git.file_at(place.top, commit.id, place.lock), place.lock)
     if found.diagnostics:
         return None
     if not found.documents:  # it was removed
-        return revision_lock.EMPTY
-    lock, faults = revision_lock.read(found.documents[0].body, Location(file=place.lock))
+        return lockfile.EMPTY
+    lock, faults = lockfile.read(found.documents[0].body, Location(file=place.lock))
     return None if faults else lock
 
 
-def _steps_of(vm: str, locks: Sequence[tuple[Commit, Lock | None]]) -> list[_Step]:
+def _steps_of(vm: str, locks: Sequence[tuple[Commit, Lock | None]]) -> list[_EditRevision]:
     """The steps of *vm*: a commit is part of a parent's, wherever that stands in the list, if it has the same pin."""
-    steps: list[_Step] = []
-    at: dict[str, _Step] = {}
+    steps: list[_EditRevision] = []
+    at: dict[str, _EditRevision] = {}
     for commit, lock in locks:
         above = [at[parent] for parent in commit.parents if parent in at]
         if lock is None:  # what cannot be read changes nothing
@@ -222,7 +224,7 @@ def _steps_of(vm: str, locks: Sequence[tuple[Commit, Lock | None]]) -> list[_Ste
         step = next((one for one in above if (one.pin.revision, one.pin.rendered) == mine), None)
         if step is None:
             before = above[0] if above else steps[-1] if steps else None
-            step = _Step([], pin, before)
+            step = _EditRevision([], pin, before)
             steps.append(step)
         step.commits.append(commit)
         at[commit.id] = step
@@ -230,13 +232,13 @@ def _steps_of(vm: str, locks: Sequence[tuple[Commit, Lock | None]]) -> list[_Ste
 
 
 @contextlib.contextmanager
-def _back_at(place: _Place, commit: Commit) -> Iterator[str]:
+def _back_at(place: _RepositoryPath, commit: Commit) -> Iterator[str]:
     """Be where the caller is, at *commit*; yields PATH as seen from there."""
     with back_at(place.top, commit.id) as top:
         yield os.path.relpath(os.path.join(top, place.folder))
 
 
-def _render_step(vm: str, place: _Place, asked: Request, step: _Step) -> Rendering:
+def _render_step(vm: str, place: _RepositoryPath, asked: Request, step: _EditRevision) -> Rendering:
     """The VM at an edit revision: at the first of its commits that renders to what the lock says."""
     found: Rendering | None = None
     for commit in step.commits:

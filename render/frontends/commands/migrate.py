@@ -15,8 +15,7 @@ from render.frontends.request.request import Request
 from render.manifests import discover, sources
 from render.manifests.relevance import Scope
 from render.manifests.sources import Documents, Reading
-from render.model import edits as edited
-from render.model.edits import Operation
+from render.model.edits import Operation, edited
 from render.model.fieldpath import FieldPath
 from render.model.resource import Resource, from_body
 from render.pipeline import migration
@@ -57,11 +56,11 @@ def migrate(asked: Request, work: Work) -> Exit:
         work.begin("migrate", f"migrating {len(loaded.documents):,} objects")
         planned = None if faults else _plan(loaded, asked)
     if planned is None:
-        return _tell(loaded, loaded.diagnostics, asked)
+        return _report(loaded, loaded.diagnostics, asked)
     plan, changes, fault = planned
     work.begin("write", f"reporting {len(plan.diagnostics):,} findings")
     refused = [fault] if fault and changes else []
-    outcome = _tell(loaded, [*loaded.diagnostics, *plan.diagnostics, *refused], asked)
+    outcome = _report(loaded, [*loaded.diagnostics, *plan.diagnostics, *refused], asked)
     if outcome is not Exit.OK:
         return outcome
     if not (diff or check):
@@ -83,7 +82,7 @@ def _plan(
         if not rewrite.is_yaml(loaded.data[file].decode())
     }
     fixed = frozenset(i for i, d in enumerate(loaded.documents) if d.origin.file in json)
-    texts, builds = _Texts(loaded, resources, asked), Builds(asked)
+    texts, builds = _FileTexts(loaded, resources, asked), Builds(asked)
 
     def objection(units: Sequence[Unit]) -> str:
         made = texts.after(_edits(units))
@@ -111,7 +110,7 @@ def _patches(asked: Request) -> dict[str, str]:
     return found
 
 
-def _tell(loaded: Documents, diagnostics: list[Diagnostic], asked: Request) -> Exit:
+def _report(loaded: Documents, diagnostics: list[Diagnostic], asked: Request) -> Exit:
     if diagnostics:
         origins = [document.origin for document in (*loaded.documents, *asked.around)]
         faults = publish(merge(find(diagnostics, Sources(origins, loaded.data))), asked)
@@ -127,7 +126,7 @@ def _edits(units: Sequence[Unit]) -> Edits:
     return found
 
 
-class _Texts:
+class _FileTexts:
     """The texts of files before and after edits of the objects in them."""
 
     __slots__ = ("_limits", "_loaded", "_made", "_resources")
@@ -172,7 +171,7 @@ class _Texts:
         if isinstance(after, Unwritten):
             return after
         meant = [
-            edited.apply(one.body, edits.get(one.index, ()))
+            edited(one.body, edits.get(one.index, ()))
             for one in self._resources
             if self.file(one.index) == file
         ]
@@ -224,5 +223,5 @@ def _write(loaded: Documents, changes: list[FileChange], asked: Request) -> Exit
             known=((file, loaded.data[file]) for file in loaded.files),
         )
     except OSError as error:
-        return _tell(loaded, [files.unwritable(error, "the files")], asked)
+        return _report(loaded, [files.unwritable(error, "the files")], asked)
     return Exit.OK

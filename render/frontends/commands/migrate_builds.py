@@ -14,7 +14,7 @@ from render.pipeline.input import definitions
 from render.system import files, processes
 from render.yaml import reader
 
-_Texts = Mapping[str, str]
+_FileContents = Mapping[str, str]
 
 
 class Builds:
@@ -31,14 +31,14 @@ class Builds:
         self._roots: list[_Root] | None = None
         self.fault: Diagnostic | None = None
 
-    def objection(self, texts: _Texts, unsafe: frozenset[str]) -> str:
+    def objection(self, texts: _FileContents, unsafe: frozenset[str]) -> str:
         """What speaks against the new *texts* by resolved file name; ``""``: every build starts the same VMIs.
 
         *unsafe*: the files with changes that a VM may show: one that cannot be rendered is an objection to those.
         """
         if self._asked.kustomize == "never" or self.fault is not None:
             return ""
-        for root in self._found():
+        for root in self._all_roots():
             if not texts.keys().isdisjoint(root.reads.values()):
                 program = kustomize.binary(self._asked.kustomize, root.folder)
                 if isinstance(program, Diagnostic):
@@ -49,7 +49,7 @@ class Builds:
                     return objection
         return ""
 
-    def _found(self) -> list["_Root"]:
+    def _all_roots(self) -> list["_Root"]:
         if self._roots is None:
             folders = list(_folders(self._asked.paths or (".",)))
             tops = kustomization.survey(folders, self._asked.limits).tops
@@ -105,7 +105,9 @@ class _Root:
         self._before: _Built | str | None = None
         self._after: dict[tuple[tuple[str, str], ...], _Built | str] = {}
 
-    def objection(self, texts: _Texts, unsafe: frozenset[str], program: str, asked: Request) -> str:
+    def objection(
+        self, texts: _FileContents, unsafe: frozenset[str], program: str, asked: Request
+    ) -> str:
         """What speaks against *texts* in this build, ``""`` if nothing."""
         if self._before is None:
             self._before = self._build(self.folder, program, asked)
@@ -146,7 +148,7 @@ class _Root:
             return fault.message
         return _Built([document.body for document in documents], asked)
 
-    def _in_copy(self, texts: _Texts, program: str, asked: Request) -> "_Built | str":
+    def _in_copy(self, texts: _FileContents, program: str, asked: Request) -> "_Built | str":
         base = os.path.commonpath([os.path.abspath(self.folder), *map(os.path.dirname, self.reads)])
         with processes.temporary_folder() as copy:
             for name, real in self.reads.items():

@@ -13,7 +13,14 @@ from render.frontends.figures import tally_of
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of, outcome, publish, refuse
 from render.frontends.request.request import Request
-from render.frontends.session import beside, fitting, load, load_each, rendering, resources_of
+from render.frontends.session import (
+    fitting,
+    load,
+    load_each,
+    rendering,
+    resources_of,
+    with_neighbours,
+)
 from render.manifests import kustomization, sources
 from render.manifests.discover import tidy
 from render.manifests.neighbours import Neighbours
@@ -25,9 +32,9 @@ from render.pipeline.pinning import PinMove, Pinned
 from render.report.findings import merge
 from render.report.places import Sources
 from render.report.text import printable
-from render.revisions import lock as revision_lock
+from render.revisions import lockfile
 from render.revisions.hashes import suffix
-from render.revisions.lock import Entry, Lock, Pin
+from render.revisions.lockfile import Entry, Lock, Pin
 from render.system import files
 from render.system.streams import STDOUT, emit, standard_input
 from render.yaml import writer
@@ -36,7 +43,7 @@ from render.yaml.reader import read
 _HEAD = "# Written by 'virt-render pin'. After a conflict in git: 'virt-render pin --resolve'.\n"
 
 
-class _Part(NamedTuple):
+class _PinInput(NamedTuple):
     """One input of a run: what it holds, how it is rendered, where its lock is, and what that should say."""
 
     loaded: Documents
@@ -78,7 +85,7 @@ def pin(asked: Request, work: Work) -> Exit:
 
 
 def _finished(
-    parts: Sequence[_Part], faults: Sequence[Diagnostic], asked: Request, work: Work
+    parts: Sequence[_PinInput], faults: Sequence[Diagnostic], asked: Request, work: Work
 ) -> Exit:
     """Report what was found in *parts*, and if nothing is wrong write the locks or say what would be written."""
     diagnostics = list(faults)
@@ -110,34 +117,39 @@ def _finished(
     return _write([(one.target, one.pinned) for one in parts], asked)
 
 
-def _inputs(asked: Request, work: Work) -> list[_Part] | Diagnostic:
+def _inputs(asked: Request, work: Work) -> list[_PinInput] | Diagnostic:
     """What is to be pinned, each with its lock: a folder that is no kustomization may hold several."""
     target = _target(asked)
     if isinstance(target, Diagnostic):
         return target
-    nothing = Pinned(revision_lock.EMPTY, [], [], "")
+    nothing = Pinned(lockfile.EMPTY, [], [], "")
     path = asked.paths[0] if asked.paths else "."
     several = not asked.lock and (asked.kustomize == "never" or kustomization.find(path) is None)
     if not several or "-" in asked.paths:
-        return [_Part(load(asked, work, standard_input()), asked, target, nothing)]
+        return [_PinInput(load(asked, work, standard_input()), asked, target, nothing)]
     work.begin("read", f"reading {path}")
     inputs = load_each([path], asked, work, standard_input())
     neighbours = Neighbours(inputs, asked.layout.shared)
     parts = [
-        _Part(one, beside(asked, one, neighbours), tidy(os.path.join(one.folder, LOCK)), nothing)
+        _PinInput(
+            one,
+            with_neighbours(asked, one, neighbours),
+            tidy(os.path.join(one.folder, LOCK)),
+            nothing,
+        )
         for one in inputs
     ]
     return [one for one in parts if _is_pinned(one)] or parts[:1]
 
 
-def _is_pinned(part: _Part) -> bool:
+def _is_pinned(part: _PinInput) -> bool:
     """Whether *part* has a VM or a lock, or cannot tell."""
     loaded = part.loaded
     faulty = any(one.is_error for one in loaded.diagnostics)
     return faulty or part.target in loaded.data or bool(pinning.vms(resources_of(loaded)))
 
 
-def _preview(part: _Part) -> str:
+def _preview(part: _PinInput) -> str:
     """What the moves of *part* do to the VMs, field by field: the same objects under the old lock and the new."""
     from render.pipeline.comparison import compare
     from render.report.impact.text import lines
@@ -146,7 +158,7 @@ def _preview(part: _Part) -> str:
         emit="vm", stored=False, defaults="manifest", firmware_uuid="none", annotations=False
     )
     resources = resources_of(part.loaded)
-    after = settings._replace(lock=revision_lock.document(part.pinned.lock))
+    after = settings._replace(lock=lockfile.document(part.pinned.lock))
     bodies = [resource.body for resource in resources]
     rest = [resource.body for resource in pinning.without_locks(resources)]
     impact = compare(bodies, rest, settings, after)
@@ -246,7 +258,7 @@ def _outdated(pinned: Pinned, target: str, asked: Request) -> Iterable[Diagnosti
 def _changes(old: Pin, new: Pin) -> list[str]:
     """What differs between two pins of a VM, in words."""
     found = []
-    for word in revision_lock.CLASSES:
+    for word in lockfile.CLASSES:
         was, now = (one.entries.get(word, Entry()) for one in (old, new))
         if was.ref != now.ref or was.volume != now.volume:
             found.append(f"{word} {_shown(was)} -> {_shown(now)}")
@@ -284,7 +296,7 @@ def _write(locks_: Sequence[tuple[str, Pinned]], asked: Request) -> Exit:
 
 
 def _text(pinned: Pinned) -> str:
-    return _HEAD + writer.dump(revision_lock.document(pinned.lock))
+    return _HEAD + writer.dump(lockfile.document(pinned.lock))
 
 
 def _is_written(target: str, text: str, asked: Request) -> bool:
@@ -370,10 +382,10 @@ def _resolve(target: str, asked: Request) -> Exit:
 
 def _parse(data: bytes, shown: str) -> tuple[Lock, list[Diagnostic]]:
     if not data.strip():
-        return revision_lock.EMPTY, []
+        return lockfile.EMPTY, []
     found = read(data, shown)
     faults = [fault for fault in found.diagnostics if fault.is_error]
     if faults or len(found.documents) != 1:
-        message = f"{shown} is not one {revision_lock.KIND}"
-        return revision_lock.EMPTY, faults or [codes.LOCK_INVALID.at(Location(file=shown), message)]
-    return revision_lock.read(found.documents[0].body, Location(file=shown))
+        message = f"{shown} is not one {lockfile.KIND}"
+        return lockfile.EMPTY, faults or [codes.LOCK_INVALID.at(Location(file=shown), message)]
+    return lockfile.read(found.documents[0].body, Location(file=shown))

@@ -46,7 +46,7 @@ def verify(asked: Request, work: Work) -> Exit:
         generated = _generated(resources)
         for resource in resources:
             if (resource.group, resource.kind) in _HOLDERS:
-                diagnostics += _held(
+                diagnostics += _replica_faults(
                     resource, tally, generated, allow_matchers=asked.own["allow_matchers"]
                 )
             elif definitions.is_machine(resource):
@@ -88,7 +88,7 @@ def _is_genuine(vm: Tree, generated: Mapping[str, str]) -> bool:
     return stamps.is_genuine({**vm, "spec": _unhashed(vm.get("spec"), generated)})
 
 
-def _held(
+def _replica_faults(
     resource: Resource,
     tally: Counter[tuple[str, str]],
     generated: Mapping[str, str],

@@ -15,7 +15,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends.kustomize.message import Books, Message, is_plugin, receive, reply
 from render.frontends.progress import Work, in_words
-from render.frontends.reporting import tell
+from render.frontends.reporting import print_findings
 from render.frontends.request import config
 from render.frontends.request.options import HOST_OPTIONS
 from render.frontends.request.request import Call, Request, host_values, limits_of, request
@@ -53,7 +53,7 @@ def _answer(call: Call, environ: Mapping[str, str], work: Work) -> Exit:
     layers, paths, misfits = _configured(message.config)
     asked = request(call._replace(paths=()), environ, *layers)
     if faults:  # there is nothing to send back
-        tell(find(faults, Sources()), asked)
+        print_findings(find(faults, Sources()), asked)
         return status(faults)
     misfits += _outside(paths)
     misfits += (*presumed, *asked.diagnostics)
@@ -71,11 +71,11 @@ def _answer(call: Call, environ: Mapping[str, str], work: Work) -> Exit:
     books = Books(message.documents)
     bodies = rendered.resources if message.is_list else written(loaded, rendered)
     contents = [
-        body if isinstance(body, str) or source is not None else books.kept(body)
+        body if isinstance(body, str) or source is not None else books.with_bookkeeping(body)
         for body, source in zip(bodies, rendered.sources, strict=True)
     ]
     emit(reply(message, contents, findings), STDOUT)
-    tell(findings, asked)
+    print_findings(findings, asked)
     return Exit.OK
 
 
@@ -113,7 +113,7 @@ def _unexpected(paths: Sequence[str]) -> list[Diagnostic]:
 
 
 def _refuse(message: Message, findings: Sequence[Finding], asked: Request, outcome: Exit) -> Exit:
-    tell(findings, asked)
+    print_findings(findings, asked)
     if message.is_list:
         unchanged = [document.body for document in message.documents]
         emit(reply(message, unchanged, findings), STDOUT)
@@ -177,7 +177,7 @@ def _findings(
     bounds = discover.boundary(os.path.realpath("."))
     reach = kustomization.reach(".", asked.limits, allow_remote=True, bounds=bounds)
     for file in reach.resources:
-        loaded.data.note(file, asked.limits.file_bytes)
+        loaded.data.add_file(file, asked.limits.file_bytes)
     traced = origins.trace(".", loaded.documents[:sent], reach, asked.limits).documents
     places = [
         None if one.origin.file == STDIN else one.origin

@@ -151,7 +151,7 @@ class Books:
                 if key.startswith(_BOOKKEEPING)
             }
 
-    def kept(self, body: Tree) -> Tree:
+    def with_bookkeeping(self, body: Tree) -> Tree:
         """*body*, which was rendered, with the notes on the object that it was made of.
 
         A VMI is made of the VM of its name. What is new (a copy under another name) must not carry the notes of

@@ -6,7 +6,7 @@ Without it namePrefix, nameSuffix and the hashes of generated Secrets leave VMs 
 from collections.abc import Iterator
 
 from render.frontends.kustomize.openapi import POOL
-from render.model.resource import CDI, FLAVOR, INSTANCETYPE, KUBEVIRT, SNAPSHOT
+from render.model.resource import CDI, FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT
 from render.model.tree import Tree
 
 _VM_SPECS = (
@@ -27,19 +27,19 @@ _DATA_VOLUME_SPECS = (
 )
 _SOURCES = (*_DATA_VOLUME_SPECS, (CDI, "DataSource", "spec"))
 _USES = (
-    (INSTANCETYPE, "VirtualMachineInstancetype", _VM_SPECS, ("instancetype/name",)),
-    (INSTANCETYPE, "VirtualMachineClusterInstancetype", _VM_SPECS, ("instancetype/name",)),
-    (INSTANCETYPE, "VirtualMachinePreference", _VM_SPECS, ("preference/name",)),
-    (INSTANCETYPE, "VirtualMachineClusterPreference", _VM_SPECS, ("preference/name",)),
-    (FLAVOR, "VirtualMachineFlavor", _VM_SPECS[:1], ("flavor/name",)),
-    (FLAVOR, "VirtualMachineClusterFlavor", _VM_SPECS[:1], ("flavor/name",)),
-    (FLAVOR, "VirtualMachinePreference", _VM_SPECS[:1], ("preference/name",)),
-    (FLAVOR, "VirtualMachineClusterPreference", _VM_SPECS[:1], ("preference/name",)),
+    (INSTANCETYPE_GROUP, "VirtualMachineInstancetype", _VM_SPECS, ("instancetype/name",)),
+    (INSTANCETYPE_GROUP, "VirtualMachineClusterInstancetype", _VM_SPECS, ("instancetype/name",)),
+    (INSTANCETYPE_GROUP, "VirtualMachinePreference", _VM_SPECS, ("preference/name",)),
+    (INSTANCETYPE_GROUP, "VirtualMachineClusterPreference", _VM_SPECS, ("preference/name",)),
+    (FLAVOR_GROUP, "VirtualMachineFlavor", _VM_SPECS[:1], ("flavor/name",)),
+    (FLAVOR_GROUP, "VirtualMachineClusterFlavor", _VM_SPECS[:1], ("flavor/name",)),
+    (FLAVOR_GROUP, "VirtualMachinePreference", _VM_SPECS[:1], ("preference/name",)),
+    (FLAVOR_GROUP, "VirtualMachineClusterPreference", _VM_SPECS[:1], ("preference/name",)),
     *((group, kind, _FLAVOURED, _FLAVOUR) for group, kind in (
-        (FLAVOR, "VirtualMachineFlavor"),
-        (FLAVOR, "VirtualMachineClusterFlavor"),
-        (INSTANCETYPE, "VirtualMachineInstancetype"),
-        (INSTANCETYPE, "VirtualMachineClusterInstancetype"),
+        (FLAVOR_GROUP, "VirtualMachineFlavor"),
+        (FLAVOR_GROUP, "VirtualMachineClusterFlavor"),
+        (INSTANCETYPE_GROUP, "VirtualMachineInstancetype"),
+        (INSTANCETYPE_GROUP, "VirtualMachineClusterInstancetype"),
         (KUBEVIRT, "VirtualMachineInstancePreset"),
     )),
     ("apps", "ControllerRevision", _VM_SPECS, ("instancetype/revisionName", "preference/revisionName")),

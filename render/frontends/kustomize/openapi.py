@@ -7,7 +7,7 @@ Lists whose items have no name of their own in the first level (dataVolumeTempla
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from render.model.resource import INSTANCETYPE, KUBEVIRT
+from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT
 from render.model.tree import Tree
 
 POOL = "pool.kubevirt.io"
@@ -49,8 +49,8 @@ _KINDS: tuple[tuple[str, str, str, str, Mapping[str, str]], ...] = (
     (KUBEVIRT, "v1", "VirtualMachineInstance", "spec", _VMI_LISTS),
     (KUBEVIRT, "v1", "VirtualMachineInstanceReplicaSet", "spec.template.spec", _VMI_LISTS),
     (POOL, "v1beta1", "VirtualMachinePool", "spec.virtualMachineTemplate.spec.template.spec", _VMI_LISTS),
-    (INSTANCETYPE, "v1beta1", "VirtualMachineInstancetype", "spec", _DEVICES),
-    (INSTANCETYPE, "v1beta1", "VirtualMachineClusterInstancetype", "spec", _DEVICES),
+    (INSTANCETYPE_GROUP, "v1beta1", "VirtualMachineInstancetype", "spec", _DEVICES),
+    (INSTANCETYPE_GROUP, "v1beta1", "VirtualMachineClusterInstancetype", "spec", _DEVICES),
     ("", "v1", "Pod", "spec", _POD_LISTS),
     ("", "v1", "PodTemplate", "template.spec", _POD_LISTS),
     ("", "v1", "ReplicationController", "spec.template.spec", _POD_LISTS),
@@ -75,7 +75,7 @@ def schema() -> Tree:
     return {
         "swagger": "2.0",
         "info": {"title": "merge keys for KubeVirt and Kubernetes", "version": "v1"},
-        "paths": dict(_paths(INSTANCETYPE, "v1beta1", _CLUSTER_SCOPED)),
+        "paths": dict(_paths(INSTANCETYPE_GROUP, "v1beta1", _CLUSTER_SCOPED)),
         "definitions": {
             f"{group or 'core'}.{version}.{kind}": {
                 **_object(_below(place, lists)),

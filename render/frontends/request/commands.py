@@ -91,7 +91,7 @@ class Command(NamedTuple):
     whole: bool = False
 
 
-class Group(NamedTuple):
+class CommandGroup(NamedTuple):
     """Commands of two words share the first."""
 
     name: str
@@ -102,10 +102,10 @@ _PATHS = Argument("paths", "[PATH...|-]", many=True)
 _PATH = Argument("path", "[PATH]", default=".")
 _VM = Argument("vm", "VM", required=True)
 
-GROUPS: tuple[Group, ...] = (
-    Group("argocd", "Work as a config-management plugin of Argo CD; see docs/argocd.md."),
-    Group("catalog", "The instancetypes and preferences of KubeVirt itself."),
-    Group("kustomize", "Help for repositories that use kustomize; see docs/kustomize.md."),
+GROUPS: tuple[CommandGroup, ...] = (
+    CommandGroup("argocd", "Work as a config-management plugin of Argo CD; see docs/argocd.md."),
+    CommandGroup("catalog", "The instancetypes and preferences of KubeVirt itself."),
+    CommandGroup("kustomize", "Help for repositories that use kustomize; see docs/kustomize.md."),
 )
 
 _ROWS: tuple[Command, ...] = (

@@ -16,7 +16,7 @@ from render.resolve import bundled
 from render.settings import Settings
 
 
-def context(
+def shared(
     resources: Sequence[Resource],
     loaded: Definitions,
     settings: Settings,

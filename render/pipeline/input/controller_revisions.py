@@ -13,7 +13,14 @@ from render.diagnostics.diagnostic import Diagnostic, at
 from render.model import tree
 from render.model.catalogue import Definition, Unfit
 from render.model.release import NEWEST, Version, holds, served, until
-from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, Resource, from_body, text_at
+from render.model.resource import (
+    FLAVOR_GROUP,
+    INSTANCETYPE_GROUP,
+    KUBEVIRT,
+    Resource,
+    from_body,
+    text_at,
+)
 from render.model.tree import Tree
 from render.pipeline.input.definitions import INSTANCETYPES, PREFERENCES
 from render.settings import Settings
@@ -46,7 +53,7 @@ def read(
     outdated = DEPRECATED_VERSION.at(
         at(resource, ("data",)),
         f"the revision holds a {older.kind} of an API version that KubeVirt >= 1.7 neither serves nor decodes",
-        help=f"store it again as {INSTANCETYPE}/v1beta1, or drop revisionName",
+        help=f"store it again as {INSTANCETYPE_GROUP}/v1beta1, or drop revisionName",
     )
     return older, [outdated]
 
@@ -61,7 +68,7 @@ def _current(resource: Resource, release: Version) -> Definition | Unfit:
             "failed to decode object in ControllerRevision: Object 'Kind' is missing in the data"
         )
     group, _, version_name = version.rpartition("/")
-    current = group == INSTANCETYPE and version_name in served(INSTANCETYPE, release)
+    current = group == INSTANCETYPE_GROUP and version_name in served(INSTANCETYPE_GROUP, release)
     if current and version_name not in instancetypes.OLDER and kind in INSTANCETYPES | PREFERENCES:
         return _whole(resource, data, release)
     if version in (f"{KUBEVIRT}/v1", f"{KUBEVIRT}/v1alpha3"):
@@ -99,9 +106,9 @@ def _older(resource: Resource, release: Version) -> Definition | Unfit | None:
     if isinstance(wrapped, dict):
         return _wrapped(resource, wrapped, release)
     group, _, version = text_at(data, "apiVersion").rpartition("/")
-    if group == FLAVOR:
+    if group == FLAVOR_GROUP:
         return _of_flavors(resource, data, release)
-    if group != INSTANCETYPE or version not in instancetypes.OLDER:
+    if group != INSTANCETYPE_GROUP or version not in instancetypes.OLDER:
         return None
     if text_at(data, "kind") not in INSTANCETYPES | PREFERENCES:
         return None

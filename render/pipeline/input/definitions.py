@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from render import schemas
-from render.admission import definitions as webhook
+from render.admission.definitions import validate_instancetype, validate_preference
 from render.convert import flavors, instancetypes, v1alpha1
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import (
@@ -25,7 +25,7 @@ from render.model import topology, tree
 from render.model.catalogue import Definition, Key
 from render.model.release import NEWEST, Version, in_force, since
 from render.model.release import served as versions
-from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, OWN, Resource
+from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, OWN, Resource
 from render.model.tree import Tree
 from render.pipeline.input import placeholders, releases, served
 from render.pipeline.input.releases import Target
@@ -122,9 +122,9 @@ def is_preset(resource: Resource) -> bool:
 
 def is_definition(resource: Resource) -> bool:
     """Whether *resource* is an instancetype, a flavor or a preference."""
-    if resource.group == FLAVOR:
+    if resource.group == FLAVOR_GROUP:
         return resource.kind in flavors.KINDS | PREFERENCES
-    return resource.group == INSTANCETYPE and resource.kind in INSTANCETYPES | PREFERENCES
+    return resource.group == INSTANCETYPE_GROUP and resource.kind in INSTANCETYPES | PREFERENCES
 
 
 def _check_identity(resources: Sequence[Resource], loaded: Definitions, settings: Settings) -> None:
@@ -141,7 +141,7 @@ def _check_identity(resources: Sequence[Resource], loaded: Definitions, settings
             continue
         if not resource.name:
             continue
-        ours = resource.group in (KUBEVIRT, INSTANCETYPE, FLAVOR)
+        ours = resource.group in (KUBEVIRT, INSTANCETYPE_GROUP, FLAVOR_GROUP)
         namespace = resource.namespace or (settings.namespace if ours else "")
         kind = _BECOMES.get(v1alpha1.era(resource), resource.kind)
         keys = {(resource.group, one, namespace, resource.name) for one in (resource.kind, kind)}
@@ -258,20 +258,20 @@ def _load_definition(
     scope = (resource.namespace or settings.namespace) if namespaced else ""
     key = Key(resource.kind, scope, resource.name)
     definition = Definition(resource.kind, resource.name, spec, resource)
-    if loaded.release != NEWEST and resource.group != FLAVOR:
+    if loaded.release != NEWEST and resource.group != FLAVOR_GROUP:
         definition = definition._replace(whole=_whole(resource, spec))
-    if resource.group == FLAVOR:
+    if resource.group == FLAVOR_GROUP:
         # A preference of this group stands back behind one that has moved on.
         loaded.definitions.setdefault(key, definition)
         return
     loaded.definitions[key] = definition
     if resource.kind in INSTANCETYPES:
-        causes = webhook.validate_instancetype(spec)
+        causes = validate_instancetype(spec)
         loaded.report(resource, _invalid(resource, INVALID_INSTANCETYPE, causes))
         for warn in in_force(_WARNINGS, loaded.release):
             loaded.report(resource, warn(resource, spec))
     else:
-        causes = webhook.validate_preference(spec)
+        causes = validate_preference(spec)
         loaded.report(resource, _invalid(resource, INVALID_PREFERENCE, causes))
         loaded.report(resource, _deprecated_topology(resource, spec))
 

@@ -18,9 +18,9 @@ from render.diagnostics.codes import (
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.model import tree
 from render.model.fieldpath import FieldPath
-from render.model.kinds import FLAVOR as FLAVOR_CLASS
+from render.model.kinds import FLAVOR
 from render.model.release import NEWEST, Version, served
-from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, Resource, from_body
+from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
 
 _VMI = "kubevirt.VirtualMachineInstance"
@@ -42,9 +42,9 @@ class Decoded(NamedTuple):
 
 def decode(resource: Resource, release: Version = NEWEST) -> Decoded:
     """Decode *resource*, of whatever API version, for KubeVirt *release*."""
-    if resource.group == INSTANCETYPE and resource.version in instancetypes.OLDER:
+    if resource.group == INSTANCETYPE_GROUP and resource.version in instancetypes.OLDER:
         return _older_definition(resource, release)
-    if resource.group == FLAVOR:
+    if resource.group == FLAVOR_GROUP:
         if resource.kind in flavors.KINDS:
             return _flavor(resource, release)
         return _flavor_preference(resource, release)
@@ -76,9 +76,9 @@ def _older_definition(resource: Resource, release: Version) -> Decoded:
     diagnostics.append(
         DEPRECATED_VERSION.at(
             at(resource, ("apiVersion",)),
-            f"{INSTANCETYPE}/{resource.version} {resource.kind}s is now deprecated and will be removed "
+            f"{INSTANCETYPE_GROUP}/{resource.version} {resource.kind}s is now deprecated and will be removed "
             "in v1. KubeVirt >= 1.7 neither serves nor decodes it",
-            help=f"write apiVersion: {INSTANCETYPE}/v1beta1, or let `virt-render migrate` do it",
+            help=f"write apiVersion: {INSTANCETYPE_GROUP}/v1beta1, or let `virt-render migrate` do it",
         )
     )
     return Decoded({**decoded, "spec": instancetypes.without(spec, newer)}, diagnostics)
@@ -91,7 +91,7 @@ def _unknown(resource: Resource, paths: Iterable[FieldPath]) -> Iterator[Diagnos
             at(resource, ("spec", *path)),
             f'unknown field "{path[-1]}": {dotted} in body is a forbidden property of '
             f"{resource.group}/{resource.version}",
-            help=f"only {INSTANCETYPE}/v1beta1 has it",
+            help=f"only {INSTANCETYPE_GROUP}/v1beta1 has it",
         )
 
 
@@ -105,7 +105,7 @@ def _flavor_preference(resource: Resource, release: Version) -> Decoded:
     gone = DEPRECATED_VERSION.at(
         at(resource, ("apiVersion",)),
         flavors.gone(resource.kind),
-        help=f"write apiVersion: {INSTANCETYPE}/v1beta1",
+        help=f"write apiVersion: {INSTANCETYPE_GROUP}/v1beta1",
     )
     found = [*_located(resource, (), problems), *_unknown(resource, newer), gone]
     return Decoded({**body, "spec": spec}, found)
@@ -147,7 +147,7 @@ def flavor_content(spec: Tree) -> Tree:
     """The decoded spec of a flavor whose content is *spec*, of which ``profiles`` may be a part."""
     profiles = spec.get("profiles")
     body = {"spec": spec} if profiles is None else {"profiles": profiles}
-    kind = {"apiVersion": f"{FLAVOR}/v1alpha1", "kind": FLAVOR_CLASS.namespaced}
+    kind = {"apiVersion": f"{FLAVOR_GROUP}/v1alpha1", "kind": FLAVOR.namespaced}
     decoded: Tree = _flavor(from_body({**kind, "metadata": {"name": "x"}, **body}, 0), NEWEST).tree[
         "spec"
     ]
@@ -222,7 +222,7 @@ def _successor(resource: Resource, spec: Tree) -> str:
         if preference:
             words += f" with the preference {compact(preference)}"
         parts.append(words + (f" (it cannot say {', '.join(left)})" if left else ""))
-    return f"write {INSTANCETYPE}/v1beta1 {'; '.join(parts) or kind}"
+    return f"write {INSTANCETYPE_GROUP}/v1beta1 {'; '.join(parts) or kind}"
 
 
 def _with_flavor(resource: Resource, release: Version) -> Decoded:
@@ -242,7 +242,7 @@ def _with_flavor(resource: Resource, release: Version) -> Decoded:
         elif not isinstance(value, str):
             message = f"expected a string at spec.flavor.{key}"
             diagnostics.append(WRONG_TYPE.at(at(resource, (*place, key)), message))
-    kind = flavors.SUCCESSORS.get(FLAVOR_CLASS.kind_of(str(given.get("kind") or "")))
+    kind = flavors.SUCCESSORS.get(FLAVOR.kind_of(str(given.get("kind") or "")))
     name, profile = (given.get(key) or "" for key in ("name", "profile"))
     matcher = {"name": f"{name}-{profile}" if profile else name, **({"kind": kind} if kind else {})}
     cure = "write an instancetype for the flavor, and name it in spec.instancetype"

@@ -28,46 +28,46 @@ class Intake:
         self.diagnostics: list[Diagnostic] = []
 
 
-def take(values: Iterable[Any]) -> Intake:
+def parse(values: Iterable[Any]) -> Intake:
     """Look at each of *values*. TypeError where they are one object instead of several."""
     if isinstance(values, dict | str | bytes):
         raise TypeError(f"render takes a list of objects, not one {type(values).__name__}")
-    taken = Intake()
+    intake = Intake()
     for position, value in enumerate(values):
         if isinstance(value, dict) and lists.is_list(value):
             for route, item in lists.items(value):
-                _add(taken, position, item, "".join(f".items[{index}]" for index in route))
+                _add(intake, position, item, "".join(f".items[{index}]" for index in route))
         else:
-            _add(taken, position, value, "")
-    return taken
+            _add(intake, position, value, "")
+    return intake
 
 
-def take_catalog(settings: Settings) -> tuple[Settings, tuple[Diagnostic, ...]]:
-    """*settings* with the objects of its catalogue as `take` leaves them, and what is wrong with the others."""
+def parse_catalog(settings: Settings) -> tuple[Settings, tuple[Diagnostic, ...]]:
+    """*settings* with the objects of its catalogue as `parse` leaves them, and what is wrong with the others."""
     if not isinstance(settings.catalog, list | tuple):
         return settings, ()
     words = [one for one in settings.catalog if isinstance(one, str)]
-    taken = take(one for one in settings.catalog if not isinstance(one, str))
+    intake = parse(one for one in settings.catalog if not isinstance(one, str))
     faults = (
-        found._replace(location=found.location._replace(index=None)) for found in taken.diagnostics
+        found._replace(location=found.location._replace(index=None)) for found in intake.diagnostics
     )
-    bodies = [resource.body for resource in taken.resources]
+    bodies = [resource.body for resource in intake.resources]
     return settings._replace(catalog=[*words, *bodies]), tuple(faults)
 
 
-def _add(taken: Intake, position: int, value: Any, route: str) -> None:
+def _add(intake: Intake, position: int, value: Any, route: str) -> None:
     if not isinstance(value, dict):
         kind = "None" if value is None else f"a value of type {type(value).__name__}"
         message = f"resources[{position}]{route} is {kind}, not a Kubernetes object"
-        taken.diagnostics.append(NOT_AN_OBJECT.at(Location(index=position), message))
+        intake.diagnostics.append(NOT_AN_OBJECT.at(Location(index=position), message))
         return
     misfit = _misfit(value, _DEPTH)
     if misfit is None:
-        taken.resources.append(from_body(value, len(taken.resources)))
-        taken.positions.append(position)
+        intake.resources.append(from_body(value, len(intake.resources)))
+        intake.positions.append(position)
     else:
         path, code, message = misfit
-        taken.diagnostics.append(code.at(at(from_body(value, position), path), message))
+        intake.diagnostics.append(code.at(at(from_body(value, position), path), message))
 
 
 def _misfit(value: Any, room: int) -> tuple[FieldPath, Code, str] | None:
@@ -106,17 +106,17 @@ def _alien(value: Any) -> str:
     return f"a manifest can hold text, numbers, booleans, lists and mappings, but not {kind}"
 
 
-def answered(rendered: Rendered, taken: Intake, *, elsewhere: bool = False) -> Rendered:
+def answered(rendered: Rendered, intake: Intake, *, elsewhere: bool = False) -> Rendered:
     """*rendered*, in which objects are counted as they were taken, with the positions at which they were given.
 
     *elsewhere*: there are objects beside the input, which have none.
     """
-    places = taken.positions
-    if not taken.diagnostics and not elsewhere and places == list(range(len(places))):
+    places = intake.positions
+    if not intake.diagnostics and not elsewhere and places == list(range(len(places))):
         return rendered
     return Rendered(
         rendered.resources,
-        ordered((*taken.diagnostics, *(_moved(found, places) for found in rendered.diagnostics))),
+        ordered((*intake.diagnostics, *(_moved(found, places) for found in rendered.diagnostics))),
         tuple(
             one if one.position is None else one._replace(position=_position(one.position, places))
             for one in rendered.provenance

@@ -10,9 +10,9 @@ from render.model.kinds import FLAVOR
 from render.model.release import NEWEST, Version, minor
 from render.model.resource import OWN, Resource, from_body
 from render.model.tree import Tree
-from render.revisions import lock as locks
+from render.revisions import lockfile
 from render.revisions.hashes import canonical
-from render.revisions.lock import Content, Lock
+from render.revisions.lockfile import Content, Lock
 from render.settings import Settings
 
 _TYPES = {
@@ -42,9 +42,9 @@ def find(
     Contents are read as the newest release knows them; what *release* lacks of one that a VM is pinned to is an error.
     """
     if settings.pins == "ignore":
-        return LockInForce(locks.EMPTY, {}, [])
+        return LockInForce(lockfile.EMPTY, {}, [])
     documents = [
-        (one.body, at(one)) for one in resources if (one.group, one.kind) == (OWN, locks.KIND)
+        (one.body, at(one)) for one in resources if (one.group, one.kind) == (OWN, lockfile.KIND)
     ]
     if settings.lock is not None:
         given = from_body(settings.lock, 0)
@@ -56,7 +56,7 @@ def find(
     whole = Lock({}, {})
     places: dict[str, Location] = {}
     for body, place in documents:
-        lock, faults = locks.read(body, place)
+        lock, faults = lockfile.read(body, place)
         diagnostics += faults
         for vm, pin in lock.pins.items():
             if whole.pins.get(vm, pin) != pin:

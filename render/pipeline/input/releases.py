@@ -41,20 +41,20 @@ def target(resources: Sequence[Resource], settings: Settings) -> Target:
     around = settings.catalog if isinstance(settings.catalog, list | tuple) else ()
     bodies = [body for body in around if isinstance(body, dict)]
     elsewhere = (from_body(body, len(resources) + n) for n, body in enumerate(bodies))
-    told_by_input = [one for one in resources if holds_settings(one)]
-    found = sorted(told_by_input or filter(holds_settings, elsewhere), key=precedence)
+    in_input = [one for one in resources if holds_settings(one)]
+    found = sorted(in_input or filter(holds_settings, elsewhere), key=precedence)
     for resource in found:
-        told = _told_by(resource.body, str(resource.ref), resource)
-        if told is not None:
-            return told
+        stated = _stated_by(resource.body, str(resource.ref), resource)
+        if stated is not None:
+            return stated
     if settings.cluster_config is not None:
-        told = _told_by(settings.cluster_config, "the configuration", None)
-        if told is not None:
-            return told
+        stated = _stated_by(settings.cluster_config, "the configuration", None)
+        if stated is not None:
+            return stated
     return Target(NEWEST, reason="nothing says which release runs")
 
 
-def _told_by(body: Tree, name: str, resource: Resource | None) -> Target | None:
+def _stated_by(body: Tree, name: str, resource: Resource | None) -> Target | None:
     from render.model.cluster_release import release_of
 
     evidence = release_of(body)

@@ -9,7 +9,7 @@ from render.diagnostics.codes import UNKNOWN_KIND
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.model.nearest import nearest
 from render.model.release import Version, served, tag
-from render.model.resource import FLAVOR, INSTANCETYPE, KUBEVIRT, Resource, text_at
+from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource, text_at
 from render.model.tree import Tree
 
 _CORE = (
@@ -39,19 +39,19 @@ _KINDS: dict[str, dict[str, tuple[str, ...]]] = {
         "v1alpha3": _CORE,
         "v1alpha1": ("VM", "VirtualMachine", "VirtualMachinePreset"),
     },
-    INSTANCETYPE: {
+    INSTANCETYPE_GROUP: {
         "v1beta1": _DEFINITIONS,
         "v1alpha2": _DEFINITIONS,
         "v1alpha1": _DEFINITIONS,
     },
-    FLAVOR: {"v1alpha1": _FLAVORS},
+    FLAVOR_GROUP: {"v1alpha1": _FLAVORS},
 }
 
 
 @cache
 def _kinds(group: str, release: Version) -> dict[str, tuple[str, ...]] | None:
     known = _KINDS.get(group)
-    if known is None or group != INSTANCETYPE:
+    if known is None or group != INSTANCETYPE_GROUP:
         return known
     return {**dict.fromkeys(served(group, release), _DEFINITIONS), **known}
 
@@ -92,7 +92,7 @@ def current(resource: Resource, release: Version) -> Tree:
 
     Their JSON is the same, and the API server of older releases rewrote the version too.
     """
-    versions = served(INSTANCETYPE, release)
-    if resource.group != INSTANCETYPE or resource.version in versions:
+    versions = served(INSTANCETYPE_GROUP, release)
+    if resource.group != INSTANCETYPE_GROUP or resource.version in versions:
         return resource.body
-    return {**resource.body, "apiVersion": f"{INSTANCETYPE}/{versions[0]}"}
+    return {**resource.body, "apiVersion": f"{INSTANCETYPE_GROUP}/{versions[0]}"}

@@ -5,7 +5,7 @@ pkg/instancetype/webhooks/vm/admitter.go, pkg/instancetype/controller/vm/control
 """
 
 from render.admission import requirements
-from render.apply import order as application
+from render.apply import application
 from render.defaults import devices, network
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import (
@@ -40,7 +40,7 @@ def definition_of(machine: Machine, kind_class: KindClass) -> Definition | Missi
         return None
     if kind_class.word in machine.pinned:
         return machine.pinned[kind_class.word]
-    status = machine.resource.body.get("status")
+    status = machine.raw.get("status")
     return find(
         kind_class,
         given,
@@ -133,7 +133,7 @@ def check_requirements(machine: Machine) -> None:
     if checked is None:
         return
     instancetype = machine.instancetype.spec if machine.instancetype else None
-    cause = requirements.check(checked.template, instancetype, preference.spec)
+    cause = requirements.check(checked.vmi, instancetype, preference.spec)
     if cause is not None:
         place = at(machine.resource, cause.place) if cause.place else None
         found = REQUIREMENT_UNMET.at(
@@ -179,12 +179,12 @@ def applied_template(machine: Machine) -> Checked | None:
 def _applied_template(machine: Machine) -> Checked | tuple[()]:
     if crashes(machine) or _spread(machine) is not None:
         return ()
-    from render.defaults import spec as spec_defaults
+    from render.defaults.spec import fill_spec
 
-    draft = _as_applied(machine) if machine.template else _apply(machine)
+    draft = _as_applied(machine) if machine.vmi else _apply(machine)
     if draft is None or not fill_zeros(machine, draft, len(TEMPLATE)):
         return ()
-    if spec_defaults.fill(draft, machine.context.config, machine.context.release):
+    if fill_spec(draft, machine.context.config, machine.context.release):
         return ()
     return Checked(draft.tree, machine.decided)
 
@@ -208,7 +208,7 @@ def _as_applied(machine: Machine) -> Draft:
 
     To a VM the webhook applies its definitions first: they say nothing of devices that are added afterwards.
     """
-    draft = Draft(machine.template)
+    draft = Draft(machine.vmi)
     added = machine.additions
     if added.disks:
         disks = draft.get(*devices.DISKS)

@@ -13,8 +13,7 @@ from render.model import tree
 from render.model.catalogue import Definition, Key
 from render.model.draft import Draft
 from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass, class_of
-from render.model.resource import INSTANCETYPE as GROUP
-from render.model.resource import ResourceRef
+from render.model.resource import INSTANCETYPE_GROUP, ResourceRef
 from render.model.tree import Tree
 from render.pipeline.machine import TEMPLATE, Companion, Context, Machine
 from render.pipeline.stages import emit, pins
@@ -24,7 +23,7 @@ _LABEL_LENGTH = 63
 _WAVE = "argocd.argoproj.io/sync-wave"
 
 
-class _Use(NamedTuple):
+class _MatcherUse(NamedTuple):
     """A matcher of a VM with what it means; *inferred*: it names a volume."""
 
     kind_class: KindClass
@@ -37,14 +36,14 @@ class _Use(NamedTuple):
         return ("spec", self.kind_class.word)
 
 
-def _uses(machine: Machine) -> Iterable[_Use]:
+def _uses(machine: Machine) -> Iterable[_MatcherUse]:
     for kind_class, definition in (
         (INSTANCETYPE, machine.instancetype),
         (PREFERENCE, machine.preference),
     ):
-        given = tree.get(machine.given, "spec", kind_class.word)
+        given = tree.get(machine.decoded, "spec", kind_class.word)
         if given is not None and definition is not None:
-            yield _Use(kind_class, given, definition, bool(given.get("inferFromVolume")))
+            yield _MatcherUse(kind_class, given, definition, bool(given.get("inferFromVolume")))
 
 
 def _is_stored(definition: Definition) -> bool:
@@ -60,13 +59,13 @@ def _rewritten(machine: Machine, matchers: dict[str, Tree]) -> Tree:
         if kind_class.word not in machine.spec and _is_pinned_to_nothing(machine, kind_class)
     ]
     if not matchers and not unmatched:
-        return machine.resource.body
-    draft = Draft(machine.given)
+        return machine.raw
+    draft = Draft(machine.decoded)
     draft.remove(("status",))
     for word in unmatched:
         draft.remove(("spec", word))
     for word, matcher in matchers.items():
-        given = tree.get(machine.given, "spec", word)
+        given = tree.get(machine.decoded, "spec", word)
         ignored = given.get("inferFromVolumeFailurePolicy") == "Ignore"
         if given.get("inferFromVolume") and ignored and word == INSTANCETYPE.word:
             # The webhook clears it where it infers; a matcher by name it leaves alone.
@@ -78,11 +77,11 @@ def _rewritten(machine: Machine, matchers: dict[str, Tree]) -> Tree:
 def _is_pinned_to_nothing(machine: Machine, kind_class: KindClass) -> bool:
     pin = pins.pin_of(machine)
     entry = pin.entries.get(kind_class.word) if pin else None
-    volume = tree.get(machine.given, "spec", kind_class.word, "inferFromVolume")
+    volume = tree.get(machine.decoded, "spec", kind_class.word, "inferFromVolume")
     return bool(entry and entry.ref is None and volume == entry.volume)
 
 
-def _matcher(use: _Use, name: str) -> Tree:
+def _matcher(use: _MatcherUse, name: str) -> Tree:
     """The matcher by *name*; a kind stays as it was written."""
     if use.inferred:
         return {"name": name, "kind": use.definition.kind}
@@ -90,7 +89,7 @@ def _matcher(use: _Use, name: str) -> Tree:
 
 
 def hashed(machine: Machine) -> Tree:
-    """The VM with matchers that name contents; the objects that hold them go to `Machine.beside`."""
+    """The VM with matchers that name contents; the objects that hold them go to `Machine.companions`."""
     matchers = {}
     for use in _uses(machine):
         definition = use.definition
@@ -98,13 +97,13 @@ def hashed(machine: Machine) -> Tree:
             continue
         ref = pins.ref_to(machine, use.kind_class.word, definition)
         name = hashed_name(ref.name, ref.hash)
-        machine.beside.append(_named(machine, ref, name, definition.content))
+        machine.companions.append(_named(machine, ref, name, definition.content))
         if name != use.given.get("name"):
             matchers[use.kind_class.word] = _matcher(use, name)
     return _rewritten(machine, matchers)
 
 
-def _is_bundled(machine: Machine, use: _Use) -> bool:
+def _is_bundled(machine: Machine, use: _MatcherUse) -> bool:
     """Whether the cluster has this very content under this name without our doing."""
     definition = use.definition
     catalogue = machine.context.catalogue
@@ -128,7 +127,7 @@ def _named(machine: Machine, ref: Ref, name: str, spec: Tree) -> Companion:
     if labels:
         metadata["labels"] = labels
     body = {
-        "apiVersion": f"{GROUP}/v1beta1",
+        "apiVersion": f"{INSTANCETYPE_GROUP}/v1beta1",
         "kind": ref.kind,
         "metadata": metadata,
         "spec": content(spec),
@@ -137,7 +136,7 @@ def _named(machine: Machine, ref: Ref, name: str, spec: Tree) -> Companion:
 
 
 def revisions(machine: Machine) -> Tree:
-    """The VM with revisionNames; the ControllerRevisions that they name go to `Machine.beside`.
+    """The VM with revisionNames; the ControllerRevisions that they name go to `Machine.companions`.
 
     So does what the VM was pinned to before: KubeVirt needs it to see that a restart is required.
     """
@@ -150,11 +149,11 @@ def revisions(machine: Machine) -> Tree:
         else:
             ref = pins.ref_to(machine, use.kind_class.word, definition)
             name = revision_name(ref.name, ref.hash)
-            machine.beside.append(_revision(machine, ref, definition.content))
+            machine.companions.append(_revision(machine, ref, definition.content))
             entry = pin.entries.get(use.kind_class.word) if pin else None
             if entry and entry.before:
                 spec = machine.context.contents[entry.before.hash]
-                machine.beside.append(_revision(machine, entry.before, spec))
+                machine.companions.append(_revision(machine, entry.before, spec))
         if use.given.get("revisionName") != name:
             matcher = _matcher(use, use.given.get("name") or definition.name)
             matchers[use.kind_class.word] = {**matcher, "revisionName": name}
@@ -166,12 +165,12 @@ def _revision(machine: Machine, ref: Ref, spec: Tree) -> Companion:
     if machine.resource.namespace:
         metadata["namespace"] = machine.resource.namespace
     metadata["labels"] = {
-        f"{GROUP}/object-kind": ref.kind,
-        f"{GROUP}/object-name": ref.name,
-        f"{GROUP}/object-version": "v1beta1",
+        f"{INSTANCETYPE_GROUP}/object-kind": ref.kind,
+        f"{INSTANCETYPE_GROUP}/object-name": ref.name,
+        f"{INSTANCETYPE_GROUP}/object-version": "v1beta1",
     }
     if len(ref.name) > _LABEL_LENGTH:
-        del metadata["labels"][f"{GROUP}/object-name"]
+        del metadata["labels"][f"{INSTANCETYPE_GROUP}/object-name"]
     wave = tree.get(machine.resource.written.body, "metadata", "annotations", _WAVE)
     earlier = int(wave) - 1 if isinstance(wave, str) and wave.removeprefix("-").isdecimal() else -1
     metadata["annotations"] = {
@@ -185,7 +184,7 @@ def _revision(machine: Machine, ref: Ref, spec: Tree) -> Companion:
         "kind": "ControllerRevision",
         "metadata": metadata,
         "data": {
-            "apiVersion": f"{GROUP}/v1beta1",
+            "apiVersion": f"{INSTANCETYPE_GROUP}/v1beta1",
             "kind": ref.kind,
             "metadata": {"name": ref.name},
             "spec": content(spec),
@@ -195,7 +194,9 @@ def _revision(machine: Machine, ref: Ref, spec: Tree) -> Companion:
     return Companion(ref.hash, machine.namespace, body)
 
 
-def settle(found: Iterable[Companion], context: Context) -> tuple[list[Tree], list[Diagnostic]]:
+def deduplicated(
+    found: Iterable[Companion], context: Context
+) -> tuple[list[Tree], list[Diagnostic]]:
     """Each object once, sorted, without those that the input has; and the names that something else has taken."""
     chosen: dict[tuple[str, str, str], Companion] = {}
     for one in found:

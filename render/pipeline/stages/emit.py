@@ -23,12 +23,12 @@ _SELECTOR = ("spec", "nodeSelector")
 
 def vm(machine: Machine) -> Tree:
     """The VM with everything written out that a rule decided, and without its matchers."""
-    template = machine.draft(machine.template)
+    template = machine.draft(machine.vmi)
     if machine.context.settings.defaults == "cluster":
-        from render.defaults import spec as spec_defaults
+        from render.defaults.spec import fill_spec
 
         _complete_input(machine, template)
-        error = spec_defaults.fill(template, machine.context.config, machine.context.release)
+        error = fill_spec(template, machine.context.config, machine.context.release)
         machine.record_defaults(template)
         if error:
             refuse_network(machine, error)
@@ -105,7 +105,7 @@ def _put_or_remove(draft: Draft, path: tuple[str, ...], items: list[Tree]) -> No
 def _drop_identity(machine: Machine, template: Draft) -> None:
     """Leave out architecture, machine type and PCI topology where only the cluster decides them."""
     preference = machine.preference.content if machine.preference else {}
-    written = tree.get(machine.written, *TEMPLATE) or {}
+    written = tree.get(machine.raw_today, *TEMPLATE) or {}
     spec = written.get("spec") or {}
     if not spec.get("architecture") and not preference.get("preferredArchitecture"):
         template.remove(("spec", "architecture"))
@@ -133,10 +133,10 @@ def _drop_unknown(template: Draft) -> None:
 
 def started(machine: Machine) -> Tree:
     """``metadata`` and ``spec`` of the VMI as KubeVirt starts it, defaults included."""
-    from render.defaults import vmi as vmi_defaults
+    from render.defaults.vmi import fill_vmi
 
-    template = machine.draft(machine.template)
-    error = vmi_defaults.fill(template, machine.context.config, machine.context.release)
+    template = machine.draft(machine.vmi)
+    error = fill_vmi(template, machine.context.config, machine.context.release)
     machine.record_defaults(template)
     if error:
         refuse_network(machine, error)
@@ -155,7 +155,7 @@ def vmi(machine: Machine) -> Tree:
         if key in ("labels", "annotations")
     }
     name = machine.resource.name
-    beginning = text_at(machine.resource.body.get("metadata"), "generateName")
+    beginning = text_at(machine.raw.get("metadata"), "generateName")
     identity = {"name": name} if name else {"generateName": beginning}
     if machine.resource.namespace:
         identity["namespace"] = machine.resource.namespace
@@ -181,7 +181,7 @@ def bare_vmi(machine: Machine) -> Tree:
         draft.put(("apiVersion",), "kubevirt.io/v1")
         draft.put(("kind",), "VirtualMachineInstance")
     draft.remove(("status",))
-    for key, value in machine.template.items():
+    for key, value in machine.vmi.items():
         draft.put((key,), value)
     body = schemas.encode(draft.tree, _VMI, machine.context.release)
     return {**body, "metadata": _undated(body["metadata"])}
@@ -190,7 +190,7 @@ def bare_vmi(machine: Machine) -> Tree:
 def _claims_selector(machine: Machine) -> bool:
     """Whether the VM as written and its instancetype both have a node selector, that of the VM an empty one."""
     claimed = machine.instancetype is not None and "nodeSelector" in machine.instancetype.spec
-    return claimed and tree.get(machine.resource.body, *TEMPLATE, *_SELECTOR) == {}
+    return claimed and tree.get(machine.raw, *TEMPLATE, *_SELECTOR) == {}
 
 
 def expand(machine: Machine) -> Tree:
@@ -198,7 +198,7 @@ def expand(machine: Machine) -> Tree:
 
     Upstream: pkg/virt-api/rest/expand.go, pkg/instancetype/expand/expand.go.
     """
-    from render.defaults import spec as spec_defaults
+    from render.defaults.spec import fill_spec
 
     draft = Draft(machine.vm)
     if machine.instancetype is None and machine.preference is None:
@@ -217,7 +217,7 @@ def expand(machine: Machine) -> Tree:
         return {}
     machine.record_defaults(template)
     apply_definitions(machine, template)
-    error = spec_defaults.fill(template, machine.context.config, machine.context.release)
+    error = fill_spec(template, machine.context.config, machine.context.release)
     machine.record_defaults(template)
     if error:
         refuse_network(machine, error)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from render.apply import order as application
+from render.apply import application
 from render.convert import flavors, v1alpha1
 from render.defaults import objects
 from render.diagnostics.codes import (
@@ -20,8 +20,7 @@ from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KindClass
 from render.model.provenance import Provenance
-from render.model.resource import FLAVOR as GROUP
-from render.model.resource import former
+from render.model.resource import FLAVOR_GROUP, former
 from render.model.tree import Tree
 from render.pipeline.machine import TEMPLATE, Machine, place_in, ref_of
 from render.pipeline.outcomes import Outcome
@@ -116,7 +115,7 @@ def _flavor(machine: Machine, given: Tree) -> Definition | None:
         machine.report(
             INSTANCETYPE_NOT_FOUND,
             (*_FLAVOR, "name") if name else _FLAVOR,
-            f'Could not find flavor: {kind.lower()}s.{GROUP} "{name}" not found',
+            f'Could not find flavor: {kind.lower()}s.{FLAVOR_GROUP} "{name}" not found',
             help=f"add the {kind} to the input",
         )
     return found
@@ -257,7 +256,7 @@ def _fill(draft: Draft, given: Tree, path: FieldPath) -> Iterator[FieldPath]:
 
 def fill_defaults(machine: Machine) -> None:
     """The defaults of kubevirt.io/v1alpha1 (upstream at v0.6: pkg/api/v1/defaults.go)."""
-    draft = Draft(machine.template)
+    draft = Draft(machine.vmi)
     if "memory" not in (draft.get(*_REQUESTS) or {}):
         # QUIRK(pkg/api/v1/defaults.go at v0.6): other requests are lost.
         draft.put(_REQUESTS, {"memory": _MEMORY})
@@ -266,4 +265,4 @@ def fill_defaults(machine: Machine) -> None:
     if not draft.get(*_DOMAIN, "machine", "type"):
         draft.put((*_DOMAIN, "machine", "type"), "q35")
     objects.fill(draft)
-    machine.template = draft.tree
+    machine.vmi = draft.tree

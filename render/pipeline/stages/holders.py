@@ -26,7 +26,7 @@ from render.model.release import Version
 from render.model.resource import KUBEVIRT, Resource, from_body, text_at
 from render.model.tree import Tree
 from render.pipeline.machine import Context
-from render.pipeline.stages.validating import Elsewhere, finding
+from render.pipeline.stages.validating import Alternatives, finding
 
 POOL = "VirtualMachinePool"
 REPLICA_SET = "VirtualMachineInstanceReplicaSet"
@@ -117,7 +117,7 @@ def check(resource: Resource, context: Context) -> list[Diagnostic]:
         namespace=resource.namespace or context.settings.namespace,
         owner=resource.spec,
     )
-    elsewhere = Elsewhere(subject, context)
+    elsewhere = Alternatives(subject, context)
     return [*found, *(finding(resource, elsewhere, *one) for one in order.causes(subject))]
 
 
@@ -147,7 +147,7 @@ def _decode(
     return draft.tree, found
 
 
-def made(resource: Resource, *, numbered: bool = False) -> Resource:
+def first_replica(resource: Resource, *, numbered: bool = False) -> Resource:
     """The first VM or VMI that a pool or a replica set makes.
 
     *numbered*: as it stands in the cluster, where the DataVolumes of a VM and what else the pool says have its number.
@@ -176,7 +176,7 @@ def made(resource: Resource, *, numbered: bool = False) -> Resource:
 
 def machine_of(resource: Resource) -> Resource:
     """What *resource* makes, if it is a pool or a replica set that says so; any other object itself."""
-    return made(resource) if is_holder(resource) and not incomplete(resource) else resource
+    return first_replica(resource) if is_holder(resource) and not incomplete(resource) else resource
 
 
 def _metadata(template: Tree) -> Tree:
@@ -207,7 +207,7 @@ def _numbered(resource: Resource, spec: Tree) -> Tree:
     return draft.tree
 
 
-def held(resource: Resource, one: Resource, body: Tree) -> Tree:
+def with_replica(resource: Resource, one: Resource, body: Tree) -> Tree:
     """The pool or replica set *resource* with *body*, to which *one* of what it makes was rendered, in its template."""
     if body is one.body:
         return resource.body

@@ -8,7 +8,7 @@ import json
 from typing import Any, NamedTuple
 
 from render import presets
-from render.convert import presets as convert
+from render.convert.presets import compact
 from render.defaults.vm import Unknown
 from render.diagnostics.codes import (
     PRESET_NOT_PINNED,
@@ -24,7 +24,7 @@ from render.model.provenance import Provenance
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline.machine import Context, Contradiction, Machine
-from render.presets import HISTORIC, MODERN, Difference, Era, Index, Preset
+from render.presets import HISTORIC, MODERN, Era, Index, Preset, PresetConflict
 
 
 def merge_presets(machine: Machine) -> None:
@@ -35,12 +35,12 @@ def merge_presets(machine: Machine) -> None:
 def merge_historic_presets(machine: Machine) -> None:
     """Merge VirtualMachinePresets into a VM of kubevirt.io/v1alpha1, once, and mark it."""
     mark = ("metadata", "annotations", presets.INITIALIZED)
-    if tree.get(machine.template, *mark) is not None:
+    if tree.get(machine.vmi, *mark) is not None:
         return
     _merge(machine, HISTORIC)
-    draft = Draft(machine.template)
+    draft = Draft(machine.vmi)
     draft.put(mark, HISTORIC.version)
-    machine.template = draft.tree
+    machine.vmi = draft.tree
 
 
 def _merge(machine: Machine, era: Era) -> None:
@@ -48,9 +48,9 @@ def _merge(machine: Machine, era: Era) -> None:
     machine.merged = (*machine.merged, *matching)
     if not matching or _contradict(machine, matching):
         return
-    draft = Draft(machine.template)
+    draft = Draft(machine.vmi)
     if "template" not in machine.spec:
-        presets.keep_empty_requests(machine.resource.body, draft)
+        presets.keep_empty_requests(machine.raw, draft)
     for preset in matching:
         requests = draft.get("spec", "domain", "resources", "requests")
         domain = draft.get("spec", "domain") or {}
@@ -71,7 +71,7 @@ def _merge(machine: Machine, era: Era) -> None:
             )
             for path in merged.paths
         )
-    machine.template = draft.tree
+    machine.vmi = draft.tree
 
 
 def report_unpinned(machine: Machine, preset: Resource | None) -> None:
@@ -87,7 +87,7 @@ def report_unpinned(machine: Machine, preset: Resource | None) -> None:
 
 
 def _select(machine: Machine, era: Era) -> list[Preset]:
-    metadata = machine.template.get("metadata") or {}
+    metadata = machine.vmi.get("metadata") or {}
     if (metadata.get("annotations") or {}).get(era.exclude) == "true":
         return []
     index = _index(machine.context, machine.namespace, era)
@@ -162,7 +162,7 @@ class Loss(NamedTuple):
     text: str
 
 
-def _losses(differences: tuple[Difference, ...], unmerged: Tree, era: Era) -> list[Loss]:
+def _losses(differences: tuple[PresetConflict, ...], unmerged: Tree, era: Era) -> list[Loss]:
     found = [
         Loss(difference.path, difference.part, _shown((difference,), era))
         for difference in differences
@@ -181,7 +181,7 @@ def _report(machine: Machine, preset: Preset, lead: str, losses: list[Loss]) -> 
     A VM that is annotated with the preset has been rendered already: its values are what became of both, so that
     differences are worth no more than a warning.
     """
-    annotations = tree.get(machine.template, "metadata", "annotations") or {}
+    annotations = tree.get(machine.vmi, "metadata", "annotations") or {}
     lenient = machine.context.settings.preset_conflicts == "override"
     lenient = lenient or presets.APPLIED + preset.resource.name in annotations
     machine.diagnostics += (
@@ -210,7 +210,7 @@ def _in_preset(path: FieldPath) -> FieldPath:
     return ("spec", "domain", *path)
 
 
-def _shown(found: tuple[Difference, ...], era: Era = MODERN) -> str:
+def _shown(found: tuple[PresetConflict, ...], era: Era = MODERN) -> str:
     texts = [
         f"{difference.part}: {_as_go(difference.other)} != {_as_go(difference.preset)}"
         if era is HISTORIC
@@ -225,17 +225,15 @@ def _listed(texts: list[str]) -> str:
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]" if texts else ""
 
 
-def _sides(difference: Difference) -> tuple[str, str]:
+def _sides(difference: PresetConflict) -> tuple[str, str]:
     """Both values, with what the cluster makes up where that is all they differ in."""
     values = (difference.preset, difference.other)
     one, other = map(_compact, values)
-    return (
-        (convert.compact(values[0]), convert.compact(values[1])) if one == other else (one, other)
-    )
+    return (compact(values[0]), compact(values[1])) if one == other else (one, other)
 
 
 def _compact(value: Any) -> str:
-    return convert.compact(_known(value))
+    return compact(_known(value))
 
 
 def _as_go(value: Any) -> str:

@@ -16,12 +16,11 @@ from render.model.catalogue import Definition, Key
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES, KindClass, class_of
-from render.model.resource import INSTANCETYPE as GROUP
-from render.model.resource import Resource, former, text_at
+from render.model.resource import INSTANCETYPE_GROUP, Resource, former, text_at
 from render.model.tree import Tree
 from render.pipeline.machine import TEMPLATE, Machine
 from render.revisions.hashes import Ref, content, content_hash, hashed_name
-from render.revisions.lock import Entry, Pin
+from render.revisions.lockfile import Entry, Pin
 
 _ALWAYS_SET = ("model", "dedicatedCPUPlacement", "isolateEmulatorThread")
 
@@ -198,7 +197,7 @@ def content_of(definition: Definition) -> Tree:
     resource = definition.resource
     if resource is None or resource.kind != "ControllerRevision" or not held.get("cpu"):
         return held
-    if tree.get(resource.body, "data", "apiVersion") == f"{GROUP}/v1beta1":
+    if tree.get(resource.body, "data", "apiVersion") == f"{INSTANCETYPE_GROUP}/v1beta1":
         return held
     cpu = {key: value for key, value in held["cpu"].items() if value or key not in _ALWAYS_SET}
     return {**held, "cpu": cpu}

@@ -39,7 +39,7 @@ def _stamps(machine: Machine, body: Tree) -> dict[str, str]:
 
     A VM that was rendered before keeps what it was rendered from; if it was edited since, also the hash that tells.
     """
-    source = machine.resource.body
+    source = machine.raw
     found = _definitions(machine)
     rendered_before = stamps.is_rendered(source)
     if machine.merged:
@@ -119,7 +119,7 @@ def _unidentified(machine: Machine, body: Tree) -> Tree:
     draft = Draft(body)
     path = (*TEMPLATE, *FIRMWARE)
     for key in ("uuid", "serial"):
-        if not tree.get(machine.resource.body, *path, key):
+        if not tree.get(machine.raw, *path, key):
             draft.remove((*path, key))
     if draft.get(*path) == {}:
         draft.remove(path)

@@ -1,6 +1,6 @@
 """Stages of the start path: the VMI that the controller creates (upstream: pkg/virt-controller/watch/vm/vm.go)."""
 
-from render.apply import order as application
+from render.apply import application
 from render.defaults import devices, network
 from render.defaults.vm import FIRMWARE, RANDOM
 from render.diagnostics.codes import DEFAULT_NETWORK
@@ -11,7 +11,7 @@ from render.pipeline.stages.admission import check_conflicts, report_conflicts
 
 
 def create_vmi(machine: Machine) -> None:
-    """The VMI as the controller creates it, in `machine.template`."""
+    """The VMI as the controller creates it, in `machine.vmi`."""
     context = machine.context
     template = machine.spec.get("template") or {}
     preference = machine.preference
@@ -37,7 +37,7 @@ def create_vmi(machine: Machine) -> None:
         inputs=tuple(draft.get(*devices.INPUTS)) if has_input else (),
         interfaces=tuple(draft.get(*network.INTERFACES)) if net.added else (),
     )
-    machine.template = draft.tree
+    machine.vmi = draft.tree
     machine.record_defaults(draft)
     apply_definitions(machine, draft)
 

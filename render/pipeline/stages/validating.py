@@ -8,7 +8,7 @@ from functools import cached_property
 
 from render.admission import order
 from render.admission.checks import Check, Subject
-from render.defaults import vmi as vmi_defaults
+from render.defaults.vmi import fill_vmi
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import of_check
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
@@ -62,7 +62,7 @@ def admit_vm(machine: Machine) -> None:
     checked = applied_template(machine)
     if checked is None:
         return
-    subject = _subject(machine, VM, checked.template, (*TEMPLATE, "spec"))
+    subject = _subject(machine, VM, checked.vmi, (*TEMPLATE, "spec"))
     found = list(order.causes(subject))
     if found:
         _report(machine, subject, checked.decided, found)
@@ -81,14 +81,14 @@ def admit_vmi(machine: Machine) -> None:
     """What the webhook of the VMI refuses: of a bare one with its presets, or of the one that a VM would start."""
     checked = None if machine.is_bare or machine.merged else machine.checked
     concerns = order.CONCERNS if not checked else _started(machine)
-    if checked and concerns is order.STARTED and _is_plain(checked.template["spec"]):
-        subject = _subject(machine, VMI, checked.template, ("spec",))
+    if checked and concerns is order.STARTED and _is_plain(checked.vmi["spec"]):
+        subject = _subject(machine, VMI, checked.vmi, ("spec",))
         concerns = order.UNCHANGED
     else:
-        draft = Draft(machine.template)
+        draft = Draft(machine.vmi)
         if not fill_zeros(machine, draft, 0 if machine.is_bare else len(TEMPLATE)):
             return
-        error = vmi_defaults.fill(draft, machine.context.config, machine.context.release)
+        error = fill_vmi(draft, machine.context.config, machine.context.release)
         if error:
             refuse_network(machine, error)
             return
@@ -137,7 +137,7 @@ def _report(
     is_started = subject.kind == VMI and not machine.is_bare
     above, lead = (TEMPLATE, _NEVER_STARTS) if is_started else ((), "")
     known = {(one.check, one.location.path) for one in machine.diagnostics}
-    said = Elsewhere(subject, machine.context)
+    said = Alternatives(subject, machine.context)
     for check, cause in found:
         path = (*above, *cause.path) if cause.path else ()
         place = (*above, *cause.place) if cause.place else path
@@ -165,7 +165,7 @@ def _follows(machine: Machine, check: str, place: FieldPath) -> bool:
     )
 
 
-class Elsewhere:
+class Alternatives:
     """What other releases and settings would make of a *subject*, as far as it is unknown which are in force."""
 
     def __init__(self, subject: Subject, context: Context) -> None:
@@ -233,7 +233,7 @@ def _gate(source: SettingsSource, gate: str) -> Related:
 
 def finding(
     resource: Resource,
-    elsewhere: Elsewhere,
+    elsewhere: Alternatives,
     check: Check,
     cause: Cause,
     writers: tuple[Related, ...] = (),
@@ -271,7 +271,7 @@ def _writers(
     machine: Machine, subject: Subject, decided: tuple[Decided, ...], path: FieldPath
 ) -> Iterator[Related]:
     """Who wrote the value at *path* of the VM, if not its author."""
-    if not path or tree.get(machine.written, *path) is not None:
+    if not path or tree.get(machine.raw_today, *path) is not None:
         return
     inner = path[len(machine.vmi_path) - 1 :]
     for definition, edits in decided:
@@ -296,7 +296,7 @@ def _writers(
 def _is_of_list(machine: Machine, path: FieldPath) -> bool:
     """Whether *path* is in a list of the author's, so that only entries of it lack something."""
     lists = (path[:end] for end, step in enumerate(path) if isinstance(step, int))
-    return any(tree.get(machine.written, *one) for one in lists)
+    return any(tree.get(machine.raw_today, *one) for one in lists)
 
 
 def _touches(written: FieldPath, path: FieldPath) -> bool:

@@ -6,7 +6,12 @@ Upstream: pkg/virt-api/webhooks/mutating-webhook/mutators/vm-mutator.go, pkg/ins
 from typing import TYPE_CHECKING
 
 from render.admission import matchers
-from render.defaults import vm as vm_defaults
+from render.defaults.vm import (
+    architecture_of_sources,
+    fill_storage_class,
+    fill_template,
+    stable_identity,
+)
 from render.diagnostics.codes import (
     DEPRECATED_FIELD,
     INFERENCE_FAILED,
@@ -120,16 +125,14 @@ def set_defaults(machine: Machine) -> None:
 
     architecture = ""
     if templates:
-        filled = vm_defaults.fill_storage_class(templates, wanted)
+        filled = fill_storage_class(templates, wanted)
         if filled is not templates:
             draft.put(("spec", "dataVolumeTemplates"), filled)
-        architecture = vm_defaults.architecture_of_sources(
-            templates, machine.namespace, data_source, release
-        )
+        architecture = architecture_of_sources(templates, machine.namespace, data_source, release)
     template = machine.draft(machine.spec.get("template") or {})
     if machine.context.settings.firmware_uuid == "stable":
         _identify(machine, template)
-    vm_defaults.fill_template(template, wanted, machine.context.config, architecture, release)
+    fill_template(template, wanted, machine.context.config, architecture, release)
     machine.record_defaults(template)
     if isinstance(preference, Definition) and machine.context.traced:
         _record_preferred(machine, preference)
@@ -165,7 +168,7 @@ def _identify(machine: Machine, template: Draft) -> None:
         )
         return
     if machine.resource.name:
-        vm_defaults.stable_identity(template, machine.namespace, machine.resource.name)
+        stable_identity(template, machine.namespace, machine.resource.name)
         return
     machine.report(
         NO_STABLE_IDENTITY,

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     MEANINGS,
-    Entry,
+    MachineEntry,
     Review,
     Totals,
     by_instancetype,
@@ -82,7 +82,7 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _data(found: list[Entry]) -> Markup:
+def _data(found: list[MachineEntry]) -> Markup:
     """What the script sorts and filters by, a row a VM, as JSON that cannot end its element."""
     rows = []
     for part, machine in found:
@@ -111,7 +111,7 @@ def _totals(totals: Totals) -> list[tuple[str, str]]:
     ]
 
 
-def _machine(entry: Entry) -> dict[str, Any]:
+def _machine(entry: MachineEntry) -> dict[str, Any]:
     part, machine = entry
     before, after = machine.sizes
     one, other = before or after, after or before

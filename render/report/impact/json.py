@@ -7,10 +7,10 @@ from render.diff.impact import FieldChange
 from render.diff.sizes import Size
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
-    Entry,
     Locate,
+    MachineEntry,
     Review,
-    State,
+    ReviewedState,
     Totals,
     by_instancetype,
     by_namespace,
@@ -46,7 +46,7 @@ def document(review: Review) -> dict[str, Any]:
     }
 
 
-def _state(state: State) -> dict[str, Any]:
+def _state(state: ReviewedState) -> dict[str, Any]:
     return {
         "name": state.name,
         "kubevirt": state.release or None,
@@ -59,7 +59,7 @@ def _totals(totals: Totals) -> dict[str, Any]:
     return {"before": before._asdict(), "after": after._asdict()}
 
 
-def _machine(entry: Entry) -> dict[str, Any]:
+def _machine(entry: MachineEntry) -> dict[str, Any]:
     part, machine = entry
     before, after = machine.sizes
     return {

@@ -12,9 +12,9 @@ from render.diff.impact import FieldChange
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     MEANINGS,
-    Cause,
-    Entry,
+    ChangeCause,
     Locate,
+    MachineEntry,
     Review,
     Totals,
     amounts,
@@ -42,14 +42,14 @@ def report(review: Review, style: ImpactStyle) -> str:
     """All of *review*; what does not fit into `style.most` bytes is counted, and left out."""
     found = entries(review)
     head = "\n".join(_head(review))
-    budget = _Budget(style.most, _bytes(head))
+    budget = _ByteBudget(style.most, _bytes(head))
     sections = [head]
     sections += _table(
         "Cause", "VMs", rows=map(_cause, causes(found)), budget=budget, share=_CAUSES
     )
     sections += _table("VM", "Effect", "Why", rows=map(_row, found), budget=budget, share=_MACHINES)
-    told = [entry for entry in found if entry.machine.changes or any(texts(entry.machine))]
-    sections += budget.fitting(map(_folded, told), _DETAILS, "details of {} VMs")
+    shown = [entry for entry in found if entry.machine.changes or any(texts(entry.machine))]
+    sections += budget.fitting(map(_folded, shown), _DETAILS, "details of {} VMs")
     machines = review.machines
     for word, totals in (
         ("Namespace", by_namespace(machines)),
@@ -61,7 +61,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     return "".join(sections)
 
 
-class _Budget:
+class _ByteBudget:
     """How many bytes may still be written; *most* 0: any number."""
 
     def __init__(self, most: int, used: int) -> None:
@@ -87,7 +87,7 @@ class _Budget:
 
 
 def _table(
-    *titles: str, rows: Iterable[Sequence[str]], budget: _Budget, share: float
+    *titles: str, rows: Iterable[Sequence[str]], budget: _ByteBudget, share: float
 ) -> Iterator[str]:
     """A table, if it has a row."""
     lines = (f"| {' | '.join(cells)} |\n" for cells in rows)
@@ -117,14 +117,14 @@ def _head(review: Review) -> Iterator[str]:
         yield ""
 
 
-def _cause(cause: Cause) -> tuple[str, str]:
+def _cause(cause: ChangeCause) -> tuple[str, str]:
     place = code(str(cause.place), cell=True) if cause.place.file else ""
     what = code(f"{cause.resource} {cause.field}".rstrip(), cell=True)
     numbers = ", ".join(f"{number:,} {effect}" for effect, number in cause.effects.items())
     return f"{place} {what}".lstrip(), numbers
 
 
-def _row(entry: Entry) -> tuple[str, str, str]:
+def _row(entry: MachineEntry) -> tuple[str, str, str]:
     part, machine = entry
     where = f" in {code(part.name, cell=True)}" if part.name else ""
     first = code(machine.messages[0], cell=True) if machine.messages else ""
@@ -135,7 +135,7 @@ def _row(entry: Entry) -> tuple[str, str, str]:
     return f"{code(str(machine.resource), cell=True)}{where}", ", ".join(machine.effects), first
 
 
-def _folded(entry: Entry) -> str:
+def _folded(entry: MachineEntry) -> str:
     part, machine = entry
     where = f" in <code>{_escaped(part.name)}</code>" if part.name else ""
     title = f"<b>{worst(machine)}</b> <code>{_escaped(str(machine.resource))}</code>{where}"

@@ -49,7 +49,7 @@ def nowhere(_: ChangeSource) -> Place:
     return Place()
 
 
-class Part(NamedTuple):
+class ReviewPart(NamedTuple):
     """What becomes of the VMs of one kustomization, *name*; *locate* says where a cause stands."""
 
     name: str
@@ -57,7 +57,7 @@ class Part(NamedTuple):
     locate: Locate = nowhere
 
 
-class State(NamedTuple):
+class ReviewedState(NamedTuple):
     """A state that is compared: its *name*, and where asked for, KubeVirt's *release* and the file of its settings."""
 
     name: str
@@ -72,10 +72,10 @@ class State(NamedTuple):
 class Review(NamedTuple):
     """A comparison of the states *before* and *after*, synced with *emit*."""
 
-    before: State
-    after: State
+    before: ReviewedState
+    after: ReviewedState
     emit: str
-    parts: tuple[Part, ...]
+    parts: tuple[ReviewPart, ...]
 
     @property
     def machines(self) -> list[MachineImpact]:
@@ -83,10 +83,10 @@ class Review(NamedTuple):
         return [machine for part in self.parts for machine in part.impact.machines]
 
 
-class Entry(NamedTuple):
+class MachineEntry(NamedTuple):
     """A VM, and the part that it belongs to."""
 
-    part: Part
+    part: ReviewPart
     machine: MachineImpact
 
 
@@ -117,14 +117,16 @@ def counts(machines: Iterable[MachineImpact]) -> dict[str, int]:
     return {effect: found[effect] for effect in RANKED if found[effect]}
 
 
-def entries(review: Review, *, every: bool = False) -> list[Entry]:
+def entries(review: Review, *, every: bool = False) -> list[MachineEntry]:
     """The VMs that something happens to, the worst first; *every*: also those that stay as they are."""
-    found = (Entry(part, machine) for part in review.parts for machine in part.impact.machines)
-    told = (one for one in found if every or is_told(one.machine))
-    return sorted(told, key=lambda one: (rank(one.machine), one.part.name))
+    found = (
+        MachineEntry(part, machine) for part in review.parts for machine in part.impact.machines
+    )
+    shown = (one for one in found if every or is_shown(one.machine))
+    return sorted(shown, key=lambda one: (rank(one.machine), one.part.name))
 
 
-def is_told(machine: MachineImpact) -> bool:
+def is_shown(machine: MachineImpact) -> bool:
     """Whether a reader hears more of a VM than that it is there."""
     return not QUIET.issuperset(machine.effects)
 
@@ -136,7 +138,7 @@ def rank(machine: MachineImpact) -> tuple[list[int], str]:
 
 def pinned(machines: Iterable[MachineImpact]) -> str:
     """How many VMs stay as they are while the lock decides what they use, in words; nothing where none does."""
-    number = sum(1 for machine in machines if machine.pins and not is_told(machine))
+    number = sum(1 for machine in machines if machine.pins and not is_shown(machine))
     return f"pinned by the lock, of those that stay as they are: {number:,}" if number else ""
 
 
@@ -150,7 +152,7 @@ def texts(machine: MachineImpact) -> Iterator[tuple[str, str]]:
         yield "its template changed, and the DataVolume stays as it is:", name
 
 
-class Cause(NamedTuple):
+class ChangeCause(NamedTuple):
     """What changed in the repository: the *field* of an object, where it stands, and what comes of it by effect."""
 
     place: Place
@@ -159,7 +161,7 @@ class Cause(NamedTuple):
     effects: dict[str, int]
 
 
-def causes(found: Iterable[Entry]) -> list[Cause]:
+def causes(found: Iterable[MachineEntry]) -> list[ChangeCause]:
     """What is behind the changes of the VMs, those of most VMs first; a VM counts once a cause, by its worst effect."""
     counted: dict[tuple[Place, ResourceRef, str], Counter[str]] = {}
     for part, machine in found:
@@ -172,7 +174,9 @@ def causes(found: Iterable[Entry]) -> list[Cause]:
             counted.setdefault(key, Counter())[worst(machine)] += 1
     order = sorted(counted, key=lambda key: (-counted[key].total(), key[0], key[1], key[2]))
     return [
-        Cause(*key, {effect: counted[key][effect] for effect in RANKED if counted[key][effect]})
+        ChangeCause(
+            *key, {effect: counted[key][effect] for effect in RANKED if counted[key][effect]}
+        )
         for key in order
     ]
 

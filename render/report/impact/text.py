@@ -7,11 +7,11 @@ from render.diff.impact import FieldChange, MachineImpact
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     Locate,
-    Part,
     Review,
+    ReviewPart,
     amounts,
     counts,
-    is_told,
+    is_shown,
     nowhere,
     pinned,
     rank,
@@ -51,10 +51,10 @@ def header(review: Review) -> str:
     return printable(f"{review.before} -> {review.after}, synced with --emit {review.emit}")
 
 
-def _details(part: Part, *, colour: bool) -> str:
+def _details(part: ReviewPart, *, colour: bool) -> str:
     """Each VM of *part* that something happens to, the worst first."""
     blocks = []
-    for machine in sorted(filter(is_told, part.impact.machines), key=rank):
+    for machine in sorted(filter(is_shown, part.impact.machines), key=rank):
         title = f"{_painted(machine, colour=colour)}  {printable(str(machine.resource))}"
         blocks.append("\n".join((title, *(f"  {one}" for one in lines(machine, part.locate)))))
     return "".join(f"{block}\n" for block in blocks)

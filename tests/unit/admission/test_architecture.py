@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from render.admission.vmi import architecture, hyperv, start
+from render.admission.vmi import start
+from render.admission.vmi.domain import architecture, hyperv
 from tests.support.refusals import Json, names, refusals
 
 DEVICES = "spec.domain.devices"

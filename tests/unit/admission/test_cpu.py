@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from render.admission.vmi.cpu import CHECKS
+from render.admission.vmi.domain.cpu import CHECKS
 from render.model.cluster_config import ClusterConfig
 from tests.support.refusals import names, refusals
 

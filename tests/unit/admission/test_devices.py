@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from render.admission.vmi import accounts, claims, devices, grace, security
+from render.admission.vmi import accounts, grace
+from render.admission.vmi.domain import claims, devices, security
 from render.model.cluster_config import ClusterConfig
 from tests.support.refusals import Json, refusals
 

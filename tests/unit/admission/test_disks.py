@@ -2,7 +2,7 @@
 
 import pytest
 
-from render.admission.vmi import bootorder, disks
+from render.admission.vmi.storage import bootorder, disks
 from render.model.cluster_config import ClusterConfig
 from tests.support.refusals import Json, names, refusals
 

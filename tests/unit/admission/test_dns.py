@@ -2,7 +2,7 @@
 
 import pytest
 
-from render.admission.vmi.dns import CHECKS
+from render.admission.vmi.network.dns import CHECKS
 from tests.support.refusals import Json, refusals
 
 MANY = [f"10.0.0.{number}" for number in range(1, 5)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from render.admission.vmi.firmware import CHECKS
+from render.admission.vmi.domain.firmware import CHECKS
 from tests.support.refusals import Json, refusals
 
 FIRMWARE = "spec.domain.firmware"

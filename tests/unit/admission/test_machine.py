@@ -2,7 +2,7 @@
 
 import pytest
 
-from render.admission.vmi import acpi, machine
+from render.admission.vmi.domain import acpi, machine
 from render.model.cluster_config import ClusterConfig
 from tests.support.refusals import Json, refusals
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from render.admission.vmi import start
-from render.admission.vmi.memory import CHECKS
+from render.admission.vmi.domain.memory import CHECKS
 from render.model.cluster_config import ClusterConfig
 from tests.support.refusals import names, refusals
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from render.admission.vmi import gates, interfaces, network
+from render.admission.vmi.network import bindings, discontinued, interfaces
 from render.model.cluster_config import ClusterConfig
 from tests.support.refusals import Json, refusals
 
@@ -44,7 +44,7 @@ def said(module: Any, spec: Json, **more: Any) -> list[tuple[str, str]]:
     ],
 )
 def test_good_networks(spec: Json) -> None:
-    assert said(network, spec) == []
+    assert said(bindings, spec) == []
     assert said(interfaces, spec) == []
 
 
@@ -81,7 +81,7 @@ def test_good_networks(spec: Json) -> None:
 def test_networks(networks: list[Json], expected: list[tuple[str, str]]) -> None:
     names = dict.fromkeys(network["name"] for network in networks)
     given = [{"name": name, "bridge": {}} for name in names]
-    assert said(network, vmi(*given, networks=networks)) == expected
+    assert said(bindings, vmi(*given, networks=networks)) == expected
 
 
 @pytest.mark.parametrize(
@@ -110,18 +110,18 @@ def test_networks(networks: list[Json], expected: list[tuple[str, str]]) -> None
     ],
 )
 def test_how_an_interface_is_connected(interface: Json, expected: list[tuple[str, str]]) -> None:
-    assert said(network, vmi({"name": "a", **interface})) == expected
+    assert said(bindings, vmi({"name": "a", **interface})) == expected
 
 
 def test_two_interfaces_of_one_name() -> None:
     twice = {"name": "a", "bridge": {}}
-    assert said(network, vmi(twice, twice)) == [("interface-unique", f"{FIELD}[1].name")]
+    assert said(bindings, vmi(twice, twice)) == [("interface-unique", f"{FIELD}[1].name")]
 
 
 def test_a_bridge_on_the_pod_network_may_be_forbidden() -> None:
     spec = vmi({"name": "a", "bridge": {}})
     forbidden = ClusterConfig(bridge_on_pod_network=False)
-    assert said(network, spec, config=forbidden) == [("bridge-on-pod", f"{FIELD}[0].name")]
+    assert said(bindings, spec, config=forbidden) == [("bridge-on-pod", f"{FIELD}[0].name")]
 
 
 @pytest.mark.parametrize(
@@ -143,19 +143,21 @@ def test_a_bridge_on_the_pod_network_may_be_forbidden() -> None:
 def test_bindings_of_older_releases(
     release: str, interface: Json, expected: list[tuple[str, str]]
 ) -> None:
-    assert said(network, vmi({"name": "a", **interface}), release=release) == expected
+    assert said(bindings, vmi({"name": "a", **interface}), release=release) == expected
 
 
 def test_discontinued_bindings() -> None:
     spec = vmi({"name": "a", "slirp": {}}, {"name": "b", "macvtap": {}})
-    assert said(gates, spec, release="1.7") == [("slirp", f"{FIELD}[0].slirp")]
-    assert said(gates, spec) == [
+    assert said(discontinued, spec, release="1.7") == [("slirp", f"{FIELD}[0].slirp")]
+    assert said(discontinued, spec) == [
         ("slirp", f"{FIELD}[0].slirp"),
         ("macvtap", f"{FIELD}[1].macvtap"),
     ]
-    assert said(gates, spec, kind="VirtualMachinePool") == []
+    assert said(discontinued, spec, kind="VirtualMachinePool") == []
     listed = ClusterConfig(feature_gates=frozenset({"Macvtap"}))
-    assert said(gates, spec, config=listed, kind="VirtualMachinePool") == [("macvtap-gate", "")]
+    assert said(discontinued, spec, config=listed, kind="VirtualMachinePool") == [
+        ("macvtap-gate", "")
+    ]
 
 
 CLAIMED: Json = {"name": "a", "resourceClaim": {"claimName": "c", "requestName": "r"}}
@@ -184,8 +186,8 @@ def test_claimed_networks(
     networks: list[Json], interface: Json, expected: list[tuple[str, str]]
 ) -> None:
     spec = {**vmi({"name": "a", **interface}, networks=networks), "resourceClaims": [{"name": "c"}]}
-    assert said(network, spec, config=DRA) == expected
-    assert said(network, spec, release="1.8", config=DRA) == [
+    assert said(bindings, spec, config=DRA) == expected
+    assert said(bindings, spec, release="1.8", config=DRA) == [
         one for one in expected if not one[0].startswith("claim-")
     ]
 
@@ -345,6 +347,6 @@ def test_port_ranges_with_ports_on_a_bridge() -> None:
 def test_messages_quote_names_as_go_does() -> None:
     spec = vmi({"name": 'a"\n', "sriov": {}, "state": "up"})
     (message,) = (
-        one for _, field, one in refusals(network.CHECKS, spec) if field.endswith("state")
+        one for _, field, one in refusals(bindings.CHECKS, spec) if field.endswith("state")
     )
     assert message == r""""a\"\n" interface's state "up" is not supported for SR-IOV NICs"""

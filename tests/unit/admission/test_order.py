@@ -35,5 +35,5 @@ def test_a_rare_concern_looks_nowhere_else(concern: str) -> None:
 def test_a_simple_machine_imports_none_of_them() -> None:
     run = subprocess.run([sys.executable, "-c", SIMPLE], capture_output=True, text=True, check=True)
     imported = {name.removeprefix("render.admission.") for name in run.stdout.split()}
-    assert "vmi.disks" in imported
+    assert "vmi.storage.disks" in imported
     assert not imported & order.RARE.keys()

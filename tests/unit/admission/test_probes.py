@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from render.admission.vmi import eviction, inputs, iothreads, probes, startstrategy
+from render.admission.vmi import eviction, probes, startstrategy
+from render.admission.vmi.domain import inputs, iothreads
 from render.model.cluster_config import ClusterConfig
 from tests.support.refusals import Json, names, refusals
 

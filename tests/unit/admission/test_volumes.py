@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from render.admission.vmi import cloudinit, credentials, volumes
+from render.admission.vmi import credentials
+from render.admission.vmi.storage import cloudinit, volumes
 from render.model.cluster_config import ClusterConfig
 from tests.support.refusals import Json, refusals
 

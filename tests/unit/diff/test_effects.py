@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from render.diff.effects import Outcome, Update, reconcile
+from render.diff.effects import Reconciliation, Update, reconcile
 from render.diff.migratability import Claims
 from render.model import tree
 from render.model.cluster_config import ClusterConfig
@@ -32,7 +32,7 @@ def spec(**fields: Any) -> Json:
     return body
 
 
-def updated(before: Json, after: Json, release: str = "1.9.0", **asked: Any) -> Outcome:
+def updated(before: Json, after: Json, release: str = "1.9.0", **asked: Any) -> Reconciliation:
     """What becomes of a VMI that was started of the template *before* when that is *after*.
 
     *asked*: fields that the VMI has beside those of the template (``vmi``), ``annotations`` of the template, access

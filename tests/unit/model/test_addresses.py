@@ -2,7 +2,7 @@
 
 import pytest
 
-from render.model.addresses import sanitised_cidr, sanitised_ip
+from render.model.apimachinery.addresses import sanitised_cidr, sanitised_ip
 
 
 @pytest.mark.parametrize(

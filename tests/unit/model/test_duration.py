@@ -2,7 +2,7 @@
 
 import pytest
 
-from render.model.duration import DurationError, canonical, nanoseconds, text
+from render.model.apimachinery.duration import DurationError, canonical, nanoseconds, text
 
 
 @pytest.mark.parametrize(

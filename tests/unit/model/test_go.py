@@ -2,8 +2,8 @@
 
 import pytest
 
-from render.model.addresses import is_ip
-from render.model.go import is_pci_address, listed, path_matches, quoted
+from render.model.apimachinery.addresses import is_ip
+from render.model.apimachinery.go import is_pci_address, listed, path_matches, quoted
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from render.model.labels import key_faults, value_faults
-from render.model.selectors import SelectorError, selects
+from render.model.apimachinery.labels import key_faults, value_faults
+from render.model.apimachinery.selectors import SelectorError, selects
 
 
 @pytest.mark.parametrize("key", ["a", "kubevirt.io/os", "A_b.c-1", "x" * 63, f"{'p' * 253}/a"])

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.model import quantity
-from render.model.quantity import BINARY, DECIMAL, EXPONENT, QuantityError
+from render.model.apimachinery import quantity
+from render.model.apimachinery.quantity import BINARY, DECIMAL, EXPONENT, QuantityError
 
 TABLE = Path(__file__).parents[3] / "fixtures" / "quantities.tsv"
 ROWS = [line.split("\t") for line in TABLE.read_text(encoding="utf-8").splitlines()]

@@ -8,7 +8,7 @@ from render import Rendered, Settings, render
 from render.model import tree
 from render.pipeline import pinning
 from render.resolve.renames import follow
-from render.revisions import lock as locks
+from render.revisions import lockfile
 from tests.support.pools import (
     SELECTOR,
     SMALL,
@@ -161,7 +161,7 @@ def test_no_identity_is_shared_by_the_vms_of_a_pool() -> None:
 def test_a_pool_is_pinned_under_its_name() -> None:
     found = pinning.pin(resources(SMALL, pool()), Settings())
     assert list(found.lock.pins) == ["shop/web"]
-    lock = locks.document(found.lock)
+    lock = lockfile.document(found.lock)
     bigger = changed(SMALL, "4Gi", "spec", "memory", "guest")
     result = rendered(bigger, pool(), lock=lock)
     domain = tree.get(result.resources[1], *WITHIN, "spec", "template", "spec", "domain")

@@ -9,7 +9,7 @@ from render import Rendered, Settings, render
 from render.model.resource import from_body
 from render.pipeline import outcomes, pinning
 from render.pipeline.outcomes import DEFINITIONS, MACHINES, Verdict
-from render.revisions import lock as locks
+from render.revisions import lockfile
 from render.settings import Emit
 from render.yaml.reader import read
 
@@ -349,9 +349,9 @@ def test_first_pin_goes_on_from_the_number_of_the_store(written: str, first: int
     resources = [from_body(body, index) for index, body in enumerate(bodies(text, BIG))]
     lock = pinning.pin(resources, Settings()).lock
     assert lock.pins["vm"].revision == first
-    found = rendered(text, BIG, lock=locks.document(lock))
+    found = rendered(text, BIG, lock=lockfile.document(lock))
     (body,) = found.resources
     assert body["metadata"]["annotations"]["virt-render.dev/revision"] == str(first)
     assert "VR619" not in codes(found)
-    later = locks.document(lock._replace(pins={"vm": lock.pins["vm"]._replace(revision=16)}))
+    later = lockfile.document(lock._replace(pins={"vm": lock.pins["vm"]._replace(revision=16)}))
     assert ("VR619" in codes(rendered(text, BIG, lock=later))) is (first == 15)

@@ -10,7 +10,7 @@ from render.pipeline import pinning
 from render.pipeline.input import served
 from render.pipeline.input.definitions import Definitions, decode
 from render.pipeline.input.releases import Target
-from render.revisions import lock as locks
+from render.revisions import lockfile
 
 Json = dict[str, Any]
 
@@ -177,7 +177,7 @@ def pinned(objects: list[Json], release: str, lock: Json | None = None) -> pinni
 
 def test_another_release_is_no_edit() -> None:
     objects = [PREFERENCE, preferring("one"), preferring("two")]
-    lock = locks.document(pinned(objects, "1.9").lock)
+    lock = lockfile.document(pinned(objects, "1.9").lock)
     assert lock["kubevirt"] == "v1.9.0"
     moved = pinned(objects, "1.8", lock)
     assert moved.moves == []
@@ -195,7 +195,7 @@ def test_another_release_is_no_edit() -> None:
 
 def test_a_pin_of_what_the_release_lacks_is_an_error_at_the_lock() -> None:
     objects = [PREFERENCE, preferring("web")]
-    lock = locks.document(pinned(objects, "1.9").lock)
+    lock = lockfile.document(pinned(objects, "1.9").lock)
     edited = {**PREFERENCE, "spec": {"devices": {"preferredRng": {}}}}
     found = render([edited, preferring("web")], Settings(kubevirt="1.8", lock=lock))
     errors = [d for d in found.diagnostics if d.is_error]

@@ -16,7 +16,14 @@ from render import Impact, Settings, compare
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.markdown import code
-from render.report.impact.review import Part, Review, State, by_instancetype, by_namespace, total
+from render.report.impact.review import (
+    Review,
+    ReviewedState,
+    ReviewPart,
+    by_instancetype,
+    by_namespace,
+    total,
+)
 from render.report.places import Place
 
 ROOT = Path(__file__).parents[3]
@@ -74,8 +81,8 @@ def review(
     place: Place = Place("vms.yaml", 3, 5),  # noqa: B008 - a value
 ) -> Review:
     found = compare(before, after, Settings(emit="vm", admission="off"))
-    part = Part(name, found, lambda _: place)
-    return Review(State("main"), State("the working tree"), "vm", (part,))
+    part = ReviewPart(name, found, lambda _: place)
+    return Review(ReviewedState("main"), ReviewedState("the working tree"), "vm", (part,))
 
 
 def written(name: str, one: Review, most: int = 0) -> str:

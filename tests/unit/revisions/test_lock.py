@@ -10,9 +10,9 @@ from jsonschema import Draft202012Validator
 from render import Settings, render
 from render.diagnostics.diagnostic import Location
 from render.model import tree
-from render.revisions import lock as locks
+from render.revisions import lockfile
 from render.revisions.hashes import Ref, content_hash
-from render.revisions.lock import Content, Entry, Lock, Pin
+from render.revisions.lockfile import Content, Entry, Lock, Pin
 
 SCHEMA = json.loads(
     (Path(__file__).parents[3] / "schemas" / "revisionlock.schema.json").read_text(encoding="utf-8")
@@ -55,12 +55,12 @@ def sample() -> Lock:
 
 
 def read(body: Any) -> tuple[Lock, list[str]]:
-    lock, faults = locks.read(body, Location())
+    lock, faults = lockfile.read(body, Location())
     return lock, [fault.code for fault in faults]
 
 
 def test_round_trip() -> None:
-    body = locks.document(sample())
+    body = lockfile.document(sample())
     assert read(body) == (sample(), [])
     assert list(body["pins"]) == ["db", "plain", "prod/web", "stored"]
     assert list(body["revisions"]) == sorted(body["revisions"])
@@ -71,11 +71,11 @@ def test_round_trip() -> None:
 def test_contents_that_nobody_needs_go() -> None:
     lock = sample()
     rest = Lock(lock.revisions, {"plain": lock.pins["plain"]})
-    assert locks.document(rest)["revisions"] == {}
+    assert lockfile.document(rest)["revisions"] == {}
 
 
 def test_empty_lock_is_a_lock() -> None:
-    assert read(locks.document(locks.EMPTY)) == (locks.EMPTY, [])
+    assert read(lockfile.document(lockfile.EMPTY)) == (lockfile.EMPTY, [])
 
 
 #: (path, value, code; whether the schema sees it too)
@@ -118,31 +118,31 @@ FLAWS: list[tuple[tuple[str, ...], Any, str, bool]] = [
 
 @pytest.mark.parametrize(("path", "value", "code", "in_schema"), FLAWS)
 def test_flaw_is_refused(path: tuple[str, ...], value: Any, code: str, *, in_schema: bool) -> None:
-    body = tree.copy(locks.document(sample()))
+    body = tree.copy(lockfile.document(sample()))
     tree.put(body, path, value)
     lock, found = read(body)
     assert found == [code]
-    assert lock == locks.EMPTY
+    assert lock == lockfile.EMPTY
     assert Draft202012Validator(SCHEMA).is_valid(body) is not in_schema
 
 
 @pytest.mark.parametrize("key", ["apiVersion", "kind", "pins", "revisions"])
 def test_missing_part_is_refused(key: str) -> None:
-    body = locks.document(sample())
+    body = lockfile.document(sample())
     del body[key]
     assert read(body)[1] == ["VR601"]
 
 
 def test_own_metadata_means_nothing() -> None:
-    body = locks.document(sample())
+    body = lockfile.document(sample())
     for metadata in ({"name": "dev-lock", "namespace": "prod", "labels": {"a": "b"}}, {}):
         assert read({**body, "metadata": metadata})[0] == sample()
 
 
 def test_flaws_name_the_vm() -> None:
-    body = tree.copy(locks.document(sample()))
+    body = tree.copy(lockfile.document(sample()))
     body["pins"]["prod/web"]["revision"] = -1
-    (fault,) = locks.read(body, Location(file="lock"))[1]
+    (fault,) = lockfile.read(body, Location(file="lock"))[1]
     assert fault.location.path == ("pins", "prod/web")
     assert "the pin of prod/web" in fault.message
     assert fault.help
@@ -153,7 +153,7 @@ def test_content_that_this_release_does_not_know_is_refused() -> None:
     spec = {"cpu": {"guest": 2, "quantum": True}, "memory": {"guest": "2Gi"}}
     hash_ = content_hash("instancetype", spec)
     pin = Pin(1, {"instancetype": Entry(Ref("VirtualMachineInstancetype", "it", hash_))}, RENDERED)
-    body = locks.document(Lock({hash_: Content("instancetype", spec)}, {"web": pin}))
+    body = lockfile.document(Lock({hash_: Content("instancetype", spec)}, {"web": pin}))
     assert read(body)[1] == []
     (fault,) = render([], Settings(lock=body)).diagnostics
     assert fault.code == "VR601"

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from render.model import edits as edited
-from render.model.edits import Move, Operation, Put, Remove
+from render.model.edits import Move, Operation, Put, Remove, edited
 from render.model.fieldpath import FieldPath
 from render.yaml.reader import DEEPEST, Limits, read
 from render.yaml.rewrite import Unwritten, is_yaml, rewrite
@@ -82,7 +81,7 @@ def test_every_comment_survives_and_the_text_says_what_the_tree_does(change: Ope
         assert comment in made
     (document,) = read(made.encode(), "made").documents
     (before,) = read(VM.encode(), "before").documents
-    assert document.body == edited.apply(before.body, [change])
+    assert document.body == edited(before.body, [change])
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ def test_a_value_that_does_not_fit_its_tag_is_refused(tag: str, text: str) -> No
 
 
 def test_a_value_has_one_meaning_however_often_it_is_met() -> None:
-    scalars.SETTLED.clear()
+    scalars.UNAMBIGUOUS.clear()
     first = [read(b"a: 010\nb: yes\nc: 1.0\nd: x\n", "f").documents[0].body for _ in range(2)]
     assert first == [{"a": 8, "b": True, "c": 1, "d": "x"}] * 2
     assert math.isinf(scalars.resolved("-.inf") or 0)  # type: ignore[arg-type]

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from render.convert.hyperconverged import Cluster, Node
+from render.convert.hyperconverged import Cluster, ClusterNode
 from render.convert.hyperconverged.cluster import recorded
 
-PLANE = Node(worker=False, control_plane=True)
-ARM = Node("arm64")
-MIXED = Cluster(nodes=(PLANE, Node(), ARM, ARM))
+PLANE = ClusterNode(worker=False, control_plane=True)
+ARM = ClusterNode("arm64")
+MIXED = Cluster(nodes=(PLANE, ClusterNode(), ARM, ARM))
 
 
 def required(key: str, operator: str, *values: str) -> dict[str, Any]:
@@ -23,9 +23,9 @@ def test_the_control_plane_decides_where_workers_have_its_architecture() -> None
 
 
 def test_else_most_workers_decide_and_the_first_by_name_of_equals() -> None:
-    hosted = MIXED._replace(nodes=(Node(), ARM, ARM))
+    hosted = MIXED._replace(nodes=(ClusterNode(), ARM, ARM))
     assert hosted.default_architecture(None) == "arm64"
-    assert hosted._replace(nodes=(ARM, Node())).default_architecture(None) == "amd64"
+    assert hosted._replace(nodes=(ARM, ClusterNode())).default_architecture(None) == "amd64"
     assert hosted._replace(nodes=(PLANE,)).default_architecture(None) == ""
 
 

@@ -29,7 +29,9 @@ def test_a_setting_is_a_field_of_some_release(setting: Setting, api_version: str
 
 
 @pytest.mark.parametrize("row", operator._ROWS)  # noqa: SLF001
-def test_a_target_is_a_field_of_kubevirt(row: operator.Row | Windowed[operator.Row]) -> None:
+def test_a_target_is_a_field_of_kubevirt(
+    row: operator.SettingRow | Windowed[operator.SettingRow],
+) -> None:
     name = "kubevirt.KubeVirt"
     (target,) = [each.target for each in in_force((row,), RELEASES[0])]
     for step in target:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from render.convert.hyperconverged import Cluster, Node, Translation, kubevirt_of
+from render.convert.hyperconverged import Cluster, ClusterNode, Translation, kubevirt_of
 from render.model import fieldpath, tree
 from render.model.release import Version
 
@@ -110,7 +110,7 @@ def test_what_is_assumed_about_the_cluster_is_said() -> None:
 
 def test_the_facts_of_a_cluster_count() -> None:
     cluster = Cluster(
-        nodes=(Node("arm64", control_plane=True),),
+        nodes=(ClusterNode("arm64", control_plane=True),),
         machine_types=(("arm64", "virt-rhel9.6.0"),),
         emulation=True,
     )

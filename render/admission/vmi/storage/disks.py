@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from render.admission.checks import Check, Evaluate, Subject
 from render.diagnostics.cause import Cause
 from render.model import fieldpath
-from render.model.dns1123 import label_faults
+from render.model.apimachinery.dns1123 import label_faults
+from render.model.apimachinery.go import is_pci_address, listed
 from render.model.fieldpath import FieldPath
-from render.model.go import is_pci_address, listed
 from render.model.release import Windowed, since, until
 from render.model.tree import Tree
 

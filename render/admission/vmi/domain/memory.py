@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from render.admission.checks import Check, Evaluate, Subject
 from render.diagnostics.cause import Cause
-from render.model import quantity
+from render.model.apimachinery import quantity
+from render.model.apimachinery.quantity import FORMAT_WRONG, QuantityError
 from render.model.fieldpath import FieldPath
-from render.model.quantity import FORMAT_WRONG, QuantityError
 from render.model.release import Windowed, since, until
 
 _REQUEST = ("domain", "resources", "requests", "memory")

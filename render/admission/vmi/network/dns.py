@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from render.admission.checks import Check, Subject, one_of
 from render.diagnostics.cause import Cause
-from render.model.addresses import is_ip
-from render.model.dns1123 import subdomain_faults
+from render.model.apimachinery.addresses import is_ip
+from render.model.apimachinery.dns1123 import subdomain_faults
+from render.model.apimachinery.go import listed
 from render.model.fieldpath import FieldPath
-from render.model.go import listed
 from render.model.tree import Tree
 
 _CONFIG = ("dnsConfig",)

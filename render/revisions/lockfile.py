@@ -72,7 +72,7 @@ class Lock(NamedTuple):
 EMPTY = Lock({}, {})
 
 
-class _Fault(NamedTuple):
+class _LockFault(NamedTuple):
     code: codes.Code
     path: FieldPath
     message: str
@@ -95,28 +95,28 @@ def read(body: Tree, place: Location) -> tuple[Lock, list[Diagnostic]]:
     return (EMPTY if found else lock), found
 
 
-def _frame_faults(body: Tree) -> Iterable[_Fault]:
+def _frame_faults(body: Tree) -> Iterable[_LockFault]:
     version = str(body.get("apiVersion", "")).removeprefix(f"{OWN}/")
     if version != VERSION and _IS_VERSION(version):
         message = f"the lock has the format {version}, this program reads {VERSION}"
         cure = "use the version of virt-render that wrote it, or a later one"
-        yield _Fault(codes.LOCK_NEWER, ("apiVersion",), message, cure)
+        yield _LockFault(codes.LOCK_NEWER, ("apiVersion",), message, cure)
         return
     if version != VERSION or body.get("kind") != KIND:
         message = f"a lock has apiVersion {OWN}/{VERSION} and kind {KIND}"
-        yield _Fault(codes.LOCK_INVALID, ("apiVersion",), message)
+        yield _LockFault(codes.LOCK_INVALID, ("apiVersion",), message)
     for key in sorted(map(str, body.keys() - _KEYS)):
-        yield _Fault(codes.LOCK_INVALID, (key,), f"unknown field {key}")
+        yield _LockFault(codes.LOCK_INVALID, (key,), f"unknown field {key}")
     release = body.get("kubevirt", UNSAID)
     if not isinstance(release, str) or not is_version(release):
         message = "kubevirt should be the release that was rendered for, like v1.9.0"
-        yield _Fault(codes.LOCK_INVALID, ("kubevirt",), message)
+        yield _LockFault(codes.LOCK_INVALID, ("kubevirt",), message)
     for key in ("revisions", "pins"):
         if not isinstance(body.get(key), dict):
-            yield _Fault(codes.LOCK_INVALID, (key,), f"{key} should be a mapping")
+            yield _LockFault(codes.LOCK_INVALID, (key,), f"{key} should be a mapping")
 
 
-def _contents(body: Tree, faults: list[_Fault]) -> dict[str, Content]:
+def _contents(body: Tree, faults: list[_LockFault]) -> dict[str, Content]:
     contents = {}
     for hash_, entry in body["revisions"].items():
         fault = _content_fault(hash_, entry)
@@ -128,13 +128,13 @@ def _contents(body: Tree, faults: list[_Fault]) -> dict[str, Content]:
     return contents
 
 
-def _pins(body: Tree, contents: dict[str, Content], faults: list[_Fault]) -> dict[str, Pin]:
+def _pins(body: Tree, contents: dict[str, Content], faults: list[_LockFault]) -> dict[str, Pin]:
     pins = {}
     complete = not faults
     for vm, entry in body["pins"].items():
         pin = _pin(entry) if is_vm(vm) else "a VM is named NAME or NAMESPACE/NAME"
         if isinstance(pin, str):
-            faults.append(_Fault(codes.LOCK_INVALID, ("pins", vm), f"the pin of {vm}: {pin}"))
+            faults.append(_LockFault(codes.LOCK_INVALID, ("pins", vm), f"the pin of {vm}: {pin}"))
             continue
         pins[vm] = pin
         for kind_class, ref in _refs(pin):
@@ -146,24 +146,24 @@ def _pins(body: Tree, contents: dict[str, Content], faults: list[_Fault]) -> dic
                     f"the pin of {vm} needs the {wanted} {ref.name} as {ref.hash}, "
                     "which is not among the revisions of the lock"
                 )
-                faults.append(_Fault(codes.LOCK_EDITED, ("pins", vm), message))
+                faults.append(_LockFault(codes.LOCK_EDITED, ("pins", vm), message))
     return pins
 
 
-def _content_fault(hash_: str, entry: Any) -> _Fault | None:
+def _content_fault(hash_: str, entry: Any) -> _LockFault | None:
     path = ("revisions", hash_)
     if not is_hash(hash_) or not isinstance(entry, dict) or len(entry) != 1:
         message = f"the revision {hash_} is not one content under its hash"
-        return _Fault(codes.LOCK_INVALID, path, message)
+        return _LockFault(codes.LOCK_INVALID, path, message)
     ((kind_class, spec),) = entry.items()
     if kind_class not in CLASSES or not isinstance(spec, dict):
         message = f"the revision {hash_} is none of {', '.join(CLASSES)}"
-        return _Fault(codes.LOCK_INVALID, path, message)
+        return _LockFault(codes.LOCK_INVALID, path, message)
     actual = content_hash(kind_class, spec)
     if actual == hash_:
         return None
     message = f"the content under {hash_} was edited: its hash is {actual}"
-    return _Fault(codes.LOCK_EDITED, (*path, kind_class), message)
+    return _LockFault(codes.LOCK_EDITED, (*path, kind_class), message)
 
 
 def _pin(entry: Any) -> Pin | str:

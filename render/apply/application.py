@@ -40,7 +40,7 @@ def _topology(vcpus: int, preference_spec: Tree | None, draft: Draft) -> tuple[E
 
 
 @cache
-def _laid_out(layout: topology.Layout) -> tuple[Edit, ...]:
+def _laid_out(layout: topology.CPUTopology) -> tuple[Edit, ...]:
     return tuple(
         Edit((*_CPU, key), plain(value), ("cpu", "guest"))
         for key, value in zip(layout._fields, layout, strict=True)

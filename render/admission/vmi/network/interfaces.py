@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 
-from render.admission.checks import EACH, Check, Place, Subject, each, needs_gate, one_of
+from render.admission.checks import EACH, Check, FieldValue, Subject, each, needs_gate, one_of
 from render.diagnostics.cause import Cause
-from render.model.addresses import is_ipv4, mac_octets
+from render.model.apimachinery.addresses import is_ipv4, mac_octets
+from render.model.apimachinery.go import is_pci_address
 from render.model.fieldpath import FieldPath
-from render.model.go import is_pci_address
 from render.model.release import Windowed, since, until
 from render.model.tree import Tree
 
@@ -62,7 +62,7 @@ def _mac(apart: str, subject: Subject) -> Iterator[Cause]:
         )
 
 
-def _pci_fault(subject: Subject, at: Place) -> str:
+def _pci_fault(subject: Subject, at: FieldValue) -> str:
     if not at.value or is_pci_address(at.value):
         return ""
     return (

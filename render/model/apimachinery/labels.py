@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from render.model.dns1123 import subdomain_faults, too_long
+from render.model.apimachinery.dns1123 import subdomain_faults, too_long
 
 _LONGEST = 63
 _NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from render.admission.checks import Check, Subject
 from render.diagnostics.cause import Cause
+from render.model.apimachinery.go import listed, path_matches
 from render.model.cluster_config import ClusterConfig
-from render.model.go import listed, path_matches
 from render.model.release import Version, Windowed, since, until
 
 _PLACE = ("domain", "machine", "type")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from render.admission.checks import Check, Evaluate, Subject
 from render.diagnostics.cause import Cause
-from render.model import quantity
+from render.model.apimachinery import quantity
 from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, since, until
 from render.model.tree import Tree

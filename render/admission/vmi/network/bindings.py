@@ -8,8 +8,8 @@ from functools import partial
 
 from render.admission.checks import EACH, Check, Subject, needs_gate
 from render.diagnostics.cause import Cause
+from render.model.apimachinery.go import quoted
 from render.model.fieldpath import FieldPath
-from render.model.go import quoted
 from render.model.release import Windowed, since, until
 from render.model.tree import Tree
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from render.model import labels as label
+from render.model.apimachinery.labels import key_faults, value_faults
 from render.model.tree import Tree
 
 
@@ -56,13 +56,13 @@ def _expression(given: Tree) -> Holds:
 
 def _label_faults(key: str, values: Sequence[str], fault: str = "") -> Iterator[str]:
     """What is wrong with the *key* and the *values* of a requirement, of which *fault* is known already."""
-    wrong = "; ".join(label.key_faults(key))
+    wrong = "; ".join(key_faults(key))
     if wrong:
         yield f"key: Invalid value: {_json(key)}: {wrong}"
     if fault:
         yield f"values: Invalid value: {fault}"
     for index, value in enumerate(values):
-        wrong = "; ".join(label.value_faults(value))
+        wrong = "; ".join(value_faults(value))
         if wrong:
             yield f"values[{index}][{key}]: Invalid value: {_json(value)}: {wrong}"
 

@@ -6,7 +6,7 @@ Upstream: validateMDEVRamFB and the functions after it in vmi-create-admitter.go
 from collections.abc import Iterator
 from functools import partial
 
-from render.admission.checks import EACH, Check, Place, Subject, each, needs_gate, one_of
+from render.admission.checks import EACH, Check, FieldValue, Subject, each, needs_gate, one_of
 from render.diagnostics.cause import Cause
 from render.model.release import Windowed, since, until
 from render.model.tree import Tree
@@ -68,13 +68,13 @@ def _reservation_gate(subject: Subject) -> Iterator[Cause]:
         )
 
 
-def _vsock(subject: Subject, at: Place) -> str:
+def _vsock(subject: Subject, at: FieldValue) -> str:
     if not at.value or subject.has_gate("VSOCK"):
         return ""
     return "VSOCK feature gate is not enabled in kubevirt-config"
 
 
-def _persistent(subject: Subject, at: Place) -> str:
+def _persistent(subject: Subject, at: FieldValue) -> str:
     if not at.value or subject.has_gate("VMPersistentState"):
         return ""
     return "VMPersistentState feature gate is not enabled in kubevirt-config"
@@ -114,17 +114,17 @@ def _config_folders(subject: Subject) -> Iterator[Cause]:
     )
 
 
-def _graphics(subject: Subject, at: Place) -> str:  # noqa: ARG001 - the value does not matter
+def _graphics(subject: Subject, at: FieldValue) -> str:  # noqa: ARG001 - the value does not matter
     if subject.get(*_DEVICES, "autoattachGraphicsDevice") is not False:
         return ""
     return "Video configuration is not allowed when autoattachGraphicsDevice is set to false"
 
 
-def _graphics_gated(subject: Subject, at: Place) -> str:
+def _graphics_gated(subject: Subject, at: FieldValue) -> str:
     return _graphics(subject, at) if subject.has_gate("VideoConfig") else ""
 
 
-def _sound_name(subject: Subject, at: Place) -> str:  # noqa: ARG001 - the value says it
+def _sound_name(subject: Subject, at: FieldValue) -> str:  # noqa: ARG001 - the value says it
     return "" if at.value.get("name") else "Sound device requires a name field."
 
 
@@ -155,7 +155,7 @@ def _panic(without: tuple[str, ...], gate: str, subject: Subject) -> Iterator[Ca
             )
 
 
-def _panic_gate(subject: Subject, at: Place) -> str:
+def _panic_gate(subject: Subject, at: FieldValue) -> str:
     if not at.value or subject.has_gate("PanicDevices"):
         return ""
     return "Panic Devices feature gate is not enabled in kubevirt-config"

@@ -10,7 +10,7 @@ from functools import partial
 from render.admission import paths
 from render.admission.checks import EACH, Check, Subject, needs_gate
 from render.diagnostics.cause import Cause
-from render.model import quantity
+from render.model.apimachinery import quantity
 from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, since
 from render.model.tree import Tree

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from render.admission.checks import Check, Evaluate, Subject
 from render.diagnostics.cause import Cause
-from render.model.dns1123 import label_faults, subdomain_faults
+from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
+from render.model.apimachinery.go import quoted
 from render.model.fieldpath import FieldPath
-from render.model.go import quoted
 from render.model.release import Windowed, since, until
 from render.model.tree import Tree
 
@@ -42,7 +42,7 @@ _GPUS = _Kind("gpus", "GPU", "GPUsWithDRA", uniform=True)
 _HOST_DEVICES = _Kind("hostDevices", "HostDevice", "HostDevicesWithDRA", uniform=False)
 
 
-class _Request(NamedTuple):
+class _DeviceRequest(NamedTuple):
     """What a claimed device asks for, and where it stands in the list."""
 
     at: int
@@ -66,7 +66,7 @@ def _is_mixed(kind: _Kind, devices: list[Tree]) -> bool:
     return kind.uniform and len(set(map(_is_claimed, devices))) > 1
 
 
-def _requests(kind: _Kind, subject: Subject) -> list[_Request]:
+def _requests(kind: _Kind, subject: Subject) -> list[_DeviceRequest]:
     """What the devices of *kind* ask for, as far as KubeVirt gets to look at it."""
     devices = subject.get(*kind.place) or []
     if _is_mixed(kind, devices) or not any(map(_is_claimed, devices)):
@@ -74,7 +74,7 @@ def _requests(kind: _Kind, subject: Subject) -> list[_Request]:
     if not subject.has_gate(kind.gate):
         return []
     return [
-        _Request(index, device.get("claimName") or "", device.get("requestName") or "")
+        _DeviceRequest(index, device.get("claimName") or "", device.get("requestName") or "")
         for index, device in enumerate(devices)
         if _is_claimed(device)
     ]
@@ -218,13 +218,13 @@ def _complete(kind: _Kind, subject: Subject) -> Iterator[Cause]:
         known.add(one.pair)
 
 
-def _complete_requests(kind: _Kind, subject: Subject) -> list[_Request]:
+def _complete_requests(kind: _Kind, subject: Subject) -> list[_DeviceRequest]:
     return [one for one in _requests(kind, subject) if one.claim and one.request]
 
 
-def _network_requests(subject: Subject) -> list[_Request]:
+def _network_requests(subject: Subject) -> list[_DeviceRequest]:
     found = [
-        _Request(index, claim.get("claimName") or "", claim.get("requestName") or "")
+        _DeviceRequest(index, claim.get("claimName") or "", claim.get("requestName") or "")
         for index, network in enumerate(subject.spec.get("networks") or ())
         if (claim := network.get("resourceClaim")) is not None
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from render.admission import paths
-from render.admission.checks import Check, Place, Subject, at_most, each, exclusive, matches
+from render.admission.checks import Check, FieldValue, Subject, at_most, each, exclusive, matches
 from render.diagnostics.cause import Cause
 from render.model.release import Windowed, since, until
 from render.model.tree import Tree
@@ -20,7 +20,7 @@ _CONTAINER = (*_KERNEL, "container")
 _LONGEST_SERIAL = 256
 
 
-def _arguments(subject: Subject, at: Place) -> str:
+def _arguments(subject: Subject, at: FieldValue) -> str:
     if not at.value or subject.get(*_CONTAINER) is not None:
         return ""
     return "kernel arguments cannot be provided without an external kernel"

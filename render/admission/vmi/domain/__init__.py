@@ -1,0 +1,1 @@
+"""The checks of ``spec.domain``: what the machine is made of."""
