@@ -138,6 +138,11 @@ OPTIONS: tuple[Option, ...] = (
         metavar="FILE", many=True,
     ),
     Option(
+        "file-parameters", "text", "",
+        "a value of that chart that is the text of a file, which is named as seen from the chart; may be repeated",
+        metavar="NAME=FILE", many=True,
+    ),
+    Option(
         "release-name", "text", "", "what that chart is installed as; in Argo CD the Application's name by default",
         metavar="NAME",
     ),
@@ -356,7 +361,7 @@ def _pointless(
 
 
 #: Options that name files, of which `Settings` holds what is in them, and those of charts.
-_PARSED = ("cluster-config", "lock", "values", "release-name")
+_PARSED = ("cluster-config", "lock", "values", "file-parameters", "release-name")
 
 
 def faults(settings: Settings) -> tuple[Diagnostic, ...]:

@@ -44,7 +44,9 @@ def reading(asked: Request, stdin: BinaryIO | None) -> Reading:
         asked.kustomize,
         asked.allow_remote,
         helm=asked.helm,
-        chart=Release(asked.values, settings.namespace, kubevirt, asked.release_name),
+        chart=Release(
+            asked.values, settings.namespace, kubevirt, asked.release_name, asked.file_parameters
+        ),
         lock=asked.lock,
     )
 

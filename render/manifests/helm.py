@@ -59,13 +59,20 @@ _KUBERNETES = 27
 class Release(NamedTuple):
     """What a chart is installed as: with the *values* files, in *namespace*, on a cluster with KubeVirt *kubevirt*.
 
-    It is called *name*, or as helm calls what has none.
+    It is called *name*, or as helm calls what has none. *file_parameters* are values that are texts of files, as
+    ``NAME=FILE``, seen from the chart.
     """
 
     values: tuple[str, ...] = ()
     namespace: str = "default"
     kubevirt: Version = NEWEST
     name: str = ""
+    file_parameters: tuple[str, ...] = ()
+
+    def texts(self, folder: str) -> dict[str, str]:
+        """The files of the *file_parameters* of the chart in *folder*, by the name of the value."""
+        pairs = (one.partition("=") for one in self.file_parameters)
+        return {name: os.path.join(folder, file) for name, _, file in pairs}
 
 
 def is_chart(folder: str) -> bool:
@@ -88,9 +95,10 @@ def binary(setting: str, folder: str) -> str | Diagnostic:
     )
 
 
-def faults(folder: str, values: Sequence[str], limits: Limits) -> list[Diagnostic]:
+def faults(folder: str, release: Release, limits: Limits) -> list[Diagnostic]:
     """What speaks against running helm on *folder*: files from outside of its repository, and more than the limits."""
     real = os.path.realpath(folder)
+    values = (*release.values, *release.texts(folder).values())
     allowed = (discover.boundary(real) or real,)
     found = []
     total = 0
@@ -178,7 +186,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
         with processes.temporary_folder() as home:
             try:
                 done = processes.run(
-                    [program, *_words(release)],
+                    [program, *_words(folder, release)],
                     folder=folder,
                     environ=environment(os.environ, home),
                     seconds=seconds,
@@ -203,7 +211,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
     return _failure(folder, said or f"exit status {done.returncode}")
 
 
-def _words(release: Release) -> list[str]:
+def _words(folder: str, release: Release) -> list[str]:
     _, minor, *_ = release.kubevirt
     words = ["template", "--skip-tests", "--include-crds"]
     served = (*_SERVED, _POOL_SINCE_1_7 if release.kubevirt >= (1, 7, 0) else _POOL)
@@ -214,6 +222,10 @@ def _words(release: Release) -> list[str]:
         # The option takes several, as a line of CSV.
         quoted = os.path.realpath(file).replace('"', '""')
         words += ["--values", f'"{quoted}"']
+    for name, file in release.texts(folder).items():
+        # Commas part several of them.
+        escaped = re.sub(r"([,\\])", r"\\\1", os.path.realpath(file))
+        words += ["--set-file", f"{name}={escaped}"]
     return [*words, "--", release.name or _RELEASE_NAME, "."]
 
 

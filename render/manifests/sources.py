@@ -445,7 +445,7 @@ class _Loader:
         if isinstance(program, Diagnostic):
             return [program]
         release = self.reading.chart
-        faults = helm.faults(folder, release.values, self.limits)
+        faults = helm.faults(folder, release, self.limits)
         if faults:
             return faults
         most = room(self.limits, self.total)

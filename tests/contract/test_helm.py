@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def fill(helm: str, *values: str, limits: Limits = Limits(), **release: str) -> Documents:  # noqa: B008 - frozen
+def fill(helm: str, *values: str, limits: Limits = Limits(), **release: Any) -> Documents:  # noqa: B008 - frozen
     return load(["chart"], Reading(limits, helm=helm, chart=Release(values, **release)))  # type: ignore[arg-type]
 
 
@@ -249,6 +250,22 @@ def test_a_release_has_a_name(helm: str, monkeypatch: pytest.MonkeyPatch) -> Non
         done = virt_render(helm, "build", "chart", f"--release-name={wrong}")
         assert (done.returncode, done.stdout) == (3, "")
         assert "invalid release name" in done.stderr
+
+
+def test_a_value_can_be_the_text_of_a_file(
+    helm: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    put("sizes/a,b\\.txt", "6Gi")
+    parameter = "memory=../sizes/a,b\\.txt"
+    assert guest(fill(helm, file_parameters=(parameter,))) == "6Gi"
+    done = virt_render(helm, "build", "chart", "--file-parameters", parameter)
+    assert 'guest: "6Gi"' in done.stdout
+    outside = tmp_path_factory.mktemp("outside") / "size"
+    outside.write_text("7Gi")
+    for wrong in (f"memory={outside}", "memory", "memory=http://127.0.0.1/size", "memory=../none"):
+        found = fill(helm, file_parameters=(wrong,))
+        assert [one.code for one in found.diagnostics] == ["VR127"]
+        assert found.documents == []
 
 
 def test_a_folder_with_one_chart_alone_is_built(helm: str) -> None:
