@@ -43,7 +43,7 @@ def main() -> None:
     """Render KubeVirt virtual machines from the YAML in a repository, as KubeVirt would run them."""
 
 
-class _Command(click.Command):
+class _SectionedCommand(click.Command):
     """A command whose help has its options in sections, if they are many."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -79,7 +79,7 @@ def _command(row: Command) -> click.Command:
         return execute(call, os.environ)
 
     summary = cleandoc(row.summary)
-    return _Command(
+    return _SectionedCommand(
         row.name.rpartition(" ")[2],
         callback=callback,
         params=[*map(_argument, row.arguments), *map(_option, row.options)],

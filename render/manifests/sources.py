@@ -22,7 +22,7 @@ from render.manifests.contents import Contents
 from render.manifests.discover import boundary, inside, skipped, tidy
 from render.manifests.helm import Release
 from render.manifests.relevance import Scope, Texts
-from render.manifests.templating import Filled, Template
+from render.manifests.templating import FilledChart, PrintedObject
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
 from render.system import files
@@ -60,7 +60,7 @@ class Documents:
         self.unbuilt: list[Diagnostic] = []
         self.bases: frozenset[str] = frozenset()
         self.blamed: list[Blame] = []
-        self.filled: list[Filled] = []
+        self.filled: list[FilledChart] = []
         self.borrowed: dict[int, tuple[Documents, int]] = {}
         self.before: dict[int, Tree] = {}
         self.passed: list[str] = []
@@ -397,10 +397,10 @@ class _Loader:
             traced = helm.trace(folder, output, printed)
             usual = discover.join(folder, "values.yaml")
             values = (usual, *self.reading.chart.values)
-            filled = Filled(
+            filled = FilledChart(
                 output,
                 [
-                    Template(one, there.origin.file)
+                    PrintedObject(one, there.origin.file)
                     for one, there in zip(printed, traced, strict=True)
                 ],
                 len(into.documents),

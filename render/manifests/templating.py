@@ -24,14 +24,14 @@ _LONGEST = 1000
 """Characters of a line that is looked for."""
 
 
-class Template(NamedTuple):
-    """One document that helm printed: *document* as it stands in the output, and the *file* that it comes from."""
+class PrintedObject(NamedTuple):
+    """An object that helm printed: *document* is where it stands in the output, and the *file* that it comes from."""
 
     document: Document
     file: str
 
 
-class Filled:
+class FilledChart:
     """What helm has made of a chart: *output* in *templates*, which have the indexes from *first* on.
 
     *values* are the files that fill them in, the last one wins.
@@ -42,7 +42,7 @@ class Filled:
     def __init__(
         self,
         output: bytes,
-        templates: Sequence[Template],
+        templates: Sequence[PrintedObject],
         first: int,
         values: Sequence[str],
         limits: Limits,

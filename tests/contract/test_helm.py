@@ -47,7 +47,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def fill(helm: str, *values: str, limits: Limits = Limits(), **release: Any) -> Documents:  # noqa: B008 - frozen
-    return load(["chart"], Reading(limits, helm=helm, chart=Release(values, **release)))  # type: ignore[arg-type]
+    return load(["chart"], Reading(limits, helm=helm, chart=Release(values, **release)))
 
 
 def texts(loaded: Documents) -> list[str]:

@@ -55,7 +55,7 @@ class _NamedState(NamedTuple):
 _Side = dict[str, _NamedState]
 
 
-class _Read(NamedTuple):
+class _LoadedSide(NamedTuple):
     """What was read of one side: called *name*, at *path* seen from *folder*, as *there* asks.
 
     None of *inputs* is divided yet.
@@ -292,7 +292,9 @@ def _branched_off(top: str) -> str:
     )
 
 
-def _at(asked: Request, top: str, revision: str, path: str, trees: contextlib.ExitStack) -> _Read:
+def _at(
+    asked: Request, top: str, revision: str, path: str, trees: contextlib.ExitStack
+) -> _LoadedSide:
     """What stands at *path* at *revision*, or in the working tree."""
     if not revision:
         return _read(asked, path, "the working tree")
@@ -300,7 +302,7 @@ def _at(asked: Request, top: str, revision: str, path: str, trees: contextlib.Ex
     inside = os.path.relpath(os.path.realpath(path), top)
     tree = trees.enter_context(_checked_out(top, commit.id))
     if not os.path.exists(os.path.join(tree, inside)):
-        return _Read(commit.id[:10], tree, inside, asked, [Documents()])
+        return _LoadedSide(commit.id[:10], tree, inside, asked, [Documents()])
     with contextlib.chdir(tree):
         return _read(asked, inside, commit.id[:10])
 
@@ -316,7 +318,7 @@ def _checked_out(top: str, commit_id: str) -> Iterator[str]:
         raise
 
 
-def _read(asked: Request, path: str, name: str) -> _Read:
+def _read(asked: Request, path: str, name: str) -> _LoadedSide:
     """What stands at *path*: of a folder what KubeVirt reads, with the configuration that stands there."""
     there = again(asked, path)
     if there.diagnostics:
@@ -325,9 +327,9 @@ def _read(asked: Request, path: str, name: str) -> _Read:
     how, here = reading(there, standard_input()), os.getcwd()
     if os.path.isdir(path) and not (kustomization.find(path) and there.kustomize != "never"):
         how = how._replace(scope=Scope(there.layout.exclude))
-        return _Read(name, here, path, there, sources.load_all((path,), how, whole=True))
+        return _LoadedSide(name, here, path, there, sources.load_all((path,), how, whole=True))
     loaded = sources.load((path,), how, whole=True)
-    return _Read(name, here, loaded.folder, there, [loaded])
+    return _LoadedSide(name, here, loaded.folder, there, [loaded])
 
 
 def _state(there: Request, loaded: Documents, name: str) -> _NamedState:
