@@ -378,6 +378,7 @@ def faults(settings: Settings) -> tuple[Diagnostic, ...]:
                 fault = f"{option.field} means something with {name}={needed} only"
         if fault:
             found.append(INVALID_SETTING.at(Location(), f"{option.field}: {fault}"))
+    found += _contradictions(settings)
     cluster: Any = settings.cluster_config
     for name in ("cluster_config", "lock"):
         if _holds_giants(getattr(settings, name)):
@@ -393,6 +394,14 @@ def faults(settings: Settings) -> tuple[Diagnostic, ...]:
     if lock is not None and not isinstance(lock, dict):
         found.append(INVALID_SETTING.at(Location(), "lock: not a RevisionLock"))
     return tuple(found)
+
+
+def _contradictions(settings: Settings) -> Iterable[Diagnostic]:
+    """Settings of which one leaves another without an effect that was demanded."""
+    if settings.pins == "require" and settings.emit == "expand" and not settings.stored:
+        message = "pins: require demands nothing with emit=expand: what expand-vm-spec answers depends on no lock"
+        cure = "choose another mode or other pins, or add stored"
+        yield INVALID_SETTING.at(Location(), message, help=cure)
 
 
 def _holds_giants(value: Any) -> bool:

@@ -18,7 +18,7 @@ from render.frontends.argocd.commands import announcements
 from render.frontends.request import config
 from render.frontends.request.commands import COMMANDS, Command
 from render.frontends.request.options import DEADLINE, HOST_OPTIONS
-from render.pipeline.outcomes import DEFINITIONS, MACHINES, Outcome
+from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, TRACES, Outcome
 from render.report.impact.json import FORMAT_VERSION as IMPACT_VERSION
 from render.report.plain_json import FORMAT_VERSION
 from render.settings import OPTIONS, Option, Source
@@ -193,7 +193,7 @@ def emit() -> str:
     """The page on emit modes, with what each makes of each kind of machine and of definition."""
     text = (ROOT / "docs/emit.md").read_text(encoding="utf-8")
     tables = {
-        "machines": ("Machine", tuple(MACHINES.values())),
+        "machines": ("Machine", (*MACHINES.values(), *HOLDERS.values())),
         "definitions": ("Definition", tuple(DEFINITIONS.values())),
     }
     for name, (title, table) in tables.items():
@@ -201,7 +201,9 @@ def emit() -> str:
         head = [_row(title, *(f"`{mode}`" for mode in modes)), _row(*["---"] * (len(modes) + 1))]
         body = [_row(row.title, *(_outcome(row.outcomes[mode]) for mode in modes)) for row in table]
         text = _filled(text, name, head + body)
-    return text
+    traces = [_row(f"`{mode}`", str(one.lock), one.stamped) for mode, one in TRACES.items()]
+    head = [_row("Mode", "The lock", "Stamped"), _row("---", "---", "---")]
+    return _filled(text, "traces", head + traces)
 
 
 def _outcome(outcome: Outcome) -> str:

@@ -28,7 +28,8 @@ class Code(NamedTuple):
     *exit*: the status of a process in which it is the error that says least of the input.
     *of_text*: found by who reads the text of a manifest, and unknown to the library.
     *follows*: where part of the input could not be read it says nothing, since what it misses may stand there.
-    *always_said*: a note that is worth saying without ``-v``.
+    *always_said*: a note that is worth saying without ``-v``; *said_once*: of all machines of which it says the same,
+    about one.
     *since*: the version of virt-render that has it.
     """
 
@@ -41,6 +42,7 @@ class Code(NamedTuple):
     of_text: bool = False
     follows: bool = False
     always_said: bool = False
+    said_once: bool = False
     since: str = "0.1.0"
 
     @property
@@ -74,8 +76,8 @@ def _warning(number: str, slug: str) -> Code:
     return Code(number, slug, WARNING)
 
 
-def _info(number: str, slug: str, *, always_said: bool = False) -> Code:
-    return Code(number, slug, INFO, always_said=always_said)
+def _info(number: str, slug: str, *, always_said: bool = False, said_once: bool = False) -> Code:
+    return Code(number, slug, INFO, always_said=always_said, said_once=said_once)
 
 
 YAML_SYNTAX = _fatal("VR101", "yaml-syntax")
@@ -114,7 +116,7 @@ INFERENCE_FAILED = _fatal("VR205", "inference-failed", follows=True)
 INFERENCE_IGNORED = _info("VR206", "inference-ignored")
 REVISION_NOT_FOUND = _fatal("VR207", "revision-not-found", follows=True)
 REVISION_UNFIT = _fatal("VR208", "revision-unfit")
-BUNDLED_USED = _info("VR209", "bundled-object-used", always_said=True)
+BUNDLED_USED = _info("VR209", "bundled-object-used", always_said=True, said_once=True)
 BUNDLED_DIFFERS = _info("VR210", "differs-from-bundled", always_said=True)
 DEFINED_ELSEWHERE = _info("VR211", "defined-elsewhere")
 AMBIGUOUS_DEFINITION = _warning("VR212", "ambiguous-definition")
@@ -188,6 +190,7 @@ HISTORY_ENDS = _info("VR616", "history-ends", always_said=True)
 LOCK_UNUSED = Code("VR617", "lock-unused", WARNING, suppressible=False)
 PRESET_NOT_PINNED = _info("VR618", "preset-not-pinned", always_said=True)
 REVISION_NUMBERS = _info("VR619", "two-revision-numbers", always_said=True)
+PINS_NOT_ASKED = _info("VR620", "pins-not-asked", always_said=True)
 
 DEFAULT_NETWORK = _fatal("VR701", "default-network-impossible")
 PRESETS_CONFLICT = _fatal("VR702", "presets-conflict")

@@ -232,9 +232,3 @@ def content(loaded: Documents, body: Tree, source: int | None) -> Tree | str:
 def resources_of(loaded: Documents) -> list[Resource]:
     """The documents of *loaded* as objects."""
     return [from_body(d.body, i, d.origin) for i, d in enumerate(loaded.documents)]
-
-
-def fitting(name: str, known: Iterable[str]) -> list[str]:
-    """The VMs of *known* that ``NAME`` or ``NAMESPACE/NAME`` means."""
-    vms = sorted(known)
-    return [vm for vm in vms if vm == name] or [vm for vm in vms if vm.rpartition("/")[2] == name]

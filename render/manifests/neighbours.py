@@ -20,12 +20,12 @@ from render.model.resource import (
     ResourceRef,
     from_body,
 )
-from render.model.tree import Tree
+from render.model.tree import Tree, get
 from render.yaml.reader import Document
 
 _CLAIMS = frozenset({("", "PersistentVolumeClaim"), (SNAPSHOT, "VolumeSnapshot")})
 _GROUPS = frozenset({INSTANCETYPE_GROUP, FLAVOR_GROUP, CDI})
-_NAMING = frozenset({"name", "claimName", "flavor"})
+_NAMING = frozenset({"name", "claimName", "flavor", "kubevirt.io/flavour"})
 _Identity = tuple[str, ResourceRef]
 
 
@@ -92,7 +92,13 @@ class Neighbours:
     ) -> Iterator[tuple[_Identity, list[Shared]]]:
         """The objects elsewhere that something in *own* names, and those that these name, by identity."""
         groups: dict[_Identity, list[Shared]] = {}
-        pending = [name for one in own if one.group == KUBEVIRT for name in set(_names(one.spec))]
+        pending = [
+            name
+            for one in own
+            if one.group == KUBEVIRT
+            for place in (one.spec, get(one.body, "metadata", "annotations"))
+            for name in set(_names(place))
+        ]
         seen: set[str] = set()
         while pending:
             name = pending.pop()

@@ -94,6 +94,11 @@ class Catalogue:
             for former_key in former_keys:
                 self._former.setdefault(former_key, []).append(resource)
 
+    def definition(self, key: Key) -> Definition | None:
+        """The definition *key* of the input, else the one that the cluster has beside it."""
+        found = self.definitions.get(key)
+        return self.elsewhere.get(key) if found is None else found
+
     def find(self, group: str, kind: str, namespace: str, name: str) -> Resource | None:
         """The input object with this identity, or the only one that had it before kustomize renamed it."""
         found = self._by_id.get((group, kind, namespace, name))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from render.convert import v1alpha1
 from render.diff.compare import ORDER, Item, Route
 from render.diff.impact import ChangeSource
 from render.model import tree
@@ -84,10 +85,14 @@ class Transition:
         """What definitions and presets decide in the VMI of *machine*, which is that of *side*."""
         found = self._provenance.get(id(machine))
         if found is None:
-            rendered = side.rendered.get(self.key)
+            rendered = self.origin(side)
             found = [*_traced(machine), *(_traced(rendered) if rendered else ())]
             self._provenance[id(machine)] = found
         return found
+
+    def origin(self, side: SideIndex) -> Machine | None:
+        """The machine of the input from which the VM of *side* was rendered, None where it is that itself."""
+        return side.rendered.get(self.key)
 
 
 def of_vm(route: Route, change: Transition) -> ChangeSource | None:
@@ -173,8 +178,13 @@ def _setting(route: Route, sides: tuple[SideIndex, SideIndex]) -> ChangeSource |
 
 
 def _traced(machine: Machine) -> list[Provenance]:
-    """What instancetype, preference and presets decide in the VMI of *machine*."""
-    if machine.context.traced and machine.vmi:
+    """What instancetype, preference and presets decide in the VMI of *machine*; the fields are those of the VMI."""
+    above = len(machine.vmi_path) - 1
+    return [one._replace(field=one.field[above:]) for one in _recorded(machine)]
+
+
+def _recorded(machine: Machine) -> list[Provenance]:
+    if machine.is_bare_today or (machine.context.traced and machine.vmi):
         return machine.provenance
     made = machine.under(machine.context.settings)
     made.context = made.context._replace(traced=True)
@@ -190,8 +200,7 @@ def _decided(
 ) -> ChangeSource | None:
     path = _path(route, machine.vmi)
     for one in change.provenance(machine, side):
-        field = one.field[len(TEMPLATE) :]
-        short = min(len(field), len(path))
+        field, short = one.field, min(len(one.field), len(path))
         if one.source and not one.decider and field[:short] == path[:short]:
             return _source(one.source, one.source_field, side)
     return None
@@ -230,9 +239,19 @@ def _written(route: Route, change: Transition) -> ChangeSource | None:
     for machine, side in ((change.after, change.sides[1]), (change.before, change.sides[0])):
         path = _path(route, machine.decoded)
         if len(path) == len(route) and tree.get(machine.decoded, *path) is not None:
-            place = _place(machine.resource.ref, side)
-            return ChangeSource(machine.resource.ref, path, place, side.side)
+            return _in_manifest(machine, path, change, side)
     return None
+
+
+def _in_manifest(
+    machine: Machine, path: FieldPath, change: Transition, side: SideIndex
+) -> ChangeSource:
+    """*path* of *machine*, where its author wrote it: a machine of another time was rendered to this one."""
+    origin = change.origin(side)
+    written = origin.resource if origin else machine.resource
+    if written.holder is None and v1alpha1.era(written) == "store" and path[:2] == TEMPLATE:
+        path = path[len(TEMPLATE) :]
+    return ChangeSource(written.ref, path, _place(machine.resource.ref, side), side.side)
 
 
 def _rewritten(route: Route, change: Transition) -> ChangeSource | None:

@@ -38,6 +38,7 @@ from render.pipeline.input import definitions, library
 from render.pipeline.machine import TEMPLATE, Machine
 from render.pipeline.result import Rendered
 from render.pipeline.stages import emit, merging, start
+from render.revisions import stamps
 from render.settings import Settings
 
 _VM = "kubevirt.VirtualMachine"
@@ -258,12 +259,13 @@ def _withheld(resources: Sequence[Resource], made: Side) -> dict[Key, Resource]:
 
 
 def _place_key(resource: Resource) -> Key:
-    return resource.ref.kind, resource.ref.namespace, resource.ref.name
+    return definitions.kind_rendered(resource), resource.ref.namespace, resource.ref.name
 
 
 def _key(resource: Resource, settings: Settings) -> Key:
     ref = resource.ref
-    return ref.kind, ref.namespace or settings.namespace, ref.name
+    kind = ref.kind if resource.holder else definitions.kind_rendered(resource)
+    return kind, ref.namespace or settings.namespace, ref.name
 
 
 def _claims(
@@ -317,9 +319,8 @@ def _machine_impact(key: Key, old: Side, new: Side) -> MachineImpact:
 
 def _bare_impact(before: Machine, after: Machine, change: Transition) -> MachineImpact:
     """What becomes of a VMI without a VM: its spec cannot be updated (upstream: vmi-update-admitter.go)."""
-    found = written_differences(
-        _without_status(before.decoded), _without_status(after.decoded), VMI
-    )
+    old, new = (stamps.put(_without_status(one.decoded), {}) for one in (before, after))
+    found = written_differences(old, new, VMI)
     refused = any(one.route[0] == "spec" for one in found)
     effect = "refused" if refused else "none"
     other = before.vmi != after.vmi or before.context.config != after.context.config

@@ -7,13 +7,13 @@ from render.diagnostics.diagnostic import Diagnostic
 from render.diagnostics.secrets import is_secret
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
-from render.model.kinds import KIND_CLASSES
+from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES
 from render.model.provenance import Provenance
 from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import attribution, order
 from render.pipeline.machine import TEMPLATE, Machine
-from render.pipeline.stages import emit
+from render.pipeline.stages import emit, holders
 from render.settings import Settings
 
 HIDDEN = "(hidden)"
@@ -46,7 +46,10 @@ class Explained(NamedTuple):
 def explain(resources: Sequence[Resource], settings: Settings) -> list[Explained]:
     """Each VM of *resources*, as it is synced with its definitions."""
     found: list[Machine] = []
-    plain = settings._replace(emit="source", stored=False)
+    # Of all modes this one knows every machine that starts; what is synced without a lock is what decides.
+    plain = settings._replace(
+        emit="vm", stored=False, defaults="manifest", firmware_uuid="none", pins="ignore", annotations=False
+    )  # fmt: skip
     rendered = order.run(resources, plain, lambda machine, _: found.append(machine), traced=True)
     return [
         Explained(
@@ -100,13 +103,14 @@ def _leaves(node: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
 
 def _definition(path: FieldPath, machine: Machine) -> Provenance | None:
     """What an instancetype, a preference or a preset says of *path*: the nearest, the last of several."""
+    above = len(_above(machine))
     best: Provenance | None = None
     for one in machine.provenance:
-        field = one.field[len(TEMPLATE) :]
+        field = one.field[above:]
         if (
             not one.decider
             and path[: len(field)] == field
-            and (best is None or len(field) >= len(best.field) - len(TEMPLATE))
+            and (best is None or len(field) >= len(best.field) - above)
         ):
             best = one
     return best
@@ -114,12 +118,24 @@ def _definition(path: FieldPath, machine: Machine) -> Provenance | None:
 
 def _written(path: FieldPath, machine: Machine) -> FieldPath | None:
     """Where the VM itself says *path*."""
-    prefix = () if machine.is_bare else TEMPLATE
+    prefix = () if machine.is_bare_today else TEMPLATE
     if tree.get(machine.decoded, *prefix, *path) is not None:
-        return (*prefix, *path)
+        return (*_above(machine), *path)
     for kind_class in KIND_CLASSES:
         given: Tree | None = machine.spec.get(kind_class.word)
         annotation = given and kind_class.annotation_for(given.get("kind", ""))
         if annotation and path == ("metadata", "annotations", annotation):
-            return ("spec", kind_class.word, "name")
+            word = FLAVOR.word if kind_class is INSTANCETYPE and machine.flavor else kind_class.word
+            return (*_holding(machine), "spec", word, "name")
     return None
+
+
+def _above(machine: Machine) -> FieldPath:
+    """Where metadata and spec of the VMI stand in the object of the input."""
+    return (*_holding(machine), *(() if machine.is_bare else TEMPLATE))
+
+
+def _holding(machine: Machine) -> FieldPath:
+    """Where a pool or a replica set has what it makes, nothing for a machine of its own."""
+    holder = machine.resource.holder
+    return holders.template_of(holder) if holder else ()

@@ -35,9 +35,7 @@ class PinDrift:
     def _current(self, key: Key) -> str:
         """The hash of the object as it is now, ``""`` where it is gone."""
         if key not in self._hashes:
-            definition = self._context.catalogue.definitions.get(key)
-            if definition is None:
-                definition = self._context.catalogue.elsewhere.get(key)
+            definition = self._context.catalogue.definition(key)
             spec = definition.content if definition else None
             if spec is None:
                 spec = self._context.catalogue.bundled.get((key.kind, key.name))

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from render.pipeline.reach import PresetReach
     from render.pipeline.templates import Parts
 
-_HOLDERS = frozenset({"VirtualMachinePool", "VirtualMachineInstanceReplicaSet"})
 _TEMPLATES = frozenset({"Template", "VirtualMachineTemplate"})
 Stage = Callable[[Machine], None]
 Emit = Callable[[Machine], Tree]
@@ -274,7 +273,7 @@ def run(
                 _ignore if is_refused else observe,
                 is_refused=is_refused,
             )
-        elif resource.kind in _HOLDERS and _is_holder(resource):
+        elif resource.kind in outcomes.HOLDERS and _is_holder(resource):
             _render_replica(resource, context, output, observers, observe)
         else:
             output.diagnostics += _check_template(resource, resources, context)
@@ -371,16 +370,18 @@ def _render_replica(
     if fault is not None:
         output.diagnostics.append(fault)
         return
+    outcome = outcomes.HOLDERS[resource.kind].outcomes[settings.emit]
     expands = settings.emit == "expand"
     asked = settings.admission == "strict" or (settings.admission == "full" and not expands)
     found = holders.check(resource, context) if asked else []
+    one = holders.first_replica(resource, numbered=settings.emit == "vmi")
+    is_flavored = outcomes.machine_kind(one) == "flavored"
     if expands:
         found.append(holders.unexpanded(resource))
-    if expands and not asked:
+    if expands and not asked and not is_flavored:
         output.diagnostics += found
         output.put(resource.body, resource.index)
         return
-    one = holders.first_replica(resource, numbered=settings.emit == "vmi")
     read = definitions.Definitions(Target(context.release))
     machine = Machine(context, one, definitions.decode(one, read))
     machine.failed = bool(read.refused)
@@ -402,7 +403,7 @@ def _render_replica(
     observe(machine, body)
     if machine.failed:
         return
-    if expands:
+    if outcome.verdict is Verdict.LEFT:
         body = resource.body
     elif settings.emit != "vmi":
         body = holders.with_replica(resource, one, body)

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from render.convert import v1alpha1
 from render.model.resource import FLAVOR_GROUP, KUBEVIRT, Resource
+from render.settings import Settings
 
 
 class Verdict(StrEnum):
@@ -59,6 +60,8 @@ _RUNTIME = (
     "no KubeVirt since v0.7 serves a VM of kubevirt.io/v1alpha1, and this mode writes none of today"
 )
 _FLAVORED = "spec.flavor cannot stay in the VM: no KubeVirt since v0.56 knows it"
+_NOT_EXPANDED = "the subresource takes VirtualMachines (VR505)"
+_MODES = ("vm", "vmi", "expand", "hashed", "revisions", "source")
 _NO_MATCHERS = _left("a VMI has no matchers, and KubeVirt itself merges presets into it")
 
 MACHINES: Mapping[MachineKind, OutcomeRow] = {
@@ -118,6 +121,65 @@ MACHINES: Mapping[MachineKind, OutcomeRow] = {
         },
     ),
 }  # fmt: skip
+#: What holds machines, by its kind.
+HOLDERS: Mapping[str, OutcomeRow] = {
+    "VirtualMachinePool": OutcomeRow(
+        "VirtualMachinePool",
+        {
+            "vm": _rendered("its template, as a VirtualMachine is"),
+            "vmi": _rendered("the VMI of its first VM"),
+            "expand": _left(_NOT_EXPANDED),
+            "hashed": _rendered("its template, as a VirtualMachine is"),
+            "revisions": _rendered("its template, as a VirtualMachine is"),
+            "source": _left("it is only checked"),
+        },
+    ),
+    "VirtualMachineInstanceReplicaSet": OutcomeRow(
+        "VirtualMachineInstanceReplicaSet",
+        {
+            "vm": _rendered("its template, with the presets"),
+            "vmi": _rendered("one of its VMIs"),
+            "expand": _left(_NOT_EXPANDED),
+            "hashed": _NO_MATCHERS,
+            "revisions": _NO_MATCHERS,
+            "source": _left("it is only checked"),
+        },
+    ),
+    "Template": OutcomeRow(
+        "Template of OpenShift, VirtualMachineTemplate",
+        dict.fromkeys(_MODES, _left("it is checked; `--set` renders what it makes")),
+    ),
+}  # fmt: skip
+
+
+class LockRole(StrEnum):
+    """What a lock is to a mode."""
+
+    DECIDES = "decides"
+    CHECKED = "is checked, and decides nothing"
+    UNASKED = "has no say"
+
+
+class Traces(NamedTuple):
+    """What a lock is to a mode, and which machines the mode stamps, in words."""
+
+    lock: LockRole
+    stamped: str
+
+
+TRACES: Mapping[str, Traces] = {
+    "vm": Traces(LockRole.DECIDES, "what a definition or a preset decides about, and machines of v1alpha1"),
+    "vmi": Traces(LockRole.DECIDES, "none: the VMI is as KubeVirt starts it"),
+    "expand": Traces(LockRole.UNASKED, "none: the VM is as KubeVirt answers it"),
+    "hashed": Traces(LockRole.DECIDES, "none: VMs keep their matchers"),
+    "revisions": Traces(LockRole.DECIDES, "none: VMs keep their matchers"),
+    "source": Traces(LockRole.CHECKED, "none: nothing is rendered"),
+}  # fmt: skip
+
+
+def lock_role(settings: Settings) -> LockRole:
+    """What a lock is to a rendering with *settings*; of a VM that is stored, KubeVirt has recorded what it runs."""
+    return LockRole.DECIDES if settings.stored else TRACES[settings.emit].lock
 
 
 def machine_kind(resource: Resource) -> MachineKind:
@@ -140,7 +202,6 @@ _BY_NAME = Outcome(
     _refused("no VM of the input uses it, so that its content would be lost"),
 )
 _OMITTED = dict.fromkeys(("vm", "vmi", "expand"), _WRITTEN_OUT)
-_MODES = ("vm", "vmi", "expand", "hashed", "revisions", "source")
 
 DEFINITIONS: Mapping[DefinitionKind, OutcomeRow] = {
     "flavor": OutcomeRow(

@@ -11,7 +11,7 @@ from render.diagnostics.codes import (
     RELEASE,
     REVISION_NOT_FOUND,
 )
-from render.diagnostics.diagnostic import Diagnostic, Location, at
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity, at
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition
 from render.model.kinds import KIND_CLASSES, KindClass, class_of
@@ -233,11 +233,14 @@ def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Set
     """
     loaded = definitions.load(dump, settings)
     context = shared(dump, loaded, settings, len(dump), traced=False)
-    running = {(one.namespace or settings.namespace, one.name): one for one in vms(dump).values()}
+    running = {_placed(one, settings): one for one in vms(dump).values()}
     adopted = Adopted({}, {}, [])
     for vm, resource in vms(resources).items():
-        live = running.get((resource.namespace or settings.namespace, resource.name))
+        live = running.get(_placed(resource, settings))
         if live is None:
+            continue
+        if live.holder is not None:
+            adopted.diagnostics.append(_unrecorded(live.holder))
             continue
         status = live.body.get("status")
         entries: dict[str, Ref] = {}
@@ -267,6 +270,22 @@ def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Set
         if entries:
             adopted.entries[vm] = entries
     return adopted
+
+
+def _unrecorded(pool: Resource) -> Diagnostic:
+    """That a pool of a cluster does not say what its VMs run: each of them has a record of its own."""
+    return REVISION_NOT_FOUND.at(
+        at(pool),
+        "a pool records no revisions, each of its VMs does: it is pinned as without --from",
+        help="compare with what its VMs run: status.instancetypeRef and status.preferenceRef of each",
+        severity=Severity.WARNING,
+    )
+
+
+def _placed(vm: Resource, settings: Settings) -> str:
+    """The name of *vm* with the namespace that it gets."""
+    namespace = vm.namespace or settings.namespace
+    return pins.name_of(vm.written._replace(namespace=namespace))
 
 
 def _unadopted(

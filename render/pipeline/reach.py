@@ -34,9 +34,11 @@ class PresetReach:
             self._flavours.add(machine.flavor.resource.index)
 
     def diagnostics(self, resources: Sequence[Resource]) -> Iterator[Diagnostic]:
-        """That presets are deprecated, and which reach none of *resources*."""
+        """That presets of *resources* are deprecated, and which reach none of them."""
         for namespace, found in self._context.presets.items():
             for preset in found:
+                if preset.resource.index >= len(resources):
+                    continue  # the cluster has it beside the input
                 era = HISTORIC if preset.resource.kind == HISTORIC.kind else MODERN
                 index = preset.resource.index
                 yield _deprecated(preset, era, is_flavour=index in self._flavours)

@@ -89,10 +89,12 @@ def worth_saying(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     kept, said = [], set()
     for diagnostic in ordered(diagnostics):
         if diagnostic.severity is Severity.INFO:
-            repeated = (diagnostic.code, diagnostic.message) in said
-            if repeated or not codes.CODES[diagnostic.code].always_said:
+            code = codes.CODES[diagnostic.code]
+            place = None if code.said_once else diagnostic.location
+            note = (diagnostic.code, diagnostic.message, place)
+            if note in said or not code.always_said:
                 continue
-            said.add((diagnostic.code, diagnostic.message))
+            said.add(note)
         kept.append(diagnostic)
     return kept
 

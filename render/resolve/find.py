@@ -125,9 +125,7 @@ def _live(
             lambda: "name an object",
         )
     scope = namespace if kind == kind_class.namespaced else ""
-    found = catalogue.definitions.get(Key(kind, scope, name))
-    if found is None:
-        found = catalogue.elsewhere.get(Key(kind, scope, name))
+    found = catalogue.definition(Key(kind, scope, name))
     if found is not None:
         return found
     if kind == kind_class.cluster and (kind, name) in catalogue.bundled:

@@ -25,8 +25,8 @@ _KEYS = frozenset({"apiVersion", "kind", "metadata", "kubevirt", "revisions", "p
 #: What a lock was written for that does not say so: there was no other release then.
 UNSAID = "v1.9.0"
 _IS_VERSION = re.compile(r"v\d+((alpha|beta)\d+)?\Z").match
-#: Whether a text can name a VM in a lock: ``NAMESPACE/NAME`` or ``NAME``.
-is_vm = re.compile(r"([^/\s]+/)?[^/\s]+\Z").match
+#: Whether a text can name a VM in a lock: ``NAMESPACE/NAME`` or ``NAME``, that of a pool with its kind before.
+is_vm = re.compile(r"(VirtualMachinePool/)?([^/\s]+/)?[^/\s]+\Z").match
 _PARTS = ("", "Volume", "Before")
 _EDITED = "take the lock from git again, or remove it and pin anew"
 
@@ -59,7 +59,7 @@ class Pin(NamedTuple):
 
 
 class Lock(NamedTuple):
-    """Contents by hash, pins by VM (``NAMESPACE/NAME``, or ``NAME`` where the manifest has no namespace).
+    """Contents by hash, pins by VM (``NAMESPACE/NAME``, or ``NAME`` where the manifest has no namespace; see `naming`).
 
     *kubevirt*: the release that the VMs were rendered for (``v1.9.0``), empty where the lock does not say.
     """

@@ -131,3 +131,58 @@ def test_a_vm_that_does_not_start_says_why(repository: Repository) -> None:
     done = repository.run("explain", "web")
     assert done.returncode == 1
     assert '"nowhere" not found' in done.stderr
+
+
+OLDER = """\
+apiVersion: flavor.kubevirt.io/v1alpha1
+kind: VirtualMachineFlavor
+metadata: {name: small}
+spec:
+  cpu: {guest: 2}
+  memory: {guest: 2Gi}
+---
+apiVersion: kubevirt.io/v1alpha1
+kind: VM
+metadata: {name: stored, annotations: {kubevirt.io/flavour: small}}
+spec:
+  domain:
+    cpu: {model: host-model}
+---
+apiVersion: kubevirt.io/v1alpha1
+kind: VirtualMachine
+metadata: {name: runtime}
+spec:
+  domain:
+    cpu: {cores: 2}
+---
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: flavored}
+spec:
+  runStrategy: Always
+  flavor: {name: small, kind: VirtualMachineFlavor}
+  template: {spec: {domain: {devices: {}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("vm", "field", "said"),
+    [
+        ("stored", "spec.domain.cpu.model", "older.yaml:13:11 VM stored spec.domain.cpu.model"),
+        ("stored", "spec.domain.cpu.sockets", "older.yaml:5:9 VirtualMachineFlavor small spec.cpu.guest"),
+        ("stored", "spec.domain.memory.guest", "older.yaml:6:12 VirtualMachineFlavor small spec.memory.guest"),
+        ("runtime", "spec.domain.cpu.cores", "older.yaml:20:11 VirtualMachine runtime spec.domain.cpu.cores"),
+        ("runtime", "spec.domain.machine.type", "KubeVirt's default"),
+        ("flavored", "spec.domain.cpu.sockets", "older.yaml:5:9 VirtualMachineFlavor small spec.cpu.guest"),
+        (
+            "flavored", "metadata.annotations[kubevirt.io/instancetype-name]",
+            "older.yaml:27:12 VirtualMachine flavored spec.flavor.name",
+        ),
+    ],
+)  # fmt: skip
+def test_machines_of_every_time_are_explained(
+    repository: Repository, vm: str, field: str, said: str
+) -> None:
+    repository.write("older.yaml", OLDER)
+    (line,) = repository.fine("explain", vm, "older.yaml", field).splitlines()[1:]
+    assert line.endswith(f"  {said}")

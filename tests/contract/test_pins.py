@@ -89,7 +89,7 @@ def test_story(repository: Repository) -> None:  # noqa: PLR0915 - one after the
     text = (repository.folder / "vms/db.yaml").read_text(encoding="utf-8")
     repository.write("vms/db.yaml", text.replace("devices: {}", "devices:\n          rng: {}"))
     assert "and would become revision 2" in repository.run("pin", "--check").stderr
-    assert "prod/db  1 -> 2    manifest edited" in repository.fine("pin")
+    assert "prod/db  1 -> 2    renders to something else" in repository.fine("pin")
     build("Give db a random number generator")
 
     # History tells it, and every revision is what was printed then, to the byte.

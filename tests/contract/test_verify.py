@@ -52,6 +52,7 @@ spec:
   runStrategy: Always
   template: {spec: {domain: {devices: {}, memory: {guest: 1Gi}}}}
 """
+UNSTAMPED = "without a stamp: only the manifest decides about it, or build printed it with --emit vmi, expand, source\n"
 POOL = """\
 ---
 apiVersion: pool.kubevirt.io/v1beta1
@@ -80,7 +81,8 @@ def rendered() -> str:
 def test_machines_that_were_not_rendered_are_refused(words: tuple[str, ...]) -> None:
     done = verify(MACHINES, *words)
     assert done.returncode == 1
-    assert done.stdout.count("error VR612") == 4
+    assert done.stdout.count("error VR612") == 5
+    assert done.stdout.count("no KubeVirt since v0.56 serves it") == 1
     assert "the VM still has its flavor" in done.stdout
     assert done.stdout.count("no KubeVirt since v0.7 serves the machine") == 3
 
@@ -108,7 +110,7 @@ def test_each_machine_that_is_printed_is_verified_or_counted(emit: str) -> None:
     output = built(MODERN, "--emit", emit)
     done = verify(output + POOL, "--allow-matchers")
     assert done.returncode == 0
-    pool = "1 VirtualMachinePool without a stamp\n"
+    pool = f"1 VirtualMachinePool without a stamp\n{UNSTAMPED}"
     assert done.stdout == {
         "vm": f"1 VirtualMachine verified; not looked at: 1 VirtualMachine without a stamp, {pool}",
         "vmi": f"0 VirtualMachines verified; not looked at: 2 VirtualMachineInstances without a stamp, {pool}",
@@ -155,3 +157,113 @@ def test_show_does_not_mind_what_is_wrong_with_another_machine(tmp_path: Path) -
         done = run("show", "broken", "vms.yaml", "--emit", emit, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (1, "")
         assert "VR201" in done.stderr
+
+
+UNSERVED = {
+    "VR123": """\
+apiVersion: kubevirt.io/v1alpha1
+kind: VirtualMachineInstanceReplicaSet
+metadata: {name: a}
+spec: {template: {spec: {domain: {}}}}
+""",
+    "no KubeVirt since v0.56 serves it": """\
+apiVersion: flavor.kubevirt.io/v1alpha1
+kind: VirtualMachineFlavor
+metadata: {name: small}
+spec: {cpu: {guest: 2}, memory: {guest: 2Gi}}
+""",
+    "no KubeVirt since v0.7 serves it": """\
+apiVersion: kubevirt.io/v1alpha1
+kind: VirtualMachinePreset
+metadata: {name: small}
+spec: {selector: {}, domain: {}}
+""",
+    "no KubeVirt since v0.7 serves the machine": """\
+apiVersion: kubevirt.io/v1alpha1
+kind: VM
+metadata: {name: small}
+spec: {domain: {}}
+""",
+}
+
+
+@pytest.mark.parametrize("said", UNSERVED)
+def test_kinds_that_nobody_serves_are_refused(said: str) -> None:
+    done = verify(UNSERVED[said], "--allow-matchers")
+    assert done.returncode == 1
+    assert done.stdout.count("error VR") == 1
+    assert said in done.stdout
+
+
+def test_the_version_that_has_a_kind_is_named() -> None:
+    assert "write apiVersion: kubevirt.io/v1\n" in verify(UNSERVED["VR123"]).stdout
+
+
+TEMPLATE = """\
+apiVersion: template.openshift.io/v1
+kind: Template
+metadata: {name: t}
+parameters: [{name: NAME}]
+objects:
+- apiVersion: OF
+  kind: KIND
+  metadata: {name: "${NAME}"}
+  spec: {template: {spec: {domain: {devices: {}}}}}
+"""
+
+
+def test_templates_with_machines_are_counted() -> None:
+    machine = TEMPLATE.replace("OF", "kubevirt.io/v1").replace("KIND", "VirtualMachine")
+    said = verify(machine).stdout
+    assert said == "0 VirtualMachines verified; not looked at: 1 Template\n"
+    other = TEMPLATE.replace("OF", "apps/v1").replace("KIND", "Deployment")
+    assert verify(other).stdout == "0 VirtualMachines verified\n"
+
+
+REPLICA_SET = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstanceReplicaSet
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {size: wide}}
+  template:
+    metadata: {labels: {size: wide}}
+    spec: {domain: {devices: {}, memory: {guest: 1Gi}}}
+---
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstancePreset
+metadata: {name: wide}
+spec: {selector: {matchLabels: {size: wide}}, domain: {cpu: {cores: 4}, devices: {}}}
+"""
+
+
+def test_replica_set_with_a_preset_is_verified() -> None:
+    output = built(REPLICA_SET)
+    assert verify(output).stdout == "1 VirtualMachineInstanceReplicaSet verified\n"
+    edited = verify(
+        output.replace('guest: "1Gi"', 'guest: "2Gi"').replace("guest: 1Gi", "guest: 2Gi")
+    )
+    assert edited.stdout.count("error VR613") == 1
+
+
+WITH_A_MATCHER = POOL.replace(
+    "spec: {virtualMachineTemplate: {spec: {}}}",
+    """spec:
+  selector: {matchLabels: {size: wide}}
+  virtualMachineTemplate:
+    metadata: {labels: {size: wide}}
+    spec:
+      runStrategy: Always
+      instancetype: {name: u1.medium}
+      template: {metadata: {labels: {size: wide}}, spec: {domain: {devices: {}}}}
+""",
+)
+
+
+@pytest.mark.parametrize("emit", ["vm", "vmi", "expand", "hashed", "revisions", "source"])
+def test_what_keeps_matchers_is_verified_where_they_are_allowed(emit: str) -> None:
+    output = built(MODERN + WITH_A_MATCHER, "--emit", emit)
+    assert verify(output, "--allow-matchers").returncode == 0
+    keeps = emit not in ("vm", "vmi")
+    assert verify(output).returncode == keeps

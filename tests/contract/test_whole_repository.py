@@ -147,6 +147,26 @@ def test_the_nearest_definition_counts_and_as_near_ones_are_named(tmp_path: Path
     assert check(tmp_path)[1] == {"clusters/a/vms/vm.yaml": "VR301"}
 
 
+def test_a_flavour_of_another_folder_is_seen(tmp_path: Path) -> None:
+    manifests.put(
+        tmp_path / "cluster/flavor.yaml",
+        "apiVersion: flavor.kubevirt.io/v1alpha1\nkind: VirtualMachineFlavor\n"
+        "metadata: {name: small, namespace: prod}\nspec: {cpu: {guest: 2}, memory: {guest: 2Gi}}\n",
+    )
+    manifests.put(
+        tmp_path / "vms/stored.yaml",
+        "apiVersion: kubevirt.io/v1alpha1\nkind: VM\nmetadata:\n  {name: stored, namespace: prod, "
+        "annotations: {kubevirt.io/flavour: small}}\nspec: {domain: {}}\n",
+    )
+    manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  roots: [cluster, vms]\n")
+    done = process.run("check", cwd=tmp_path)
+    assert done.returncode == Exit.OK, done.stdout + done.stderr
+    text = (tmp_path / "vms/stored.yaml").read_text()
+    manifests.put(tmp_path / "vms/stored.yaml", text.replace("flavour: small", "flavour: none"))
+    done = process.run("check", cwd=tmp_path)
+    assert "flavour none is no flavor" in done.stdout + done.stderr
+
+
 def test_cluster_settings_of_another_folder_are_seen(tmp_path: Path, kustomize: str) -> None:
     manifests.put(tmp_path / "app/kustomization.yaml", "resources: [vm.yaml]\n")
     manifests.put(tmp_path / "app/vm.yaml", vm(memory="1Gi"))

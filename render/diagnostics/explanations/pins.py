@@ -167,7 +167,8 @@ EXPLANATIONS = {
     ),
     "VR619": Explanation(
         "A VM of the store carries the number of its edit revision, kubevirt.io/revision, and the lock has another one:"
-        " it was edited since. The number of the lock is the VM's; 'virt-render pin' begins with the store's.",
+        " it was edited since. The number of the lock is the VM's; 'virt-render pin' begins with the store's, with 1"
+        " where that is no number from 1.",
         documents(
             _LOCK + "revisions: {}\npins:\n  web:\n    revision: 16\n    rendered: "
             "sha256:d6961567e4f53e25d75f38610dafdd29bfe45b74cb1d51654a8de3ef7d36eb09\n",
@@ -180,5 +181,12 @@ spec: {restartPolicy: always, domain: {}}
         ),
         "the lock counts revision 16, the store 15",
         "Write the number of the lock into the annotation, or remove the annotation.",
+    ),
+    "VR620": Explanation(
+        "There is a lock, and '--emit expand' prints what KubeVirt's expand-vm-spec answers, which knows the objects in"
+        " the cluster and no lock. With '--pins require' that is refused.",
+        "$ virt-render build . --emit expand",
+        "the lock has no say",
+        "Use --emit vm, or --stored: of a stored VM KubeVirt has recorded what it runs, and the lock says that.",
     ),
 }

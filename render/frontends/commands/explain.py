@@ -13,8 +13,9 @@ from render.frontends.commands.snapshots import SnapshotError, refuse
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of, print_findings
 from render.frontends.request.request import Request
-from render.frontends.session import fitting, load, rendering, resources_of
+from render.frontends.session import load, rendering, resources_of
 from render.manifests.sources import Documents
+from render.model.naming import ambiguity, fitting, name_of
 from render.pipeline.deciders import Decision, Explained
 from render.report.findings import merge
 from render.report.places import Place, Sources
@@ -54,14 +55,11 @@ def _one(name: str, loaded: Documents, asked: Request, work: Work) -> Explained:
         raise SnapshotError(merge(found), status(loaded.diagnostics))
     work.begin("render", rendering(loaded))
     explained = deciders.explain(resources_of(loaded), asked.settings)
-    known = {
-        "/".join(filter(None, (one.resource.namespace, one.resource.name))): one
-        for one in explained
-    }
+    known = {name_of(one.resource): one for one in explained}
     names = fitting(name, known)
     if len(names) != 1:
-        message = f"{name} may be {' or '.join(names)}" if names else f"no VirtualMachine {name}"
-        raise refuse(codes.USAGE.at(Location(), message))
+        message, cure = ambiguity(name, names) if names else (f"no VirtualMachine {name}", "")
+        raise refuse(codes.USAGE.at(Location(), message, help=cure))
     chosen = known[names[0]]
     if not chosen.decisions:
         found = merge(findings_of(loaded, chosen.diagnostics, asked))

@@ -14,8 +14,8 @@ from render.frontends.commands.snapshots import Rendering, SnapshotError, back_a
 from render.frontends.progress import Work
 from render.frontends.reporting import print_findings
 from render.frontends.request.request import Request, again
-from render.frontends.session import fitting
 from render.manifests.sources import LOCK
+from render.model.naming import ambiguity, fitting, whole
 from render.report.findings import find, merge
 from render.report.impact.text import lines
 from render.report.places import Sources
@@ -185,12 +185,10 @@ def _steps(name: str, place: _RepositoryPath) -> tuple[str, list[_EditRevision]]
     known = dict.fromkeys(vm for _, lock in locks if lock for vm in lock.pins)
     vms = fitting(name, known)
     if len(vms) != 1:
-        message = (
-            f"{name} may be {' or '.join(vms)}"
-            if vms
-            else f"no lock in the history of {place.lock} pins {name}"
-        )
+        message = f"no lock in the history of {place.lock} pins {name}"
         cure = "a VM is named NAME or NAMESPACE/NAME; 'virt-render pin' begins its history"
+        if vms:
+            message, cure = ambiguity(name, vms)
         faults = [codes.HISTORY_UNREADABLE.at(Location(), message, help=cure), *_ends(place)]
         raise SnapshotError(merge(find(faults, Sources())), status(faults))
     return vms[0], _steps_of(vms[0], locks)
@@ -243,7 +241,7 @@ def _render_step(vm: str, place: _RepositoryPath, asked: Request, step: _EditRev
     found: Rendering | None = None
     for commit in step.commits:
         with _back_at(place, commit) as folder:
-            found = rendered(vm, _again(asked, folder))
+            found = rendered(whole(vm), _again(asked, folder))
         if rendered_hash(found.vm.get("spec") or {}) == step.pin.rendered:
             return found
     message = f"no commit renders {vm} to revision {step.pin.revision} of the lock"

@@ -14,7 +14,6 @@ from render.frontends.progress import Work
 from render.frontends.reporting import findings_of, outcome, publish, refuse
 from render.frontends.request.request import Request
 from render.frontends.session import (
-    fitting,
     load,
     load_each,
     rendering,
@@ -25,6 +24,7 @@ from render.manifests import kustomization, sources
 from render.manifests.discover import tidy
 from render.manifests.neighbours import Neighbours
 from render.manifests.sources import LOCK, Documents, Reading
+from render.model.naming import ambiguity, fitting, name_of
 from render.model.nearest import nearest
 from render.model.resource import Resource
 from render.pipeline import pinning
@@ -162,14 +162,12 @@ def _preview(part: _PinInput) -> str:
     bodies = [resource.body for resource in resources]
     rest = [resource.body for resource in pinning.without_locks(resources)]
     impact = compare(bodies, rest, settings, after)
-    said = {(one.resource.namespace, one.resource.name): lines(one) for one in impact.machines}
-    vms = pinning.vms(resources)
+    said = {name_of(one.resource): lines(one) for one in impact.machines}
     shown = []
     for move in part.pinned.moves:
         shown.append("  ".join(_row(move)))
-        vm = vms.get(move.vm)
-        if move.old and vm:
-            shown += [f"      {one}" for one in said.get((vm.namespace, vm.name), ())]
+        if move.old and move.new:
+            shown += [f"      {one}" for one in said.get(move.vm, ())]
     return "".join(f"{line}\n" for line in shown)
 
 
@@ -220,7 +218,7 @@ def _upgrades(
 
 def _no_such(name: str, found: Sequence[str], known: Iterable[str]) -> Diagnostic:
     if found:
-        message, cure = f"{name} may be {' or '.join(found)}", "name the VM with its namespace"
+        message, cure = ambiguity(name, found)
     else:
         near = nearest(name, sorted({*known, *(vm.rpartition("/")[2] for vm in known)}))
         message = f"no VirtualMachine {name} in the input"
@@ -327,7 +325,7 @@ def _row(move: PinMove) -> tuple[str, str, str]:
     if move.new.revision != move.old.revision:
         number = f"{move.old.revision} -> {number}"
     changes = _changes(move.old, move.new)
-    return move.vm, number, ", ".join(changes).replace("rendered", "manifest edited")
+    return move.vm, number, ", ".join(changes).replace("rendered", "renders to something else")
 
 
 def _resolve_all(asked: Request) -> Exit:

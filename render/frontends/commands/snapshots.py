@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from render.diagnostics import codes
@@ -12,18 +12,20 @@ from render.diagnostics.exits import Exit
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request
-from render.frontends.session import fitting, load, render_loaded, resources_of, written
+from render.frontends.session import load, render_loaded, resources_of, written
 from render.manifests.sources import Documents
-from render.model import resource
+from render.model import naming, resource
+from render.model.naming import fitting
+from render.model.resource import Resource
 from render.model.tree import Tree
-from render.pipeline import pinning
+from render.pipeline.input import definitions
+from render.pipeline.stages import holders
 from render.report.findings import Finding, find, merge
 from render.report.places import Sources
 from render.settings import Settings
 from render.system import git
 from render.system.streams import standard_input
 
-_KINDS = ("VirtualMachine", "VirtualMachineInstance")
 _BESIDE = ("KubeVirt", "PersistentVolumeClaim", "DataVolume")
 
 
@@ -83,27 +85,45 @@ def _unstamped(vm: Tree) -> Tree:
 
 def _one(name: str, loaded: Documents, asked: Request) -> tuple[Tree | str, Tree]:
     found, diagnostics = render_loaded(loaded, asked)
-    machines = pinning.vms(resources_of(loaded))
-    wanted = {vm: machines[vm].ref for vm in fitting(name, machines)}
-    others = {one.ref for one in machines.values()} - set(wanted.values())
+    given = _machines(resources_of(loaded))
+    wanted = fitting(name, given)
+    if len(wanted) > 1:
+        raise _ambiguous(name, wanted)
     if wanted:  # what is wrong with another VM is not what was asked
+        others = {one.ref for one in given.values()} - {given[wanted[0]].ref}
         diagnostics = [one for one in diagnostics if one.location.resource not in others]
     if status(diagnostics) is not Exit.OK:
         raise SnapshotError(merge(findings_of(loaded, diagnostics, asked)), status(diagnostics))
-    vms = {}
-    for text, body in zip(written(loaded, found), found.resources, strict=True):
-        one = resource.from_body(body, 0)
-        if one.group == resource.KUBEVIRT and one.kind in _KINDS:
-            vms[f"{one.namespace}/{one.name}" if one.namespace else one.name] = (text, body)
-        elif one.kind == "VirtualMachinePool":
-            from render.pipeline.stages import holders, pins
+    texts = written(loaded, found)
+    printed = _machines(
+        resource.from_body(body, index) for index, body in enumerate(found.resources)
+    )
+    made = [form for vm in wanted for form in _forms(vm) if form in printed]
+    meant = made or fitting(name, printed)  # a template makes VMs that the input does not name
+    if len(meant) > 1:
+        raise _ambiguous(name, meant)
+    if not meant:
+        raise refuse(codes.HISTORY_UNREADABLE.at(Location(), f"no VirtualMachine {name}"))
+    one = printed[meant[0]]
+    return texts[one.index], one.body
 
-            vms[pins.name_of(one)] = (text, holders.machine_of(one).body)
-    meant = fitting(name, vms)
-    if len(meant) != 1:
-        message = f"{name} may be {' or '.join(meant)}" if meant else f"no VirtualMachine {name}"
-        raise refuse(codes.HISTORY_UNREADABLE.at(Location(), message))
-    return vms[meant[0]]
+
+def _machines(resources: Iterable[Resource]) -> dict[str, Resource]:
+    """The machines among *resources* by their names, and the first that each pool and replica set makes."""
+    found = (one for one in map(holders.machine_of, resources) if definitions.is_machine(one))
+    return {naming.name_of(one.written): one for one in found if one.written.name}
+
+
+def _forms(vm: str) -> Iterator[str]:
+    """The names that what becomes of *vm* may have: its own, or that of a VMI."""
+    kind, _, rest = naming.whole(vm).partition("/")
+    yield vm
+    yield f"VirtualMachineInstance/{rest}{holders.FIRST if kind == holders.POOL else ''}"
+
+
+def _ambiguous(name: str, found: Sequence[str]) -> SnapshotError:
+    message, cure = naming.ambiguity(name, found)
+    return refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
 
 
 @contextlib.contextmanager

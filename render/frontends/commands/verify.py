@@ -15,15 +15,19 @@ from render.frontends.reporting import findings_of, outcome, publish
 from render.frontends.request.request import Request
 from render.frontends.session import load, resources_of
 from render.model.kinds import FLAVOR
-from render.model.resource import KUBEVIRT, Resource
+from render.model.release import NEWEST
+from render.model.resource import KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import outcomes
-from render.pipeline.input import definitions
+from render.pipeline.input import definitions, served
 from render.report.findings import merge
 from render.revisions import stamps
 from render.system.streams import STDOUT, emit, standard_input
 
 _VERIFIED = "verified"
+_WITHOUT = "without a stamp"
+_UNSTAMPED = "without a stamp: only the manifest decides about it, or build printed it with --emit vmi, expand, source"
+_TEMPLATES = ("Template", "VirtualMachineTemplate")
 #: Kinds with VMs or VMIs inside.
 _HOLDERS = {
     (KUBEVIRT, "VirtualMachineInstanceReplicaSet"),
@@ -45,15 +49,9 @@ def verify(asked: Request, work: Work) -> Exit:
         resources = resources_of(loaded)
         generated = _generated(resources)
         for resource in resources:
-            if (resource.group, resource.kind) in _HOLDERS:
-                diagnostics += _replica_faults(
-                    resource, tally, generated, allow_matchers=asked.own["allow_matchers"]
-                )
-            elif definitions.is_machine(resource):
-                diagnostics += faults(
-                    resource, generated, allow_matchers=asked.own["allow_matchers"]
-                )
-                tally[_state(resource), resource.kind] += 1
+            diagnostics += examined(
+                resource, tally, generated, allow_matchers=asked.own["allow_matchers"]
+            )
     work.begin("write", f"reporting {len(diagnostics):,} findings")
     if not loaded.documents and not asked.settings.allow_empty and not status(diagnostics):
         message = "no Kubernetes object in the input"
@@ -88,6 +86,29 @@ def _is_genuine(vm: Tree, generated: Mapping[str, str]) -> bool:
     return stamps.is_genuine({**vm, "spec": _unhashed(vm.get("spec"), generated)})
 
 
+def examined(
+    resource: Resource,
+    tally: Counter[tuple[str, str]],
+    generated: Mapping[str, str] = {},
+    *,
+    allow_matchers: bool,
+) -> Iterator[Diagnostic]:
+    """What is wrong with *resource*; a machine, and what holds some, is counted in *tally* by its state and kind.
+
+    *generated*: names of Secrets and ConfigMaps that kustomize has given a hash, and what they were before.
+    """
+    unserved = _unserved(resource)
+    if unserved is not None:
+        yield unserved
+    elif (resource.group, resource.kind) in _HOLDERS:
+        yield from _replica_faults(resource, tally, generated, allow_matchers=allow_matchers)
+    elif definitions.is_machine(resource):
+        yield from _faults(resource, generated, allow_matchers=allow_matchers)
+        tally[_state(resource), resource.kind] += 1
+    elif resource.kind in _TEMPLATES and _makes_machines(resource):
+        tally["", resource.kind] += 1
+
+
 def _replica_faults(
     resource: Resource,
     tally: Counter[tuple[str, str]],
@@ -95,23 +116,43 @@ def _replica_faults(
     *,
     allow_matchers: bool,
 ) -> Iterator[Diagnostic]:
-    """What is wrong with the VM that a pool makes; a replica set makes VMIs, which nothing stamps."""
+    """What is wrong with what a pool or a replica set makes."""
     from render.pipeline.stages import holders
 
-    vm = holders.machine_of(resource)
-    if vm.kind != definitions.VM:
-        tally["", resource.kind] += 1
-        return
-    tally[_state(vm), resource.kind] += 1
-    for found in faults(vm, generated, allow_matchers=allow_matchers):
-        yield holders.relocated(resource, found)
+    machine = holders.machine_of(resource)
+    tally[_state(machine), resource.kind] += 1
+    if machine is not resource:
+        for found in _faults(machine, generated, allow_matchers=allow_matchers):
+            yield holders.relocated(resource, found)
+
+
+def _unserved(resource: Resource) -> Diagnostic | None:
+    """That no KubeVirt of any supported release serves the kind of *resource*, which no rendering prints."""
+    definition = outcomes.unserved(resource)
+    if definition is not None:
+        return codes.NOT_RENDERED.at(
+            at(resource, ("apiVersion",)),
+            f"{outcomes.gone(definition)}: it was not rendered",
+            help="run virt-render build",
+        )
+    return served.check(resource, NEWEST)
+
+
+def _makes_machines(resource: Resource) -> bool:
+    """Whether *resource* is a template with a VM or a VMI in it."""
+    from render.convert import templates
+
+    if not templates.is_template(resource):
+        return False
+    made = templates.filled(resource, lambda _: None, NEWEST)
+    return any(definitions.is_machine(from_body(one.body, 0)) for one in made)
 
 
 def _state(resource: Resource) -> str:
     """What can be said of a machine in which nothing is wrong."""
     if stamps.matchers(resource.body):
         return "with matchers"
-    return _VERIFIED if stamps.RENDERED in stamps.read(resource.body) else "without a stamp"
+    return _VERIFIED if stamps.RENDERED in stamps.read(resource.body) else _WITHOUT
 
 
 def _summary(tally: Counter[tuple[str, str]]) -> str:
@@ -123,14 +164,17 @@ def _summary(tally: Counter[tuple[str, str]]) -> str:
         for state, kind in sorted(tally, key=lambda key: (key[0] == "", key))
         if state != _VERIFIED
     ]
-    return f"{text}; not looked at: {', '.join(others)}\n" if others else f"{text}\n"
+    if not others:
+        return f"{text}\n"
+    reason = f"{_UNSTAMPED}\n" if any(state == _WITHOUT for state, _ in tally) else ""
+    return f"{text}; not looked at: {', '.join(others)}\n{reason}"
 
 
 def _counted(count: int, kind: str) -> str:
     return f"{count} {kind}{'' if count == 1 else 's'}"
 
 
-def faults(
+def _faults(
     resource: Resource, generated: Mapping[str, str], *, allow_matchers: bool
 ) -> Iterator[Diagnostic]:
     """What is wrong with a machine that is about to be applied, beside what is *generated*: the names of before."""

@@ -1,6 +1,7 @@
 """What all VMs of an input share: definitions, revisions, presets and cluster settings."""
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from render.diagnostics.codes import BUNDLED_DIFFERS
 from render.diagnostics.diagnostic import Diagnostic, at
@@ -14,6 +15,9 @@ from render.pipeline.input.elsewhere import Surroundings
 from render.pipeline.machine import Context
 from render.resolve import bundled
 from render.settings import Settings
+
+if TYPE_CHECKING:
+    from render.presets import Preset
 
 
 def shared(
@@ -50,10 +54,7 @@ def shared(
         ),
         config=config,
         config_source=source,
-        presets={
-            namespace: tuple(sorted(found, key=lambda preset: preset.resource.name))
-            for namespace, found in loaded.presets.items()
-        },
+        presets=_presets(loaded, around),
         lock=locked.lock,
         contents=locked.contents,
         hashes={},
@@ -62,6 +63,19 @@ def shared(
         traced=traced,
         start=start,
     )
+
+
+def _presets(loaded: Definitions, around: Surroundings) -> dict[str, tuple["Preset", ...]]:
+    """The presets by namespace, sorted: those of the input, and others that the cluster has."""
+    found = {}
+    for namespace in {**loaded.presets, **around.presets}:
+        by_name = {
+            (one.resource.name, one.resource.kind): one
+            for source in (around.presets, loaded.presets)
+            for one in source.get(namespace, ())
+        }
+        found[namespace] = tuple(by_name[key] for key in sorted(by_name))
+    return found
 
 
 def _shipped(

@@ -112,6 +112,11 @@ def is_machine(resource: Resource) -> bool:
     return (current and resource.kind in (VM, VMI)) or v1alpha1.era(resource) != ""
 
 
+def kind_rendered(resource: Resource) -> str:
+    """The kind of what becomes of *resource*: machines of kubevirt.io/v1alpha1 become others."""
+    return _BECOMES.get(v1alpha1.era(resource), resource.kind)
+
+
 def is_preset(resource: Resource) -> bool:
     """Whether *resource* is a preset, of any time."""
     if resource.group != KUBEVIRT:
@@ -143,7 +148,7 @@ def _check_identity(resources: Sequence[Resource], loaded: Definitions, settings
             continue
         ours = resource.group in (KUBEVIRT, INSTANCETYPE_GROUP, FLAVOR_GROUP)
         namespace = resource.namespace or (settings.namespace if ours else "")
-        kind = _BECOMES.get(v1alpha1.era(resource), resource.kind)
+        kind = kind_rendered(resource)
         keys = {(resource.group, one, namespace, resource.name) for one in (resource.kind, kind)}
         first = next((seen[key] for key in sorted(keys & seen.keys())), resource)
         seen.update((key, first) for key in keys)

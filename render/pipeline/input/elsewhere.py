@@ -1,7 +1,8 @@
 """What the cluster has beside the input: objects that are looked up, and neither rendered nor judged."""
 
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.model.catalogue import Elsewhere
@@ -10,16 +11,21 @@ from render.pipeline.input import controller_revisions, definitions, releases
 from render.resolve import bundled
 from render.settings import Settings
 
+if TYPE_CHECKING:
+    from render.presets import Preset
+
 
 class Surroundings(NamedTuple):
     """The objects, decoded; what holds the settings of the cluster among them, and the errors of definitions.
 
+    *presets*: by namespace, since KubeVirt merges those of the cluster too.
     *size*: how many objects there are, decoded or not.
     """
 
     objects: Elsewhere
     clusters: tuple[Resource, ...]
     diagnostics: tuple[Diagnostic, ...]
+    presets: Mapping[str, Sequence["Preset"]] = MappingProxyType({})
     size: int = 0
 
 
@@ -29,7 +35,9 @@ def load(settings: Settings, start: int) -> Surroundings:
         return Surroundings(Elsewhere(), (), ())
     bodies = [one for one in settings.catalog if isinstance(one, dict)]
     resources = [from_body(body, start + index) for index, body in enumerate(bodies)]
-    wanted = [one for one in resources if definitions.is_definition(one)]
+    wanted = [
+        one for one in resources if definitions.is_definition(one) or definitions.is_preset(one)
+    ]
     loaded = definitions.load(wanted, settings)
     return Surroundings(
         Elsewhere(
@@ -41,6 +49,7 @@ def load(settings: Settings, start: int) -> Surroundings:
         ),
         tuple(one for one in resources if releases.holds_settings(one)),
         tuple(found for found in loaded.diagnostics if found.is_error),
+        loaded.presets,
         len(resources),
     )
 
@@ -52,6 +61,7 @@ def _others(resources: Sequence[Resource]) -> list[Resource]:
         for one in resources
         if not (
             definitions.is_definition(one)
+            or definitions.is_preset(one)
             or definitions.is_machine(one)
             or controller_revisions.is_revision(one)
         )

@@ -12,6 +12,7 @@ from render.diagnostics.codes import (
     DEPRECATED_VERSION,
     MISSING_FIELD,
     NOT_CONVERTIBLE,
+    REVISION_NUMBERS,
     UNKNOWN_FIELD,
     WRONG_TYPE,
 )
@@ -261,6 +262,18 @@ def _with_flavor(resource: Resource, release: Version) -> Decoded:
     return Decoded({**body, "spec": {**(body.get("spec") or {}), "flavor": kept}}, diagnostics)
 
 
+def _misnumbered(resource: Resource) -> Iterator[Diagnostic]:
+    """That the number of a stored VM's edit revision is none."""
+    path: FieldPath = ("metadata", "annotations", v1alpha1.REVISION)
+    given = tree.get(resource.body, *path)
+    if given is not None and not v1alpha1.stored_revision(resource):
+        yield REVISION_NUMBERS.at(
+            at(resource, path),
+            f"{v1alpha1.REVISION} is no number from 1: a lock begins to count at 1",
+            help=f'write a number, like {v1alpha1.REVISION}: "15", or remove it',
+        )
+
+
 def _historic(resource: Resource, release: Version) -> Decoded:
     """A VM or a preset of kubevirt.io/v1alpha1; their ``version`` at the top is tolerated."""
     is_preset = resource.kind == v1alpha1.PRESET
@@ -274,6 +287,7 @@ def _historic(resource: Resource, release: Version) -> Decoded:
             for path, message, cure in v1alpha1.store_faults(resource.body)
         )
         decoded = v1alpha1.from_store(resource.body, decoded)
+        diagnostics += _misnumbered(resource)
     successor = {"runtime": "VirtualMachineInstance", "store": "VirtualMachine"}.get(
         era, "VirtualMachineInstancePreset"
     )

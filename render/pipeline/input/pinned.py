@@ -4,12 +4,14 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from render import schemas
-from render.diagnostics.codes import LOCK_INVALID, LOCKS_DISAGREE, UNKNOWN_FIELD
+from render.diagnostics.codes import LOCK_INVALID, LOCKS_DISAGREE, PINS_NOT_ASKED, UNKNOWN_FIELD
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model.kinds import FLAVOR
 from render.model.release import NEWEST, Version, minor
 from render.model.resource import OWN, Resource, from_body
 from render.model.tree import Tree
+from render.pipeline import outcomes
+from render.pipeline.outcomes import LockRole
 from render.revisions import lockfile
 from render.revisions.hashes import canonical
 from render.revisions.lockfile import Content, Lock
@@ -74,9 +76,23 @@ def find(
             message = f"KubeVirt {minor(NEWEST)} does not know the content under {hash_}: {words}"
             place = Location(documents[0][1].resource, ("revisions", hash_))
             diagnostics.append(LOCK_INVALID.at(place, message))
-    if documents and release != NEWEST:
-        diagnostics += _unknown(whole, release, documents[0][1])
+    if documents:
+        diagnostics += _of_lock(whole, release, documents[0][1], settings)
     return LockInForce(whole, contents, diagnostics)
+
+
+def _of_lock(
+    lock: Lock, release: Version, place: Location, settings: Settings
+) -> Iterator[Diagnostic]:
+    """What is to be said of *lock*, which stands at *place*, for this rendering."""
+    if lock.pins and outcomes.lock_role(settings) is LockRole.UNASKED:
+        yield PINS_NOT_ASKED.at(
+            place._replace(path=("pins",)),
+            "with --emit expand the lock has no say: expand-vm-spec answers what the objects of the input say",
+            help="--emit vm renders what the lock pins, and so does --stored, which asks for stored VMs",
+        )
+    if release != NEWEST:
+        yield from _unknown(lock, release, place)
 
 
 def _decoded(held: Content) -> tuple[Tree, Sequence[schemas.Problem]]:

@@ -1,6 +1,7 @@
 """Stages for what older APIs asked for: flavors, flavours, and the defaults of kubevirt.io/v1alpha1."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from render.apply import application
 from render.convert import flavors, v1alpha1
@@ -110,13 +111,13 @@ def _flavor(machine: Machine, given: Tree) -> Definition | None:
     if given.get("revisionName"):
         return _stored(machine, given, kind)
     scope = "" if kind == FLAVOR.cluster else machine.namespace
-    found = machine.context.catalogue.definitions.get(Key(kind, scope, name))
+    found = machine.context.catalogue.definition(Key(kind, scope, name))
     if found is None:
         machine.report(
             INSTANCETYPE_NOT_FOUND,
             (*_FLAVOR, "name") if name else _FLAVOR,
             f'Could not find flavor: {kind.lower()}s.{FLAVOR_GROUP} "{name}" not found',
-            help=f"add the {kind} to the input",
+            help=f"add the {kind} to the input, or name the file or folder where it is: --catalog PATH",
         )
     return found
 
@@ -138,8 +139,19 @@ def fill_flavour(machine: Machine) -> None:
     name = tree.get(machine.vm, *_FLAVOUR)
     if name is None:
         return
+    if not name:
+        machine.report(
+            INVALID_MATCHER,
+            _FLAVOUR,
+            "the flavour has no name",
+            help=f"name a flavor, an instancetype or a preset, or remove {v1alpha1.FLAVOUR}",
+        )
+        return
     pinned = pins.use_flavour(machine, name, _FLAVOUR)
-    candidates = [pinned] if pinned else _candidates(machine, name)
+    candidates = _candidates(machine, name)
+    if pinned:
+        pins.report_other_meaning(machine, pinned, candidates, _FLAVOUR)
+        candidates = [pinned]
     if len(candidates) != 1:
         machine.report(
             INSTANCETYPE_NOT_FOUND,
@@ -150,7 +162,9 @@ def fill_flavour(machine: Machine) -> None:
             else f"flavour {name} is no flavor, no instancetype and no preset of namespace "
             f"{machine.namespace}",
             *(Related(f"{ref_of(one)} is one", place_in(one, ())) for one in candidates),
-            help="let one object have this name" if candidates else "add the object to the input",
+            help="let one object have this name"
+            if candidates
+            else "add the object to the input, or name the file or folder where it is: --catalog PATH",
         )
         return
     (definition,) = candidates
@@ -163,12 +177,16 @@ def fill_flavour(machine: Machine) -> None:
     if fragment is None:
         return
     draft = Draft(machine.spec.get("template") or {})
-    _leave_to_the_vm(draft, fragment)
-    for path in tuple(_fill(draft, fragment, ())):
-        field = (*machine.vmi_path, *path[1:])
-        index = definition.resource.index if definition.resource else None
-        source = ref_of(definition)
-        machine.provenance.append(Provenance(machine.resource.ref, field, source, ("spec",), index))
+    _leave_to_the_vm(draft, fragment.template)
+    filled = tuple(_fill(draft, fragment.template, ()))
+    index = definition.resource.index if definition.resource else None
+    machine.provenance += (
+        Provenance(
+            machine.resource.ref, (*machine.vmi_path, *path[1:]), ref_of(definition), source, index
+        )
+        for place in filled
+        for path, source in _sources(fragment, place)
+    )
     vm = Draft(machine.vm)
     vm.put(TEMPLATE, draft.tree)
     machine.vm = vm.tree
@@ -189,7 +207,7 @@ def _candidates(machine: Machine, name: str) -> list[Definition]:
     catalogue, namespace = machine.context.catalogue, machine.namespace
     for kind_class in (FLAVOR, INSTANCETYPE):
         keys = [Key(kind_class.namespaced, namespace, name), Key(kind_class.cluster, "", name)]
-        found = [catalogue.definitions[key] for key in keys if key in catalogue.definitions]
+        found = [one for one in map(catalogue.definition, keys) if one is not None]
         found = found or _renamed(machine, kind_class, name)
         if found:
             return found
@@ -214,17 +232,30 @@ def _renamed(machine: Machine, kind_class: KindClass, name: str) -> list[Definit
     ]
 
 
-def _fragment(machine: Machine, definition: Definition) -> Tree | None:
-    """The template that *definition* makes of an empty one; None where it makes none."""
+class _Fragment(NamedTuple):
+    """The *template* that a flavour makes of an empty one, and the *sources* of its fields, where they have others."""
+
+    template: Tree
+    sources: dict[FieldPath, FieldPath]
+
+
+def _fragment(machine: Machine, definition: Definition) -> _Fragment | None:
+    """What *definition* makes of an empty template; None where it makes nothing."""
     if "Preset" in definition.kind:
-        return {"spec": {"domain": tree.get(definition.spec, "domain") or {}}}
+        return _Fragment({"spec": {"domain": tree.get(definition.spec, "domain") or {}}}, {})
     chosen = flavors.choose(definition.spec, "")
     if isinstance(chosen, str):
         machine.report(REVISION_UNFIT, _FLAVOUR, chosen)
         return None
     draft, rules = Draft({}), application.rules_for(definition.kind)
-    application.apply(draft, chosen, None, machine.context.release, rules)
-    return draft.tree
+    applied = application.apply(draft, chosen, None, machine.context.release, rules)
+    return _Fragment(draft.tree, {edit.path: edit.source for edit in applied.from_instancetype})
+
+
+def _sources(fragment: _Fragment, place: FieldPath) -> list[tuple[FieldPath, FieldPath]]:
+    """What *fragment* has at *place* and below, each with its source."""
+    found = [one for one in fragment.sources.items() if one[0][: len(place)] == place]
+    return found or [(place, place)]
 
 
 def _leave_to_the_vm(draft: Draft, fragment: Tree) -> None:

@@ -49,10 +49,12 @@ class Holder(NamedTuple):
         )
 
 
+#: The stages write it out, or refuse it.
+_FLAVOR = "flavor"
 #: An empty list counts, unless a mutating webhook has dropped it.
 _UTILITY = ("spec", "template", "spec", "utilityVolumes")
 _NAMES = ("name", "namespace", "generateName")
-_FIRST = "-0"
+FIRST = "-0"
 _VOLUMES = ("template", "spec", "volumes")
 #: Of a volume what a pool gives the number of the VM: the field of nameGeneration that asks for it, or None where it
 #: is done to the names of the VM's own DataVolumeTemplates.
@@ -129,7 +131,8 @@ def _decode(
     Nothing has filled in anything yet, and nothing was left out.
     """
     is_pool = holder.kind == "VirtualMachine"
-    body = {"spec": written["spec"] if is_pool else {"template": written}}
+    spec = {key: value for key, value in written["spec"].items() if key != _FLAVOR}
+    body = {"spec": spec if is_pool else {"template": written}}
     vm, problems = schemas.decode(body, "kubevirt.VirtualMachine", release)
     draft = Draft(vm)
     above = holder.template if is_pool else ()
@@ -156,7 +159,7 @@ def first_replica(resource: Resource, *, numbered: bool = False) -> Resource:
     written: Tree = tree.get(resource.body, *holder.template)
     metadata = {key: value for key, value in _metadata(written).items() if key not in _NAMES}
     if holder.kind == "VirtualMachine" and resource.name:
-        metadata["name"] = f"{resource.name}{_FIRST}"
+        metadata["name"] = f"{resource.name}{FIRST}"
     else:
         beginning = text_at(_metadata(written), "generateName")
         metadata["generateName"] = beginning or resource.ref.name
@@ -196,14 +199,14 @@ def _numbered(resource: Resource, spec: Tree) -> Tree:
         name = tree.get(one, "metadata", "name")
         if isinstance(name, str):
             own.add(name)
-            draft.put(("dataVolumeTemplates", index, "metadata", "name"), name + _FIRST)
+            draft.put(("dataVolumeTemplates", index, "metadata", "name"), name + FIRST)
     generation = resource.spec.get("nameGeneration")
     for index, volume in enumerate(volumes):
         for source, asked in _NUMBERED:
             name = tree.get(volume, *source)
             wanted = name in own if asked is None else tree.get(generation, asked) is True
             if isinstance(name, str) and wanted:
-                draft.put((*_VOLUMES, index, *source), name + _FIRST)
+                draft.put((*_VOLUMES, index, *source), name + FIRST)
     return draft.tree
 
 

@@ -4,31 +4,33 @@ As in KubeVirt (pkg/instancetype/revision/store.go), an edit of an object does n
 and a pin ends when the matcher means another object.
 """
 
+from collections.abc import Sequence
+
 from render.convert.instancetypes import ANONYMOUS
 from render.convert.v1alpha1 import FLAVOUR
-from render.diagnostics.codes import (
-    PIN_ENDED,
-    PIN_MISSING,
-)
-from render.diagnostics.diagnostic import Severity, at
-from render.model import tree
+from render.diagnostics.codes import OBJECT_CHANGED, PIN_ENDED, PIN_MISSING
+from render.diagnostics.diagnostic import Related, Severity, at
+from render.model import naming, tree
 from render.model.catalogue import Definition, Key
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES, KindClass, class_of
-from render.model.resource import INSTANCETYPE_GROUP, Resource, former, text_at
+from render.model.resource import INSTANCETYPE_GROUP, Resource, ResourceRef, former, text_at
 from render.model.tree import Tree
-from render.pipeline.machine import TEMPLATE, Machine
+from render.pipeline import outcomes
+from render.pipeline.machine import TEMPLATE, Machine, place_in, ref_of
+from render.pipeline.outcomes import LockRole
 from render.revisions.hashes import Ref, content, content_hash, hashed_name
 from render.revisions.lockfile import Entry, Pin
 
+#: A matcher of which word takes the place of one of another.
+_SUCCEEDS = {INSTANCETYPE.word: FLAVOR.word, FLAVOR.word: INSTANCETYPE.word}
 _ALWAYS_SET = ("model", "dedicatedCPUPlacement", "isolateEmulatorThread")
 
 
 def name_of(resource: Resource) -> str:
     """How a lock names the VM *resource*: as its manifest does, so that no setting changes it; one name a pool."""
-    name = resource.written.name
-    return f"{resource.namespace}/{name}" if resource.namespace else name
+    return naming.name_of(resource.written)
 
 
 def pin_of(machine: Machine) -> Pin | None:
@@ -39,7 +41,9 @@ def pin_of(machine: Machine) -> Pin | None:
     found = known.get(name_of(resource))
     if found is None:
         for _, namespace, name in former(resource.written):
-            found = found or known.get(f"{namespace}/{name}") or known.get(name)
+            ref = ResourceRef(resource.written.kind, namespace, name)
+            bare = ref._replace(namespace="")
+            found = found or known.get(naming.name_of(ref)) or known.get(naming.name_of(bare))
     return found
 
 
@@ -63,11 +67,14 @@ def _use(machine: Machine, kind_class: KindClass, given: Tree, pin: Pin | None) 
         return
     path: FieldPath = ("spec", kind_class.word)
     entry = pin.entries.get(kind_class.word) if pin else None
-    if entry is None:
+    before = pin.entries.get(_SUCCEEDS.get(kind_class.word, "")) if pin else None
+    if entry is None and before is not None:
+        _ended(machine, path, before)
+    elif entry is None:
         _missing(machine, path, kind_class.word)
     elif not _is_in_force(machine, entry, given, kind_class):
         _ended(machine, path, entry)
-    elif machine.context.settings.emit != "source":  # what goes out as it came asks the cluster
+    elif outcomes.lock_role(machine.context.settings) is LockRole.DECIDES:
         _apply(machine, kind_class, entry, given)
 
 
@@ -86,6 +93,26 @@ def use_flavour(machine: Machine, name: str, path: FieldPath) -> Definition | No
     definition = Definition(ref.kind, name, machine.context.contents[ref.hash], None)
     machine.pinned[FLAVOR.word] = definition
     return definition
+
+
+def report_other_meaning(
+    machine: Machine, held: Definition, candidates: Sequence[Definition], path: FieldPath
+) -> None:
+    """Where the flavour at *path* means other objects by now, *candidates*, say that the lock holds *held* instead."""
+    others = [one for one in candidates if one.kind != held.kind]
+    if not others:
+        return
+    name = name_of(machine.resource)
+    shown = " or ".join(str(ref_of(one)) for one in others)
+    machine.diagnostics.append(
+        OBJECT_CHANGED.at(
+            at(machine.resource, path),
+            f"the flavour {held.name} means {shown} by now, and {name} is pinned to a {held.kind}; it keeps the old "
+            "content",
+            *(Related(f"{ref_of(one)} is one", place_in(one, ())) for one in others),
+            help=f"to let it have the new one, run virt-render pin --upgrade {name}",
+        )
+    )
 
 
 def demand_flavour(machine: Machine, path: FieldPath) -> None:

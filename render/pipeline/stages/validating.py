@@ -79,7 +79,7 @@ def check_schema(machine: Machine) -> None:
 
 def admit_vmi(machine: Machine) -> None:
     """What the webhook of the VMI refuses: of a bare one with its presets, or of the one that a VM would start."""
-    checked = None if machine.is_bare or machine.merged else machine.checked
+    checked = None if machine.is_bare_today or machine.merged else machine.checked
     concerns = order.CONCERNS if not checked else _started(machine)
     if checked and concerns is order.STARTED and _is_plain(checked.vmi["spec"]):
         subject = _subject(machine, VMI, checked.vmi, ("spec",))
@@ -134,30 +134,37 @@ def _report(
     found: Iterable[tuple[Check, Cause]],
 ) -> None:
     """One finding a cause, where it stands in the object that was written."""
-    is_started = subject.kind == VMI and not machine.is_bare
+    is_started = subject.kind == VMI and not machine.is_bare_today
     above, lead = (TEMPLATE, _NEVER_STARTS) if is_started else ((), "")
     known = {(one.check, one.location.path) for one in machine.diagnostics}
     said = Alternatives(subject, machine.context)
     for check, cause in found:
         path = (*above, *cause.path) if cause.path else ()
         place = (*above, *cause.place) if cause.place else path
+        shown = _in_manifest(machine, path)
         # A VMI has the faults of its VM too, in other words.
-        if (cause.check, path) not in known and not _follows(machine, cause.check, place):
+        if (cause.check, shown) not in known and not _follows(machine, cause.check, place):
             one = finding(
                 machine.resource,
                 said,
                 check,
-                cause._replace(path=path, place=place),
+                cause._replace(path=shown, place=_in_manifest(machine, place)),
                 tuple(_writers(machine, subject, decided, place)),
             )
             cure = "; ".join(filter(None, (lead, one.help)))
             machine.diagnostics.append(one._replace(help=cure))
 
 
+def _in_manifest(machine: Machine, path: FieldPath) -> FieldPath:
+    """Where the author has *path* of the VM: one of the store has no template around its spec."""
+    is_unwrapped = machine.is_bare and not machine.is_bare_today
+    return path[len(TEMPLATE) :] if is_unwrapped and path[: len(TEMPLATE)] == TEMPLATE else path
+
+
 def _follows(machine: Machine, check: str, place: FieldPath) -> bool:
     """Whether what *check* says of *place* only follows from an earlier finding."""
     earlier = _CONSEQUENCES.get(check)
-    if earlier is None or machine.is_bare:
+    if earlier is None or machine.is_bare_today:
         return False
     return any(
         one.check in earlier and _touches((one.position or one.location).path, place)
@@ -273,14 +280,15 @@ def _writers(
     """Who wrote the value at *path* of the VM, if not its author."""
     if not path or tree.get(machine.raw_today, *path) is not None:
         return
-    inner = path[len(machine.vmi_path) - 1 :]
+    inner = path[0 if machine.is_bare_today else len(TEMPLATE) :]
+    written = _in_manifest(machine, path)
     for definition, edits in decided:
         for edit in edits:
             if _touches(edit.path, inner):
                 yield setting(definition, edit.source)
                 return
     for one in machine.provenance:
-        if one.source and one.position is not None and _touches(one.field, path):
+        if one.source and one.position is not None and _touches(one.field, written):
             place = Location(resource=one.source, path=one.source_field, index=one.position)
             yield Related(f"{one.source} sets {'.'.join(map(str, one.source_field))}", place)
             return

@@ -295,3 +295,58 @@ def test_an_upgrade_restarts_nothing(release: str) -> None:
             seen.update(machine.effects)
     assert seen <= {"refused", "error", "next", "recreate", "none", "same", "unrenderable"}
     assert seen & {"next", "none", "same"}
+
+
+FLAVOR: Json = {
+    "apiVersion": "flavor.kubevirt.io/v1alpha1",
+    "kind": "VirtualMachineFlavor",
+    "metadata": {"name": "small"},
+    "spec": {"cpu": {"guest": 2}, "memory": {"guest": "2Gi"}},
+}
+STORED: Json = {
+    "apiVersion": "kubevirt.io/v1alpha1",
+    "kind": "VM",
+    "metadata": {"name": "stored", "annotations": {"kubevirt.io/flavour": "small"}},
+    "spec": {"restartPolicy": "always", "domain": {"cpu": {"model": "host-model"}}},
+}
+RUNTIME: Json = {
+    "apiVersion": "kubevirt.io/v1alpha1",
+    "kind": "VirtualMachine",
+    "metadata": {"name": "runtime"},
+    "spec": {"domain": {"cpu": {"cores": 2}}},
+}
+OLDER = [FLAVOR, STORED, RUNTIME]
+
+
+def test_a_machine_of_v1alpha1_that_stays_is_the_same() -> None:
+    bigger = edited(FLAVOR, 3, "spec", "cpu", "guest")
+    found = compare(OLDER, [bigger, STORED, RUNTIME], Settings(emit="vm")).machines
+    assert {one.resource.name: one.effects for one in found} == {
+        "runtime": ("same",),
+        "stored": ("migrate", "next"),
+    }
+    (stored,) = (one for one in found if one.resource.name == "stored")
+    source = change(stored, "spec.domain.cpu.sockets").cause
+    assert source is not None
+    assert (source.resource.kind, source.field) == ("VirtualMachineFlavor", "spec.cpu.guest")
+
+
+def test_an_edited_machine_of_v1alpha1_is_named_as_its_author_wrote_it() -> None:
+    cores = edited(RUNTIME, 3, "spec", "domain", "cpu", "cores")
+    model = edited(STORED, "host-passthrough", "spec", "domain", "cpu", "model")
+    found = compare(OLDER, [FLAVOR, model, cores], Settings(emit="vm")).machines
+    runtime, stored = sorted(found, key=lambda one: one.resource.name)
+    assert runtime.effects == ("refused",)
+    assert [one.field for one in runtime.changes] == ["spec.domain.cpu.cores"]
+    for one, field, kind in ((runtime, "cores", "VirtualMachine"), (stored, "model", "VM")):
+        source = change(one, f"spec.domain.cpu.{field}").cause
+        assert source is not None
+        assert (source.resource.kind, source.field) == (kind, f"spec.domain.cpu.{field}")
+
+
+def test_where_machines_of_v1alpha1_cannot_be_all_of_them_are_named() -> None:
+    found = compare(OLDER, OLDER, SOURCE).machines
+    assert {(one.resource.kind, one.effects) for one in found} == {
+        ("VM", ("unrenderable",)),
+        ("VirtualMachine", ("unrenderable",)),
+    }

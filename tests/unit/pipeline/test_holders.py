@@ -160,7 +160,7 @@ def test_no_identity_is_shared_by_the_vms_of_a_pool() -> None:
 
 def test_a_pool_is_pinned_under_its_name() -> None:
     found = pinning.pin(resources(SMALL, pool()), Settings())
-    assert list(found.lock.pins) == ["shop/web"]
+    assert list(found.lock.pins) == ["VirtualMachinePool/shop/web"]
     lock = lockfile.document(found.lock)
     bigger = changed(SMALL, "4Gi", "spec", "memory", "guest")
     result = rendered(bigger, pool(), lock=lock)

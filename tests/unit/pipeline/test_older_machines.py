@@ -8,7 +8,7 @@ import pytest
 from render import Rendered, Settings, render
 from render.model.resource import from_body
 from render.pipeline import outcomes, pinning
-from render.pipeline.outcomes import DEFINITIONS, MACHINES, Verdict
+from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, TRACES, LockRole, Verdict
 from render.revisions import lockfile
 from render.settings import Emit
 from render.yaml.reader import read
@@ -59,6 +59,40 @@ metadata: {name: vm}
 spec: {domain: {memory: {guest: 1Gi}, devices: {}}}
 """,
 }
+#: One object of each kind that holds machines.
+HOLDING = {
+    "VirtualMachinePool": """\
+apiVersion: pool.kubevirt.io/v1beta1
+kind: VirtualMachinePool
+metadata: {name: vm}
+spec:
+  selector: {matchLabels: {size: wide}}
+  virtualMachineTemplate:
+    metadata: {labels: {size: wide}}
+    spec:
+      runStrategy: Always
+      instancetype: {name: small, kind: VirtualMachineInstancetype}
+      template: {metadata: {labels: {size: wide}}, spec: {domain: {devices: {}}}}
+""",
+    "VirtualMachineInstanceReplicaSet": """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstanceReplicaSet
+metadata: {name: vm}
+spec:
+  selector: {matchLabels: {size: wide}}
+  template: {metadata: {labels: {size: wide}}, spec: {domain: {memory: {guest: 1Gi}, devices: {}}}}
+""",
+    "Template": """\
+apiVersion: template.openshift.io/v1
+kind: Template
+metadata: {name: vm}
+objects:
+- apiVersion: kubevirt.io/v1
+  kind: VirtualMachine
+  metadata: {name: vm}
+  spec: {runStrategy: Always, template: {spec: {domain: {devices: {}, memory: {guest: 1Gi}}}}}
+""",
+}
 OLDER = """\
 apiVersion: instancetype.kubevirt.io/v1alpha2
 kind: VirtualMachineInstancetype
@@ -96,6 +130,14 @@ def rendered(*texts: str, **settings: Any) -> Rendered:
     return render(bodies(*texts), Settings(**settings))
 
 
+def lock_of(*texts: str) -> dict[str, Any]:
+    """The lock that pins what is there."""
+    resources = [from_body(body, index) for index, body in enumerate(bodies(*texts))]
+    made = pinning.pin(resources, Settings())
+    assert not [one for one in made.diagnostics if one.is_error]
+    return lockfile.document(made.lock)
+
+
 def codes(found: Rendered, *, errors: bool = False) -> list[str]:
     return [one.code for one in found.diagnostics if one.is_error or not errors]
 
@@ -109,14 +151,16 @@ def domain(found: Rendered) -> dict[str, Any]:
 
 def test_no_combination_is_unsaid() -> None:
     assert MACHINES.keys() == SOURCES.keys()
-    for row in (*MACHINES.values(), *DEFINITIONS.values()):
+    assert HOLDERS.keys() == HOLDING.keys()
+    assert set(TRACES) == set(MODES)
+    for row in (*MACHINES.values(), *HOLDERS.values(), *DEFINITIONS.values()):
         assert set(row.outcomes) == set(MODES)
         assert all(outcome.words for outcome in row.outcomes.values())
 
 
 def test_documentation_has_the_table() -> None:
     text = (Path(__file__).parents[3] / "docs" / "emit.md").read_text(encoding="utf-8")
-    for row in (*MACHINES.values(), *DEFINITIONS.values()):
+    for row in (*MACHINES.values(), *HOLDERS.values(), *DEFINITIONS.values()):
         assert row.title in text
 
 
@@ -140,6 +184,47 @@ def test_each_mode_does_with_each_machine_what_the_table_says(kind: Any, emit: A
         assert codes(found, errors=True) == []
         assert machines[0]["kind"] in ("VirtualMachine", "VirtualMachineInstance")
         assert "flavor" not in machines[0]["spec"]
+
+
+@pytest.mark.parametrize("emit", MODES)
+@pytest.mark.parametrize("kind", HOLDING)
+def test_each_mode_does_with_what_holds_machines_what_the_table_says(kind: str, emit: Any) -> None:
+    preset = NEW_PRESET.replace("{features: {acpi: {}}}", "{ioThreadsPolicy: auto, devices: {}}")
+    found = rendered(HOLDING[kind], preset, OLDER, emit=emit)
+    assert codes(found, errors=True) == []
+    made = [one for one in found.resources if one["kind"] in (kind, "VirtualMachineInstance")]
+    (body,) = made
+    if HOLDERS[kind].outcomes[emit].verdict is Verdict.LEFT:
+        assert made == bodies(HOLDING[kind])
+    else:
+        assert body not in bodies(HOLDING[kind])
+        assert (body["kind"] == "VirtualMachineInstance") is (emit == "vmi")
+
+
+@pytest.mark.parametrize("emit", MODES)
+def test_flavor_in_a_pool_is_refused_where_nothing_writes_it_out(emit: Any) -> None:
+    pool = HOLDING["VirtualMachinePool"].replace(
+        "instancetype: {name: small, kind: VirtualMachineInstancetype}",
+        "flavor: {name: big, kind: VirtualMachineFlavor}",
+    )
+    errors = codes(rendered(pool, BIG, emit=emit), errors=True)
+    assert bool(errors) is (MACHINES["flavored"].outcomes[emit].verdict is Verdict.REFUSED)
+
+
+@pytest.mark.parametrize(("emit", "stored"), [*((one, False) for one in MODES), ("expand", True)])
+def test_lock_has_the_part_that_the_table_says(emit: Any, *, stored: bool) -> None:
+    texts = (OLDER.replace("v1alpha2", "v1beta1"), USING_OLDER)
+    lock = lock_of(*texts)
+    edited = (texts[0].replace("cpu: {guest: 2}", "cpu: {guest: 7}"), texts[1])
+    settings = {"emit": emit, "stored": stored}
+    before, after = (rendered(*edited, lock=one, **settings) for one in (None, lock))
+    role = LockRole.DECIDES if stored else TRACES[emit].lock
+    assert (before.resources == after.resources) is (role is not LockRole.DECIDES)
+    assert ("VR608" in codes(after)) is (role is LockRole.DECIDES)
+    assert ("VR620" in codes(after)) is (role is LockRole.UNASKED)
+    assert "VR620" not in codes(before)
+    required = codes(rendered(*edited, lock=lock, pins="require", **settings), errors=True)
+    assert required == (["VR801"] if role is LockRole.UNASKED else [])
 
 
 @pytest.mark.parametrize("emit", MODES)
@@ -276,6 +361,116 @@ def test_devices_may_be_null_in_v1alpha1() -> None:
     assert domain(rendered(text, BIG))["devices"] == {}
 
 
+CLUSTER_BIG = BIG.replace("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
+BIG_INSTANCETYPE = OLDER.replace("name: small", "name: big").replace("v1alpha2", "v1beta1")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ((BIG,), (BIG.replace("cpu: {guest: 2}", "cpu: {guest: 7}"),), ["VR608"]),
+        ((BIG,), (), ["VR609"]),
+        ((BIG,), (CLUSTER_BIG,), ["VR608", "VR609"]),
+        ((BIG,), (BIG_INSTANCETYPE,), ["VR608", "VR609"]),
+        ((BIG,), (BIG, BIG_INSTANCETYPE), []),
+        ((BIG_INSTANCETYPE,), (BIG, BIG_INSTANCETYPE), ["VR608"]),
+        ((BIG,), (BIG, CLUSTER_BIG), ["VR608"]),
+    ],
+    ids=["edit", "gone", "moved", "another sort", "later sort", "earlier sort", "second"],
+)
+def test_a_flavour_that_means_something_else_is_said(
+    before: tuple[str, ...], after: tuple[str, ...], said: list[str]
+) -> None:
+    machine = SOURCES["store"]
+    lock = lock_of(machine, *before)
+    found = rendered(machine, *after, lock=lock, pins="require")
+    assert domain(found) == domain(rendered(machine, *before))
+    assert sorted(code for code in codes(found) if code.startswith("VR6")) == said
+
+
+@pytest.mark.parametrize("pins", ["auto", "require"])
+@pytest.mark.parametrize(
+    ("kind", "old", "new"),
+    [
+        ("store", "flavour: big", "flavour: other"),
+        ("flavored", "flavor: {name: big,", "flavor: {name: other,"),
+        ("flavored", "flavor: {name: big, kind: VirtualMachineFlavor", "instancetype: {name: u1.medium"),
+        ("vm", "instancetype: {name: u1.medium", "flavor: {name: big, kind: VirtualMachineFlavor"),
+    ],
+)  # fmt: skip
+def test_a_matcher_of_another_object_ends_the_pin_of_a_flavor(
+    kind: str, old: str, new: str, pins: str
+) -> None:
+    objects = (BIG, BIG.replace("name: big", "name: other").replace("guest: 2}", "guest: 5}"))
+    lock = lock_of(SOURCES[kind], *objects)
+    changed = SOURCES[kind].replace(old, new)
+    assert changed != SOURCES[kind]
+    found = rendered(changed, *objects, lock=lock, pins=pins)
+    assert [one.code for one in found.diagnostics if one.code.startswith("VR6")] == ["VR607"]
+    assert codes(found, errors=True) == (["VR607"] if pins == "require" else [])
+    assert domain(found) == domain(rendered(changed, *objects))
+
+
+@pytest.mark.parametrize(
+    ("machine", "text"),
+    [
+        (SOURCES["flavored"], BIG),
+        (SOURCES["flavored"].replace("VirtualMachineFlavor", "VirtualMachineClusterFlavor"), CLUSTER_BIG),
+        (SOURCES["store"], BIG),
+        (SOURCES["store"], CLUSTER_BIG),
+        (SOURCES["store"], BIG_INSTANCETYPE),
+        (SOURCES["store"], OLDER.replace("name: small", "name: big")),
+        (
+            SOURCES["store"],
+            NEW_PRESET.replace("name: wide", "name: big").replace(
+                "{features: {acpi: {}}}", "{memory: {guest: 1Gi}, devices: {}}"
+            ),
+        ),
+        (SOURCES["runtime"], PRESET),
+        (LABELLED_TEMPLATE, NEW_PRESET.replace("{features: {acpi: {}}}", "{ioThreadsPolicy: auto, devices: {}}")),
+        (USING_OLDER, OLDER),
+    ],
+)  # fmt: skip
+def test_a_definition_of_each_kind_may_come_from_a_catalogue(machine: str, text: str) -> None:
+    inside = rendered(machine, text)
+    beside = rendered(machine, catalog=["bundled", *bodies(text)])
+    assert codes(beside, errors=True) == []
+    assert domain(beside) == domain(inside)
+    assert not {"VR504", "VR704", "VR712"} & set(codes(beside))
+
+
+def test_object_of_the_input_comes_before_one_of_the_catalogue() -> None:
+    other = bodies(BIG.replace("guest: 2}", "guest: 9}"))
+    for kind in ("flavored", "store"):
+        assert domain(rendered(SOURCES[kind], BIG, catalog=other))["cpu"]["sockets"] == 2
+    preset = NEW_PRESET.replace("{features: {acpi: {}}}", "{ioThreadsPolicy: auto, devices: {}}")
+    other = bodies(preset.replace("auto", "shared"))
+    assert domain(rendered(LABELLED_TEMPLATE, preset, catalog=other))["ioThreadsPolicy"] == "auto"
+
+
+@pytest.mark.parametrize("number", ["fifteen", '"0"', "-3", '""', "0"])
+def test_number_of_the_store_that_is_none_is_said(number: str) -> None:
+    text = SOURCES["store"].replace("flavour: big", f"flavour: big, kubevirt.io/revision: {number}")
+    (said,) = (one for one in rendered(text, BIG).diagnostics if one.code == "VR619")
+    assert said.message == "kubevirt.io/revision is no number from 1: a lock begins to count at 1"
+    assert "VR619" not in codes(rendered(SOURCES["store"], BIG))
+
+
+def test_flavour_without_a_name_is_an_error_of_its_own() -> None:
+    found = rendered(SOURCES["store"].replace("flavour: big", 'flavour: ""'), BIG)
+    assert [one.message for one in found.diagnostics if one.is_error] == ["the flavour has no name"]
+
+
+def test_fault_of_a_stored_vm_is_said_once_where_its_author_wrote_it() -> None:
+    text = SOURCES["store"].replace(
+        "domain: {}", "domain: {devices: {disks: [{name: x, disk: {}}]}}"
+    )
+    found = [one for one in rendered(text, BIG).diagnostics if one.is_error]
+    assert [(one.check, one.field) for one in found] == [
+        ("disks/volume", "spec.domain.devices.disks[0].name")
+    ]
+
+
 REVISION = """\
 apiVersion: apps/v1
 kind: ControllerRevision
@@ -352,6 +547,9 @@ def test_first_pin_goes_on_from_the_number_of_the_store(written: str, first: int
     found = rendered(text, BIG, lock=lockfile.document(lock))
     (body,) = found.resources
     assert body["metadata"]["annotations"]["virt-render.dev/revision"] == str(first)
-    assert "VR619" not in codes(found)
+    assert ("VR619" in codes(found)) is (first != 15)
     later = lockfile.document(lock._replace(pins={"vm": lock.pins["vm"]._replace(revision=16)}))
-    assert ("VR619" in codes(rendered(text, BIG, lock=later))) is (first == 15)
+    said = [
+        one.message for one in rendered(text, BIG, lock=later).diagnostics if one.code == "VR619"
+    ]
+    assert [one.startswith("the lock counts revision 16") for one in said] == [first == 15]

@@ -59,3 +59,8 @@ def test_notes_on_the_reading_and_repeated_notes_are_left_out() -> None:
     used = [codes.BUNDLED_USED.at(at(OBJECTS[i]), "fedora is bundled") for i in range(2)]
     kept = [one.code for one in worth_saying([skipped, wrong(0), wrong(1), *used])]
     assert kept == [codes.WRONG_TYPE.number, codes.BUNDLED_USED.number, codes.WRONG_TYPE.number]
+
+
+def test_a_note_about_each_of_several_objects_is_said_of_each() -> None:
+    gone = [codes.LEFT_OUT.at(at(OBJECTS[i]), "left out") for i in (0, 1, 1)]
+    assert worth_saying(gone) == gone[:2]

@@ -1,0 +1,52 @@
+"""How a machine is named, on the command line and in a lock: ``NAME``, ``NAMESPACE/NAME`` or ``KIND/NAMESPACE/NAME``.
+
+VirtualMachines, and VMs of the store, which become one, go without their kind; others have it, since a VM and a pool
+may share a name.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from render.model.resource import Resource, ResourceRef
+
+VM = "VirtualMachine"
+_PLAIN = frozenset({VM, "VM"})
+_KINDS = frozenset(
+    {VM, "VirtualMachineInstance", "VirtualMachineInstanceReplicaSet", "VirtualMachinePool"}
+)
+
+
+def name_of(machine: Resource | ResourceRef) -> str:
+    """The name of *machine*, as short as it is unique, with the namespace that its manifest has."""
+    kind = "" if machine.kind in _PLAIN else machine.kind
+    return "/".join(filter(None, (kind, machine.namespace, machine.name)))
+
+
+def whole(name: str) -> str:
+    """*name*, which `name_of` gave, with the kind."""
+    kind, rest = _parted(name)
+    return f"{kind or VM}/{rest}"
+
+
+def fitting(name: str, known: Iterable[str]) -> list[str]:
+    """Those of *known*, which `name_of` gave, that *name* means; without a kind any, without a namespace any."""
+    kind, wanted = _parted(name)
+    parted = {one: _parted(one) for one in sorted(known)}
+    candidates = {
+        one: rest for one, (other, rest) in parted.items() if not kind or kind == (other or VM)
+    }
+    exact = [one for one, rest in candidates.items() if rest == wanted]
+    return exact or [one for one, rest in candidates.items() if rest.rpartition("/")[2] == wanted]
+
+
+def ambiguity(name: str, found: Sequence[str]) -> tuple[str, str]:
+    """That *name* may mean each of *found*, and what to do."""
+    shown = [whole(one) for one in found]
+    if len({one.partition("/")[0] for one in shown}) == 1:
+        return f"{name} may be {' or '.join(found)}", "name the VM with its namespace"
+    return f"{name} may be {' or '.join(shown)}", f"name the kind too, like {shown[0]}"
+
+
+def _parted(name: str) -> tuple[str, str]:
+    """The kind, ``""`` without one, and the rest. No namespace is called like a kind: it has no capitals."""
+    kind, slash, rest = name.partition("/")
+    return (kind, rest) if slash and kind in _KINDS else ("", name)
