@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from render.diagnostics.cause import Cause
+from render.diagnostics.codes import PRESET_SELECTOR
 from render.model import tree
 from render.model.apimachinery import quantity, selectors
 from render.model.apimachinery.selectors import Holds, SelectorError
@@ -18,6 +20,7 @@ from render.model.tree import Tree
 
 APPLIED = "virtualmachinepreset.kubevirt.io/"
 _DOMAIN = ("spec", "domain")
+_SELECTOR = ("spec", "selector")
 
 
 class Era(NamedTuple):
@@ -117,7 +120,7 @@ class Index(NamedTuple):
     """
 
     candidates: dict[tuple[str, str] | None, list[Candidate]]
-    invalid: tuple[Preset, str] | None = None
+    invalid: tuple[Preset, Cause] | None = None
 
     def select(self, labels: dict[str, str]) -> list[Preset]:
         """The presets that select *labels*, in the order in which they were given."""
@@ -140,7 +143,7 @@ def index(presets: Sequence[Preset]) -> Index:
         try:
             holds = selectors.compiled(preset.spec.get("selector") or {})
         except SelectorError as error:
-            return Index({}, (preset, str(error)))
+            return Index({}, (preset, Cause(PRESET_SELECTOR.slug, _SELECTOR, str(error))))
         rarest = min(labels.items(), key=wanting.__getitem__, default=None)
         candidates.setdefault(rarest, []).append(Candidate(position, preset, holds))
     return Index(candidates)

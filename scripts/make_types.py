@@ -1,4 +1,4 @@
-"""Make the type table, the catalogues and the JSON Schemas for editors in schemas/.
+"""Make the type table, the catalogues, the feature gates and the JSON Schemas for editors in schemas/.
 
 Usage: python -m scripts.make_types
 
@@ -155,6 +155,8 @@ CATALOGUE = (
         "instancetype.VirtualMachinePreferenceSpec",
     ),
 )
+
+GATE_STATES = ("Alpha", "Beta", "GA", "Deprecated", "Discontinued")
 
 Types = dict[str, Any]
 
@@ -352,6 +354,16 @@ def catalogue(release: str) -> dict[str, Any]:
     }
 
 
+def gates(release: str) -> dict[str, list[str]]:
+    """The feature gates that *release* registers by their state, as `render.model.cluster.gates` reads them."""
+    states = {name: gate["state"] for name, gate in data(release, "gates")["gates"].items()}
+    return {
+        state: sorted(name for name in states if states[name] == state)
+        for state in GATE_STATES
+        if state in states.values()
+    }
+
+
 def lines(structs: dict[str, Any]) -> str:
     """*structs* as JSON, one a line."""
     return ",\n".join(
@@ -367,6 +379,8 @@ def main() -> None:
         f'{{"enums":{json.dumps(enums())},\n"types":{{\n{lines(merged(tables))}\n}}}}\n',
         encoding="utf-8",
     )
+    known = ",\n".join(f'"{release}": {{\n{lines(gates(release))}\n}}' for release in RELEASES)
+    (SCHEMAS / "gates.json").write_text(f"{{{known}}}\n", encoding="utf-8")
     for release in RELEASES:
         parts = catalogue(release)
         text = ",\n".join(

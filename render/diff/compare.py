@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from render.model import types
 from render.model.apimachinery import quantity
+from render.model.release import NEWEST
 from render.model.tree import Tree
 
 VM = "kubevirt.VirtualMachine"
@@ -154,7 +155,7 @@ def _type_at(go_type: str, key: str) -> str:
     if base.startswith("map["):
         return base.partition("]")[2]
     if types.is_struct(base):
-        field = types.fields(base).get(key)
+        field = types.fields(base, NEWEST).get(key)
         return field.type if field else ""
     return ""
 

@@ -14,9 +14,9 @@ from render.diff.migratability import Claims, is_migratable, storage_obstacles
 from render.diff.networks import NetworkRules
 from render.model import tree
 from render.model.apimachinery import quantity
+from render.model.cluster.live_update import memory_fault
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
-from render.model.live_update import memory_fault
 from render.model.release import Version, Windowed, in_force, since, until
 from render.model.tree import Tree
 

@@ -13,7 +13,7 @@ from render.frontends.progress import Work, in_words
 from render.frontends.request.request import Request, with_objects
 from render.manifests import boot_order, kustomization, roots, sources
 from render.manifests.discover import CHART, tidy
-from render.manifests.helm import Release
+from render.manifests.helm import HelmRelease
 from render.manifests.neighbours import Neighbours
 from render.manifests.relevance import Scope
 from render.manifests.sources import Documents, Reading
@@ -44,7 +44,7 @@ def reading(asked: Request, stdin: BinaryIO | None) -> Reading:
         asked.kustomize,
         asked.allow_remote,
         helm=asked.helm,
-        chart=Release(
+        chart=HelmRelease(
             asked.values, settings.namespace, kubevirt, asked.release_name, asked.file_parameters
         ),
         lock=asked.lock,

@@ -56,7 +56,7 @@ _POOL_SINCE_1_7 = (f"pool.{KUBEVIRT}/v1beta1", ("VirtualMachinePool",))
 _KUBERNETES = 27
 
 
-class Release(NamedTuple):
+class HelmRelease(NamedTuple):
     """What a chart is installed as: with the *values* files, in *namespace*, on a cluster with KubeVirt *kubevirt*.
 
     It is called *name*, or as helm calls what has none. *file_parameters* are values that are texts of files, as
@@ -95,7 +95,7 @@ def binary(setting: str, folder: str) -> str | Diagnostic:
     )
 
 
-def faults(folder: str, release: Release, limits: Limits) -> list[Diagnostic]:
+def faults(folder: str, release: HelmRelease, limits: Limits) -> list[Diagnostic]:
     """What speaks against running helm on *folder*: files from outside of its repository, and more than the limits."""
     real = os.path.realpath(folder)
     values = (*release.values, *release.texts(folder).values())
@@ -166,7 +166,7 @@ def _size(packed: str, most: int) -> int:
 def template(  # noqa: PLR0913 - what a chart depends on
     folder: str,
     program: str,
-    release: Release,
+    release: HelmRelease,
     limits: Limits,
     *,
     most: int,
@@ -211,7 +211,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
     return _failure(folder, said or f"exit status {done.returncode}")
 
 
-def _words(folder: str, release: Release) -> list[str]:
+def _words(folder: str, release: HelmRelease) -> list[str]:
     _, minor, *_ = release.kubevirt
     words = ["template", "--skip-tests", "--include-crds"]
     served = (*_SERVED, _POOL_SINCE_1_7 if release.kubevirt >= (1, 7, 0) else _POOL)

@@ -20,7 +20,7 @@ from render.manifests import (
 )
 from render.manifests.contents import Contents
 from render.manifests.discover import boundary, inside, skipped, tidy
-from render.manifests.helm import Release
+from render.manifests.helm import HelmRelease
 from render.manifests.relevance import Scope, Texts
 from render.manifests.templating import FilledChart, PrintedObject
 from render.model.fieldpath import FieldPath
@@ -106,7 +106,7 @@ class Reading(NamedTuple):
     before: int = 0
     scope: Scope | None = None
     helm: str = "never"
-    chart: Release = Release()
+    chart: HelmRelease = HelmRelease()
     lock: str = ""
 
 

@@ -7,29 +7,13 @@ defaults; an explicit zero value cannot be told from an absent one there, and so
 from functools import cache
 from typing import Any, NamedTuple
 
-from render.model import gates, tree
+from render.model import tree
+from render.model.cluster import gates
 from render.model.fieldpath import FieldPath
-from render.model.release import NEWEST, Version, Windowed, in_force, until, version
+from render.model.release import RELEASES, Version, row, version
 from render.model.resource import text_at
 from render.model.tree import Tree
 
-#: (key of the developer configuration, least and greatest value, name in KubeVirt's text); 0 is unset.
-_BOUNDS = (
-    ("memoryOvercommit", 1, 2**63 - 1, "memoryOvercommit"),
-    ("cpuAllocationRatio", 1, 2**63 - 1, "cpu allocation ratio"),
-    ("pvcTolerateLessSpaceUpToPercent", 0, 100, "lessPVCSpaceToleration"),
-)
-#: Architecture and the machine type of VMs that name none.
-_MACHINE_TYPES = (
-    ("amd64", "q35"),
-    ("arm64", "virt"),
-    ("s390x", "s390-ccw-virtio"),
-    until("1.7", ("ppc64le", "pseries")),
-)
-#: What other releases set where the resource says nothing.
-_DEFAULTS: tuple[Windowed[Tree], ...] = (until("1.6", {"rollout_strategy": "Stage"}),)
-#: The feature gates that a rollout strategy needs.
-_LIVE_UPDATE = (until("1.5", "VMLiveUpdateFeatures"),)
 _EMULATED = {
     "amd64": ("q35*", "pc-q35*"),
     "arm64": ("virt*",),
@@ -66,7 +50,7 @@ class ClusterConfig(NamedTuple):
 
     default_architecture: str = "amd64"
     machine_type: str = ""
-    machine_types: tuple[tuple[str, str], ...] = in_force(_MACHINE_TYPES, NEWEST)
+    machine_types: tuple[tuple[str, str], ...] = RELEASES[-1].machine_types
     cpu_model: str = ""
     cpu_request: str = "100m"
     eviction_strategy: str = "None"
@@ -125,35 +109,15 @@ class ClusterConfig(NamedTuple):
 @cache
 def builtin(release: Version) -> ClusterConfig:
     """The settings of a cluster of KubeVirt *release* whose resource says nothing."""
-    config = ClusterConfig(machine_types=in_force(_MACHINE_TYPES, release))
-    for defaults in in_force(_DEFAULTS, release):
-        config = config._replace(**defaults)
-    return config
-
-
-def invalid(body: Tree) -> tuple[tuple[str, ...], str] | None:
-    """Why KubeVirt would not use a configuration: a field below ``spec.configuration`` and its text.
-
-    None if it would. Upstream: validateConfig in pkg/virt-config/configuration.go; the built-in
-    defaults stay in force otherwise.
-    """
-    config: Tree = tree.get(body, "spec", "configuration") or {}
-    network = tree.get(config, "network", "defaultNetworkInterface")
-    if network and network not in ("bridge", "slirp", "masquerade"):
-        path = ("network", "defaultNetworkInterface")
-        return path, f"invalid default-network-interface in config: {network}"
-    for key, least, most, text in _BOUNDS:
-        value = tree.get(config, "developerConfiguration", key) or least
-        if not least <= value <= most:
-            return ("developerConfiguration", key), f"invalid {text} in ConfigMap: {value}"
-    return None
+    facts = row(release)
+    return ClusterConfig(machine_types=facts.machine_types, rollout_strategy=facts.rollout_strategy)
 
 
 #: The key that asks for an even number of emulator threads.
 EMULATOR_THREAD = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
 
 
-def from_kubevirt(body: Tree, release: Version = NEWEST) -> ClusterConfig:
+def from_kubevirt(body: Tree, release: Version) -> ClusterConfig:
     """Read the settings that *release* takes from a KubeVirt custom resource (decoded, quantities canonical).
 
     The operator copies ``spec`` to ``status.defaultArchitecture``; in a repository only ``spec`` is there.
@@ -166,7 +130,7 @@ def from_kubevirt(body: Tree, release: Version = NEWEST) -> ClusterConfig:
 
     listed = frozenset(setting((), "developerConfiguration", "featureGates"))
     rollout = setting(default.rollout_strategy, "vmRolloutStrategy")
-    if not listed.issuperset(in_force(_LIVE_UPDATE, release)):
+    if not listed.issuperset(row(release).live_update_gates):
         rollout = default.rollout_strategy
     architectures: Tree = config.get("architectureConfiguration") or {}
     bridge = tree.get(config, "network", "permitBridgeInterfaceOnPodNetwork")

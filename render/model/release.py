@@ -15,6 +15,8 @@ T = TypeVar("T")
 #: Major, minor and patch. A window opens and closes at a patch release where one changed the rule.
 Version = tuple[int, int, int]
 
+_MACHINE_TYPES = (("amd64", "q35"), ("arm64", "virt"), ("s390x", "s390-ccw-virtio"))
+_WITH_POWER = (*_MACHINE_TYPES, ("ppc64le", "pseries"))
 _FIRST: Version = (0, 0, 0)
 _LAST: Version = (99, 0, 0)
 
@@ -85,21 +87,66 @@ def variant(items: Iterable[T | Windowed[T]], release: Version) -> T:
     return in_force(items, release)[0]
 
 
-#: The releases that are rendered for, the oldest first, each by its newest patch. What they differ in is data of
-#: ``schemas/`` (fields, catalogues), and a window wherever code asks.
-RELEASES: tuple[Version, ...] = (
-    (1, 4, 1),
-    (1, 5, 3),
-    (1, 6, 6),
-    (1, 7, 4),
-    (1, 8, 4),
-    (1, 9, 0),
+class Release(NamedTuple):
+    """A KubeVirt minor release: what is true of it as a whole.
+
+    *version*: its newest patch, as which it does things; *machine_types*: architecture and the machine type of VMs that
+    name none; *rollout_strategy*: what holds where its KubeVirt resource says nothing, and the *live_update_gates*
+    without which that holds whatever the resource says; *has_beta_gates*: its beta gates are on unless they are
+    disabled, and a gate that nobody knows stays off.
+    """
+
+    version: Version
+    machine_types: tuple[tuple[str, str], ...] = _MACHINE_TYPES
+    rollout_strategy: str = "LiveUpdate"
+    live_update_gates: tuple[str, ...] = ()
+    has_beta_gates: bool = True
+
+    @property
+    def data(self) -> str:
+        """Its name in ``schemas/gates.json`` and below ``scripts/data/kubevirt``."""
+        return minor(self.version)
+
+    @property
+    def catalogue(self) -> str:
+        """The file in ``schemas/catalog`` with the instancetypes and preferences that it deploys."""
+        return f"kubevirt-{tag(self.version)}.json"
+
+
+#: The releases that are rendered for, the oldest first. Single fields are in the type table of ``schemas/``; what else
+#: a release does in another way has a window where it is done.
+RELEASES: tuple[Release, ...] = (
+    Release(
+        (1, 4, 1),
+        machine_types=_WITH_POWER,
+        rollout_strategy="Stage",
+        live_update_gates=("VMLiveUpdateFeatures",),
+        has_beta_gates=False,
+    ),
+    Release(
+        (1, 5, 3),
+        machine_types=_WITH_POWER,
+        rollout_strategy="Stage",
+        has_beta_gates=False,
+    ),
+    Release((1, 6, 6), machine_types=_WITH_POWER, has_beta_gates=False),
+    Release((1, 7, 4), has_beta_gates=False),
+    Release((1, 8, 4), has_beta_gates=False),
+    Release((1, 9, 0)),
 )
-NEWEST: Version = RELEASES[-1]
-_BY_MINOR = {release[:2]: release for release in RELEASES}
+VERSIONS: tuple[Version, ...] = tuple(release.version for release in RELEASES)
+NEWEST: Version = VERSIONS[-1]
+_BY_MINOR = {release.version[:2]: release for release in RELEASES}
 _DIGITS = 3
 
-#: API group -> its versions, the current one first; all others are converted to that of the newest release.
+
+def row(release: Version) -> Release:
+    """What is true of the minor release of *release*. KeyError for one that is not rendered for."""
+    return _BY_MINOR[release[:2]]
+
+
+#: API group -> its versions, the current one first; all others are converted to that of the newest release. What is
+#: to come stands here before the row of its release does.
 _SERVED: dict[str, tuple[str | Windowed[str], ...]] = {
     KUBEVIRT: ("v1", "v1alpha3"),
     INSTANCETYPE_GROUP: (
@@ -131,7 +178,7 @@ def release_named(text: str) -> Version | None:
         return None
     found = version(text)
     known = _BY_MINOR.get(found[:2])
-    return found if known and text.count(".") > 1 else known
+    return found if known and text.count(".") > 1 else known and known.version
 
 
 def is_version(text: str) -> bool:
@@ -144,7 +191,7 @@ def is_version(text: str) -> bool:
 
 def newest_patch(release: Version) -> Version:
     """The newest known patch of the minor release of *release*."""
-    return _BY_MINOR[release[:2]]
+    return row(release).version
 
 
 def minor(release: Version) -> str:

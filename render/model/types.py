@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from render.model.fieldpath import FieldPath
-from render.model.release import NEWEST, Version, version
+from render.model.release import Version, version
 
 #: Go's whole numbers -> the least and the greatest value.
 INTEGERS = {
@@ -71,7 +71,7 @@ def _enums() -> dict[str, list[str]]:
 
 
 @cache
-def fields(type_name: str, release: Version = NEWEST) -> dict[str, Field]:
+def fields(type_name: str, release: Version) -> dict[str, Field]:
     """The fields of a struct in *release* by JSON name, in Go's order; KeyError for a name without a struct."""
     return {
         name: _field(word)
@@ -111,7 +111,7 @@ def is_struct(type_name: str) -> bool:
     return type_name in _table()[0]
 
 
-def enum(name: str, release: Version = NEWEST) -> tuple[str, ...]:
+def enum(name: str, release: Version) -> tuple[str, ...]:
     """The values of an enumeration in *release*, in the order of KubeVirt's messages."""
     return tuple(value.partition("@")[0] for value in _enums()[name] if _in_release(value, release))
 

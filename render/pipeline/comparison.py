@@ -674,7 +674,7 @@ def _expand(machine: Machine) -> None:
         return
     firmware = tree.get(machine.vm, *TEMPLATE, *FIRMWARE)
     machine.context = machine.context._replace(traced=True)
-    expanded, _ = schemas.decode(emit.expand(machine), _VM)
+    expanded, _ = schemas.decode(emit.expand(machine), _VM, machine.context.release)
     draft = Draft(expanded)
     if firmware is not None:
         draft.put((*TEMPLATE, *FIRMWARE), {**firmware, **(draft.get(*TEMPLATE, *FIRMWARE) or {})})

@@ -11,6 +11,7 @@ from render.model import tree
 from render.model.apimachinery.selectors import SelectorError, selects
 from render.model.edits import Operation, Put
 from render.model.kinds import FLAVOR, PREFERENCE
+from render.model.release import NEWEST
 from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource
 from render.model.tree import Tree
 from render.pipeline.input import controller_revisions, definitions, legacy, releases
@@ -168,7 +169,7 @@ def _labels_of(vm: Resource) -> dict[str, str] | None:
     """The labels of the VMI of *vm*; None for what no preset may select."""
     if not definitions.is_machine(vm) or v1alpha1.era(vm):
         return None
-    body = legacy.decode(vm).tree
+    body = legacy.decode(vm, NEWEST).tree
     metadata = body if vm.kind == definitions.VMI else tree.get(body, "spec", "template")
     if tree.get(metadata, "metadata", "annotations", MODERN.exclude) == "true":
         return None

@@ -15,7 +15,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Severity, at
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition
 from render.model.kinds import KIND_CLASSES, KindClass, class_of
-from render.model.release import release_named, tag
+from render.model.release import NEWEST, release_named, tag
 from render.model.resource import OWN, Resource
 from render.model.tree import Tree
 from render.pipeline import order
@@ -98,7 +98,7 @@ def pin(
     settings = settings._replace(
         emit="vm", stored=False, defaults="manifest", firmware_uuid="none", pins="auto", annotations=False
     )  # fmt: skip
-    found = pinned.find(resources, settings)
+    found = pinned.find(resources, settings, NEWEST)
     old = found.lock
     start = _start(old, resources, upgrade, adopted)
     made: dict[str, Pin] = {}

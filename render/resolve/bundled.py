@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from render.model import types
-from render.model.release import Version, newest_patch, tag
+from render.model.release import Version, row
 from render.model.tree import Tree
 
 KINDS = ("VirtualMachineClusterInstancetype", "VirtualMachineClusterPreference")
@@ -18,9 +18,7 @@ KINDS = ("VirtualMachineClusterInstancetype", "VirtualMachineClusterPreference")
 @cache
 def catalog(release: Version) -> dict[str, Any]:
     """The shipped catalogue: a mapping of names to specs for each of KINDS, and where it comes from."""
-    path = os.path.join(
-        types.schemas_folder(), "catalog", f"kubevirt-{tag(newest_patch(release))}.json"
-    )
+    path = os.path.join(types.schemas_folder(), "catalog", row(release).catalogue)
     with open(path, "rb") as file:
         loaded: dict[str, Any] = json.loads(file.read())
     return loaded

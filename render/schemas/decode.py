@@ -11,17 +11,19 @@ from functools import cache, lru_cache
 from operator import is_
 from typing import Any, NamedTuple
 
-from render.diagnostics.codes import Code
+from render.diagnostics.cause import Cause
+from render.diagnostics.codes import of_check
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.model import types
 from render.model.apimachinery import quantity
 from render.model.apimachinery.addresses import sanitised_cidr, sanitised_ip
 from render.model.apimachinery.quantity import QuantityError
-from render.model.release import NEWEST, Version
+from render.model.fieldpath import FieldPath
+from render.model.release import Version
 from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource
 from render.model.tree import Tree
-from render.schemas import problems as report
-from render.schemas.problems import Link, Problem
+from render.schemas import refusals
+from render.schemas.refusals import Link
 
 _TYPE_OF_KIND = {
     (KUBEVIRT, "KubeVirt"): "kubevirt.KubeVirt",
@@ -48,7 +50,7 @@ _TEMPLATES = frozenset(
 
 _MOST = 1000
 _HINTED = 50  # looking for what was meant takes time
-Convert = Callable[[Any, Link, list[Problem]], Any]
+Convert = Callable[[Any, Link, list[Cause]], Any]
 _DROPPED: Any = object()
 
 
@@ -74,7 +76,7 @@ class _FieldReader(NamedTuple):
     nullable: bool
 
 
-def decode(tree: Tree, type_name: str, release: Version = NEWEST) -> tuple[Tree, list[Problem]]:
+def decode(tree: Tree, type_name: str, release: Version) -> tuple[Tree, list[Cause]]:
     """Read *tree* as the Go type *type_name* (``kubevirt.VirtualMachineInstanceSpec``) of a KubeVirt *release*.
 
     Comes back: a tree of what Go keeps, and the findings in the order of the input. What is
@@ -82,9 +84,9 @@ def decode(tree: Tree, type_name: str, release: Version = NEWEST) -> tuple[Tree,
     the server's own fields go: ``status`` but for the references to stored revisions,
     ``managedFields``, and null in ``metadata``.
     """
-    problems = _Problems()
+    causes = _Causes()
     if type_name not in _OBJECTS:
-        return _struct(type_name, release)(tree, (), problems), problems.all()
+        return _struct(type_name, release)(tree, (), causes), causes.all()
     body = {key: item for key, item in tree.items() if key != "status"}
     metadata = tree.get("metadata")
     if isinstance(metadata, dict):
@@ -93,51 +95,60 @@ def decode(tree: Tree, type_name: str, release: Version = NEWEST) -> tuple[Tree,
             for key, item in metadata.items()
             if item is not None and key != "managedFields"
         }
-    found = _struct(type_name, release)(body, (), problems)
+    found = _struct(type_name, release)(body, (), causes)
     status = tree.get("status")
     if isinstance(status, dict):
         kept = {key: status[key] for key in _KEPT_STATUS if isinstance(status.get(key), dict)}
         if kept:
             found = {**found, "status": kept}
-    return found, problems.all()
+    return found, causes.all()
 
 
-class _Problems(list[Problem]):
+class _Causes(list[Cause]):
     """The findings in one object; beyond `_MOST` they are only counted: each is larger than what it is about."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.left_out: list[Code] = []
+        self.left_out: list[str] = []
 
-    def append(self, problem: Problem) -> None:
-        """Keep *problem*, if there is room."""
+    def append(self, cause: Cause) -> None:
+        """Keep *cause*, if there is room."""
         if len(self) < _MOST:
-            super().append(problem)
+            super().append(cause)
         else:
-            self.left_out.append(problem.code)
+            self.left_out.append(cause.check)
 
-    def extend(self, problems: Iterable[Problem]) -> None:
-        """Keep all of *problems*, if there is room."""
-        for problem in problems:
-            self.append(problem)
+    def extend(self, causes: Iterable[Cause]) -> None:
+        """Keep all of *causes*, if there is room."""
+        for cause in causes:
+            self.append(cause)
 
-    def all(self) -> list[Problem]:
+    def all(self) -> list[Cause]:
         """The findings, and how many are left out."""
         if not self.left_out:
             return self
         message = f"and {len(self.left_out):,} more mistakes in this object"
-        return [*self, Problem(self.left_out[0], (), message)]
+        return [*self, Cause(self.left_out[0], (), message)]
 
 
-def decode_resource(resource: Resource, release: Version = NEWEST) -> tuple[Tree, list[Diagnostic]]:
+def decode_resource(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic]]:
     """Read a whole object as *release* does; one of a kind that is not KubeVirt's comes back as it is."""
     type_name = _TYPE_OF_KIND.get((resource.group, resource.kind))
     if type_name is None:
         return resource.body, []
-    tree, problems = decode(resource.body, type_name, release)
-    return tree, [
-        code.at(at(resource, path), message, help=help_text)
-        for code, path, message, help_text in problems
+    tree, causes = decode(resource.body, type_name, release)
+    return tree, located(resource, causes)
+
+
+def located(
+    resource: Resource, causes: Iterable[Cause], prefix: FieldPath = ()
+) -> list[Diagnostic]:
+    """The findings of *causes* at their places in *resource*: what was decoded stands there at *prefix*."""
+    return [
+        of_check(cause.check).at(
+            at(resource, (*prefix, *cause.path)), cause.message, help=cause.help
+        )
+        for cause in causes
     ]
 
 
@@ -173,16 +184,16 @@ def _struct(type_name: str, release: Version, *, opaque: bool = False) -> Conver
     required = {name for name, field in rules.fields.items() if field.required}
     usual = _Usual(rules)
 
-    def convert(value: Tree, link: Link, problems: list[Problem]) -> Tree:
+    def convert(value: Tree, link: Link, causes: list[Cause]) -> Tree:
         found = value
         for key, item in value.items():
             python, change, drops = usual[key]
             if type(item) is not python or (drops and not item):
-                new = _unusual(key, item, rules, link, problems)
+                new = _unusual(key, item, rules, link, causes)
             elif change is None:
                 continue
             else:
-                new = change(item, (link, key), problems)
+                new = change(item, (link, key), causes)
             if new is not item:
                 if found is value:
                     found = value.copy()
@@ -191,8 +202,8 @@ def _struct(type_name: str, release: Version, *, opaque: bool = False) -> Conver
                 else:
                     found[key] = new
         if not required <= value.keys():
-            problems.extend(
-                report.missing(name, link, field.type)
+            causes.extend(
+                refusals.missing(name, link, field.type)
                 for name, field in rules.fields.items()
                 if name in required and name not in value
             )
@@ -216,24 +227,24 @@ class _Usual(dict[str, tuple[type | None, Convert | None, bool]]):
         return self[name]
 
 
-def _unusual(key: str, item: Any, rules: _Rules, link: Link, problems: list[Problem]) -> Any:
+def _unusual(key: str, item: Any, rules: _Rules, link: Link, causes: list[Cause]) -> Any:
     """What becomes of an *item* that is unknown, empty, null, or not of the one type that its field has."""
     if key not in rules.fields:
-        known = rules.fields if len(problems) < _HINTED else ()
-        problems.append(report.unknown(key, link, known, rules.type_name))
+        known = rules.fields if len(causes) < _HINTED else ()
+        causes.append(refusals.unknown(key, link, known, rules.type_name))
         return _DROPPED
     python, change, json, drops, nullable = rules[key]
     if type(item) is python or (python is None and item is not None):
-        new = item if change is None else change(item, (link, key), problems)
+        new = item if change is None else change(item, (link, key), causes)
         return new if new or not drops else _DROPPED
     if item is not None:
-        problems.append(report.mistyped(item, json, (link, key)))
+        causes.append(refusals.mistyped(item, json, (link, key)))
     elif rules.fields[key].required:
-        problems.append(report.missing(key, link, rules.fields[key].type))
+        causes.append(refusals.missing(key, link, rules.fields[key].type))
     elif not nullable and rules.keeps_nulls(key):
-        problems.append(report.mistyped(item, json, (link, key)))
+        causes.append(refusals.mistyped(item, json, (link, key)))
     elif not nullable:
-        problems.append(report.dropped_null((link, key)))
+        causes.append(refusals.dropped_null((link, key)))
     return _DROPPED
 
 
@@ -258,13 +269,13 @@ def _list(reader: _Reader) -> Convert:
     python, change, _ = reader
     read, usual = _item(reader), {python}
 
-    def convert(value: list[Any], link: Link, problems: list[Problem]) -> list[Any]:
+    def convert(value: list[Any], link: Link, causes: list[Cause]) -> list[Any]:
         if not usual.issuperset(map(type, value)):
-            found = [read(item, (link, index), problems) for index, item in enumerate(value)]
+            found = [read(item, (link, index), causes) for index, item in enumerate(value)]
         elif change is None:
             return value
         else:
-            found = [change(item, (link, index), problems) for index, item in enumerate(value)]
+            found = [change(item, (link, index), causes) for index, item in enumerate(value)]
         if all(map(is_, found, value)):
             return value
         return [item for item in found if item is not _DROPPED]
@@ -276,16 +287,16 @@ def _map(reader: _Reader, *, opaque: bool) -> Convert:
     python, change, _ = reader
     read, usual = _item(reader), {python}
 
-    def entry(item: Any, link: Link, problems: list[Problem]) -> Any:
+    def entry(item: Any, link: Link, causes: list[Cause]) -> Any:
         if item is not None or opaque:
-            return read(item, link, problems)
-        problems.append(report.dropped_null(link))
+            return read(item, link, causes)
+        causes.append(refusals.dropped_null(link))
         return _DROPPED
 
-    def convert(value: Tree, link: Link, problems: list[Problem]) -> Tree:
+    def convert(value: Tree, link: Link, causes: list[Cause]) -> Tree:
         if change is None and usual.issuperset(map(type, value.values())):
             return value
-        found = {key: entry(item, (link, key), problems) for key, item in value.items()}
+        found = {key: entry(item, (link, key), causes) for key, item in value.items()}
         if all(map(is_, found.values(), value.values())):
             return value
         return {key: item for key, item in found.items() if item is not _DROPPED}
@@ -297,30 +308,30 @@ def _item(reader: _Reader) -> Convert:
     """What reads an entry of a list or of a mapping, of whatever type it turns out to be."""
     python, change, json = reader
 
-    def convert(value: Any, link: Link, problems: list[Problem]) -> Any:
+    def convert(value: Any, link: Link, causes: list[Cause]) -> Any:
         if type(value) is not python and (python is not None or value is None):
-            problems.append(report.mistyped(value, json, link))
+            causes.append(refusals.mistyped(value, json, link))
             return _DROPPED
-        return value if change is None else change(value, link, problems)
+        return value if change is None else change(value, link, causes)
 
     return convert
 
 
 def _enum(values: tuple[str, ...]) -> Convert:
-    def convert(value: str, link: Link, problems: list[Problem]) -> Any:
+    def convert(value: str, link: Link, causes: list[Cause]) -> Any:
         if value in values:
             return value
-        problems.append(report.not_listed(value, values, link))
+        causes.append(refusals.not_listed(value, values, link))
         return _DROPPED
 
     return convert
 
 
 def _integer(least: int, most: int) -> Convert:
-    def convert(value: int, link: Link, problems: list[Problem]) -> Any:
+    def convert(value: int, link: Link, causes: list[Cause]) -> Any:
         if least <= value <= most:
             return value
-        problems.append(report.out_of_range(value, least, most, link))
+        causes.append(refusals.out_of_range(value, least, most, link))
         return _DROPPED
 
     return convert
@@ -329,10 +340,10 @@ def _integer(least: int, most: int) -> Convert:
 def _one_of(json: str, *accepted: type) -> _Reader:
     """A reader of values of several JSON types."""
 
-    def convert(value: Any, link: Link, problems: list[Problem]) -> Any:
+    def convert(value: Any, link: Link, causes: list[Cause]) -> Any:
         if type(value) in accepted:
             return value
-        problems.append(report.mistyped(value, json, link))
+        causes.append(refusals.mistyped(value, json, link))
         return _DROPPED
 
     return _Reader(None, convert, json)
@@ -341,14 +352,14 @@ def _one_of(json: str, *accepted: type) -> _Reader:
 _QUANTITY_JSON = "string,integer,number"
 
 
-def _quantity(value: Any, link: Link, problems: list[Problem]) -> Any:
+def _quantity(value: Any, link: Link, causes: list[Cause]) -> Any:
     if type(value) is not str and type(value) is not int and type(value) is not float:
-        problems.append(report.mistyped(value, _QUANTITY_JSON, link))
+        causes.append(refusals.mistyped(value, _QUANTITY_JSON, link))
         return _DROPPED
     try:
         found = _canonical(value) if isinstance(value, str) else _canonical_number(value)
     except QuantityError as error:
-        problems.append(report.no_quantity(value, str(error), link))
+        causes.append(refusals.no_quantity(value, str(error), link))
         return _DROPPED
     return value if found == value else found
 

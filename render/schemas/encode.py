@@ -10,7 +10,7 @@ from operator import is_
 from typing import Any
 
 from render.model import types
-from render.model.release import NEWEST, Version
+from render.model.release import Version
 from render.model.tree import Tree
 
 Complete = Callable[[Any], Any]
@@ -20,7 +20,7 @@ _ROOM = 10_000
 _ZEROES = {"bool": False, "intstr": 0, "quantity": "0", "string": "", "float32": 0}
 
 
-def encode(tree: Tree, type_name: str, release: Version = NEWEST) -> Tree:
+def encode(tree: Tree, type_name: str, release: Version) -> Tree:
     """*tree*, a value of the Go type *type_name*, with the fields that the Go types of *release* always write.
 
     The input is not changed; parts that are complete already are shared with it.

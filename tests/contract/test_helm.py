@@ -13,7 +13,7 @@ import pytest
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import helm as module
-from render.manifests.helm import Release
+from render.manifests.helm import HelmRelease
 from render.manifests.sources import Documents, Reading, load, load_all
 from render.yaml.reader import Limits
 from tests.support.manifests import put
@@ -47,7 +47,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def fill(helm: str, *values: str, limits: Limits = Limits(), **release: Any) -> Documents:  # noqa: B008 - frozen
-    return load(["chart"], Reading(limits, helm=helm, chart=Release(values, **release)))
+    return load(["chart"], Reading(limits, helm=helm, chart=HelmRelease(values, **release)))
 
 
 def texts(loaded: Documents) -> list[str]:
@@ -95,7 +95,7 @@ def test_a_chart_sees_the_cluster_of_the_release(helm: str) -> None:
     put("chart/templates/vm.yaml", text)
     seen = fill(helm).documents[0].body["data"]
     assert seen == {"version": "v1.36.0", "vm": "true", "pool": "true", "other": "false"}
-    earlier = Reading(Limits(), helm=helm, chart=Release(kubevirt=(1, 4, 1)))
+    earlier = Reading(Limits(), helm=helm, chart=HelmRelease(kubevirt=(1, 4, 1)))
     seen = load(["chart"], earlier).documents[0].body["data"]
     assert (seen["version"], seen["pool"]) == ("v1.31.0", "false")
 
@@ -193,7 +193,7 @@ def test_helm_has_nothing_of_ours(monkeypatch: pytest.MonkeyPatch, folder: Path)
     monkeypatch.setenv("KUBECONFIG", "/srv/kube")
     monkeypatch.setenv("HELM_PLUGINS", "/srv/plugins")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
-    said = module.template("chart", str(program), Release(), Limits(), most=1000)
+    said = module.template("chart", str(program), HelmRelease(), Limits(), most=1000)
     assert isinstance(said, Diagnostic)
     assert "hunter2" not in said.message
     assert "/srv/" not in said.message

@@ -1,24 +1,16 @@
 """What we render is what KubeVirt v1.9.0 answered, for every recorded case."""
 
-from typing import Any
-
 import pytest
 
 from render import Rendered, Settings, render
 from render.model import tree
 from tests.support import answers
 from tests.support.admission import is_refused
-from tests.support.goldens import cases
+from tests.support.goldens import MODES, cases
 
 FAMILIES = (
     "apply", "requirements", "infer", "pinned", "defaults", "matcher", "fleet", "catalog", "preset", "schema",
 )  # fmt: skip
-MODES: dict[str, dict[str, Any]] = {
-    "vm": {"emit": "vm"},
-    "vmi": {"emit": "vmi"},
-    "expand": {"emit": "expand"},
-    "expand_mutated": {"emit": "expand", "stored": True},
-}
 #: Texts of the admission that must come back in ours.
 ADMISSION = (
     "conflicts with selected instance type",

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from render.frontends.argocd.ignore_differences import differences
+from render.model.release import NEWEST
 from render.model.resource import from_body
 from render.model.tree import Tree, copy
 from render.schemas import decode, encode
@@ -47,7 +48,7 @@ def pruned(value: Any) -> Any:
 
 
 def compared(body: Tree, removed: list[list[str]]) -> Any:
-    found = copy(encode(decode(body, VM)[0], VM))
+    found = copy(encode(decode(body, VM, NEWEST)[0], VM, NEWEST))
     for steps in removed:
         without(found, steps)
     return pruned(found["spec"])

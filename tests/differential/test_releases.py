@@ -11,15 +11,10 @@ from render.model import tree
 from render.model.release import NEWEST, Version, release_named
 from tests.support import answers
 from tests.support.admission import is_refused
+from tests.support.goldens import MODES
 from tests.support.releases import RELEASES, cases
 
 Json = dict[str, Any]
-MODES: dict[str, Json] = {
-    "vm": {"emit": "vm"},
-    "vmi": {"emit": "vmi"},
-    "expand": {"emit": "expand"},
-    "expand_mutated": {"emit": "expand", "stored": True},
-}
 #: Texts of the admission that must come back in ours.
 ADMISSION = (
     "conflicts with selected instance type",

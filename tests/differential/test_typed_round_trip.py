@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from render.diagnostics.cause import Cause
 from render.diagnostics.codes import WRONG_TYPE
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
+from render.model.release import NEWEST
 from render.model.resource import from_body
-from render.schemas import Problem, decode, decode_resource, encode
+from render.schemas import decode, decode_resource, encode
 from tests.support.goldens import FAMILIES as ALL
 from tests.support.goldens import cases, is_refused_by_schema
 
@@ -30,8 +32,8 @@ def machines(case: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, A
     yield from zip(bodies, case["want"], strict=True)
 
 
-def problems_of(body: dict[str, Any]) -> list[Problem]:
-    return decode(body, f"kubevirt.{body['kind']}")[1]
+def causes_of(body: dict[str, Any]) -> list[Cause]:
+    return decode(body, f"kubevirt.{body['kind']}", NEWEST)[1]
 
 
 def dotted(path: FieldPath) -> str:
@@ -45,9 +47,9 @@ def words(refusal: dict[str, Any]) -> list[str]:
     return [text for text in said if " in body " in text or text.startswith("quantities must")]
 
 
-def is_inside(text: str, problem: Problem) -> bool:
+def is_inside(text: str, cause: Cause) -> bool:
     """Whether *text* is about what is below a mistyped value: one finding names the value."""
-    return problem.code is WRONG_TYPE and text.startswith(f"{dotted(problem.path)}.")
+    return cause.check == WRONG_TYPE.slug and text.startswith(f"{dotted(cause.path)}.")
 
 
 def unnamed(crd: dict[str, list[str]], found: set[FieldPath]) -> list[str]:
@@ -74,7 +76,7 @@ def test_no_false_alarm_on_what_kubevirt_runs(family: str) -> None:
             if is_refused_by_schema(case, entry) or not entry.keys() & {"mutated", "vmi"}:
                 continue
             checked += 1
-            alarms += [(case["id"], problem.message) for problem in problems_of(body)]
+            alarms += [(case["id"], cause.message) for cause in causes_of(body)]
     assert checked > 20
     assert alarms == []
 
@@ -87,7 +89,7 @@ def test_no_false_alarm_on_the_other_objects(family: str) -> None:
             continue
         for index, body in enumerate(case["objects"]):
             if body["kind"] not in MACHINES:
-                _, found = decode_resource(from_body(body, index))
+                _, found = decode_resource(from_body(body, index), NEWEST)
                 alarms += [(case["id"], diagnostic.message) for diagnostic in found]
     assert alarms == []
 
@@ -97,7 +99,7 @@ def test_what_the_crd_finds_in_a_vm_is_named(family: str) -> None:
     missed = []
     for case in cases(family):
         for body, entry in machines(case):
-            found = {problem.path for problem in problems_of(body)}
+            found = {cause.path for cause in causes_of(body)}
             missed += [(case["id"], text) for text in unnamed(entry.get("crd", {}), found)]
     assert missed == []
 
@@ -107,7 +109,9 @@ def test_what_the_crd_finds_in_other_objects_is_named(family: str) -> None:
     missed = []
     for case in cases(family):
         found = {
-            (body["kind"], body["metadata"]["name"]): decode_resource(from_body(body, index))[1]
+            (body["kind"], body["metadata"]["name"]): decode_resource(
+                from_body(body, index), NEWEST
+            )[1]
             for index, body in enumerate(case["objects"])
             if body["kind"] not in MACHINES
         }
@@ -124,12 +128,10 @@ def test_the_webhooks_words_stand_in_the_message() -> None:
     checked = 0
     for case in cases("schema"):
         for body, entry in machines(case):
-            found = problems_of(body)
+            found = causes_of(body)
             for text in words(entry.get("mutate_error", {})):
                 checked += 1
-                if not any(
-                    text in problem.message or is_inside(text, problem) for problem in found
-                ):
+                if not any(text in cause.message or is_inside(text, cause) for cause in found):
                     missed.append((case["id"], text))
     assert checked > 130  # a null is no refusal
     assert missed == []
@@ -144,7 +146,7 @@ def test_what_kubevirt_wrote_is_a_fixed_point(family: str) -> None:
             for key in ANSWERS.keys() & entry.keys():
                 type_name = VMI if body["kind"] == "VirtualMachineInstance" else ANSWERS[key]
                 answer = entry[key]
-                found = encode(decode(answer, type_name)[0], type_name)
+                found = encode(decode(answer, type_name, NEWEST)[0], type_name, NEWEST)
                 if key == "vm" and "metadata" not in answer["spec"]["template"]:
                     del found["spec"]["template"]["metadata"]  # `vm` leaves an empty one out
                 checked += 1
@@ -167,7 +169,7 @@ def test_expanding_without_matchers_is_the_round_trip(family: str) -> None:
                 or spec.get("preference")
             ):
                 continue
-            found = encode(decode(body, VM)[0], VM)["spec"]
+            found = encode(decode(body, VM, NEWEST)[0], VM, NEWEST)["spec"]
             if found["template"]["spec"]["domain"].get("firmware") == {}:
                 del found["template"]["spec"]["domain"]["firmware"]  # so do the recorded answers
             if found != entry["expand"]["spec"]:

@@ -7,7 +7,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from render import Rendered, Settings, render
-from render.model.release import RELEASES, Version, tag
+from render.model.release import VERSIONS, Version, tag
 from render.model.release import served as known_versions
 from render.yaml import writer
 from tests.differential.test_contents import is_live, nameless
@@ -32,7 +32,7 @@ def exactly(value: Any) -> str:
     return json.dumps(value)
 
 
-def served(body: Json, release: Version = RELEASES[-1]) -> Json:
+def served(body: Json, release: Version = VERSIONS[-1]) -> Json:
     """*body* as it is printed where it is no machine: in a version that the cluster serves."""
     group, _, version = body["apiVersion"].rpartition("/")
     versions = known_versions(group, release)
@@ -43,7 +43,7 @@ def served(body: Json, release: Version = RELEASES[-1]) -> Json:
     )
 
 
-@given(repositories(), st.sampled_from(RELEASES))
+@given(repositories(), st.sampled_from(VERSIONS))
 def test_the_promises(objects: list[Json], release: Version) -> None:
     asked = {**OVERRIDE, "kubevirt": tag(release)}
     before = exactly(objects)
@@ -119,7 +119,7 @@ ADDED: dict[Any, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-@given(repositories(), st.sampled_from(RELEASES))
+@given(repositories(), st.sampled_from(VERSIONS))
 def test_objects_out_are_objects_in(objects: list[Json], release: Version) -> None:
     """Promise 3, in every mode; and 5, where a mode leaves an object alone."""
     for emit in ADDED:
@@ -152,7 +152,7 @@ WITHOUT_THE_DEFINITIONS: tuple[dict[str, Any], ...] = (
 )
 
 
-@given(repositories(), st.sampled_from(RELEASES))
+@given(repositories(), st.sampled_from(VERSIONS))
 def test_every_output_starts_the_same_vmi(objects: list[Json], release: Version) -> None:
     """Promise 1, from what a mode writes alone; and 4."""
     asked = {**OVERRIDE, "kubevirt": tag(release)}
@@ -182,7 +182,7 @@ def outcome(objects: list[Json], release: Version) -> tuple[list[str], list[tupl
     )
 
 
-@given(repositories(), st.sampled_from(RELEASES), st.data())
+@given(repositories(), st.sampled_from(VERSIONS), st.data())
 def test_the_order_of_objects_does_not_matter(
     objects: list[Json], release: Version, data: st.DataObject
 ) -> None:
@@ -208,7 +208,7 @@ def named_anew(value: Any) -> Any:
     return json.loads(text)
 
 
-@given(repositories(), st.sampled_from(RELEASES))
+@given(repositories(), st.sampled_from(VERSIONS))
 def test_names_do_not_matter(objects: list[Json], release: Version) -> None:
     """With other names for VMs, instancetypes and preferences the same comes out, with those names."""
     settings = Settings(kubevirt=tag(release))

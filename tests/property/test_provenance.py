@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from render import Settings, render
 from render.model import tree
 from render.model.fieldpath import FieldPath
-from render.model.release import RELEASES, Version, tag
+from render.model.release import VERSIONS, Version, tag
 from tests.support.generated import MACHINES, repositories
 
 Json = dict[str, Any]
@@ -36,7 +36,7 @@ def touches(one: FieldPath, other: FieldPath) -> bool:
     return one[:size] == other[:size]
 
 
-@given(repositories(), st.sampled_from(RELEASES))
+@given(repositories(), st.sampled_from(VERSIONS))
 def test_every_field_that_the_author_did_not_write_has_a_decider(
     objects: list[Json], release: Version
 ) -> None:

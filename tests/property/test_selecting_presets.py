@@ -76,5 +76,8 @@ def test_the_first_invalid_selector_is_told(
 ) -> None:
     every = presets([*valid, *mixed, {"selector": invalid}])
     made = index(every)
-    assert made.invalid == next((one, fault(one)) for one in every if fault(one))
+    preset, cause = made.invalid or (None, None)
+    assert (preset, cause and cause.message) == next(
+        (one, fault(one)) for one in every if fault(one)
+    )
     assert made.select(labels) == []

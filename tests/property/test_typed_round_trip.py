@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from render.model import tree, types
+from render.model.release import NEWEST
 from render.schemas import decode, encode
 from tests.support.goldens import FAMILIES, cases
 
 VM = "kubevirt.VirtualMachine"
-NAMES = sorted({name for owner in types.type_names() for name in types.fields(owner)})
+NAMES = sorted({name for owner in types.type_names() for name in types.fields(owner, NEWEST)})
 MACHINES = [
     body
     for family in FAMILIES
@@ -46,16 +47,16 @@ def test_any_value_anywhere(machine: dict[str, Any], value: Any, data: st.DataOb
     body = tree.copy(machine)
     container, key = data.draw(st.sampled_from(places(body["spec"])))
     container[key] = value
-    once, problems = decode(body, VM)
+    once, problems = decode(body, VM, NEWEST)
     assert all(problem.path[0] == "spec" and problem.message for problem in problems)
-    complete = encode(once, VM)
+    complete = encode(once, VM, NEWEST)
     if not problems:
-        again, later = decode(complete, VM)
+        again, later = decode(complete, VM, NEWEST)
         assert later == []
-        assert encode(again, VM) == complete
+        assert encode(again, VM, NEWEST) == complete
 
 
 @given(st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=5), values))
 def test_any_mapping_as_any_type(value: dict[str, Any]) -> None:
     for type_name in ("kubevirt.DomainSpec", "kubevirt.Volume", "meta.ObjectMeta"):
-        encode(decode(value, type_name)[0], type_name)
+        encode(decode(value, type_name, NEWEST)[0], type_name, NEWEST)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from render import Settings, render
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.release import NEWEST
 from render.schemas import decode
 from tests.support import trees
 from tests.support.generated import instancetype_specs, preference_specs, presets, templates
@@ -123,7 +124,7 @@ CLAIMS: dict[str, Json] = {
 
 def typed(value: Any, go_type: str) -> Json:
     """*value* in KubeVirt's notation, without what Go leaves out."""
-    decoded: Json = decode(value, go_type)[0]
+    decoded: Json = decode(value, go_type, NEWEST)[0]
     return decoded
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from render.model import types
+from render.model.release import NEWEST
 
 Json = dict[str, Any]
 #: Of objects that are to find each other, so mostly one; without one they are looked up in `default`.
@@ -77,7 +78,7 @@ def of_type(go_type: str, depth: int = 0) -> st.SearchStrategy[Any]:
         values = of_type(go_type.partition("]")[2], depth + 1)
         return st.dictionaries(st.sampled_from(["a", "b.c/d"]), values, max_size=2)
     if go_type.startswith("enum:"):
-        return st.sampled_from(types.enum(go_type.removeprefix("enum:")))
+        return st.sampled_from(types.enum(go_type.removeprefix("enum:"), NEWEST))
     if types.is_struct(go_type):
         return _struct(go_type, depth)
     if go_type in _SCALARS:
@@ -92,7 +93,7 @@ def _field(name: str, go_type: str, depth: int) -> st.SearchStrategy[Any]:
 
 @st.composite
 def _struct(draw: st.DrawFn, go_type: str, depth: int) -> Json:
-    fields = types.fields(go_type)
+    fields = types.fields(go_type, NEWEST)
     names = [name for name, field in fields.items() if field.required]
     others = [name for name, field in fields.items() if not field.required]
     if others and depth < _DEPTH:

@@ -7,6 +7,13 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "goldens"
+#: The settings of ours behind each kind of recorded answer.
+MODES: dict[str, dict[str, Any]] = {
+    "vm": {"emit": "vm"},
+    "vmi": {"emit": "vmi"},
+    "expand": {"emit": "expand"},
+    "expand_mutated": {"emit": "expand", "stored": True},
+}
 #: Edits of VMs have another layout, see `tests.support.updates`.
 UPDATES = "update"
 FAMILIES = tuple(

@@ -3,7 +3,7 @@
 import pytest
 
 from render import Settings, render, schemas
-from render.model.release import NEWEST, RELEASES, Version
+from render.model.release import NEWEST, VERSIONS, Version
 from render.resolve import bundled
 
 CLASSES = {
@@ -12,7 +12,7 @@ CLASSES = {
 }
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", VERSIONS)
 @pytest.mark.parametrize("kind", bundled.KINDS)
 def test_every_spec_is_what_a_typed_round_trip_makes_of_it(release: Version, kind: str) -> None:
     specs = bundled.catalog(release)[kind]

@@ -6,7 +6,7 @@ import pytest
 
 from render.apply import instancetype, preference
 from render.model import types
-from render.model.release import Windowed
+from render.model.release import NEWEST, Windowed
 from render.rules import Rule, Rules
 
 STOP = ("kubevirt.", "core.", "resource.")
@@ -14,7 +14,7 @@ STOP = ("kubevirt.", "core.", "resource.")
 
 def leaves(type_name: str, prefix: str = "") -> Iterator[str]:
     """The fields down to the types that are copied whole."""
-    for name, field in types.fields(type_name).items():
+    for name, field in types.fields(type_name, NEWEST).items():
         inner = field.type.lstrip("*")
         dotted = f"{prefix}{name}"
         if types.is_struct(inner) and not inner.startswith(STOP):
@@ -74,7 +74,7 @@ def exists(type_name: str, path: tuple[str | int, ...]) -> bool:
         inner = type_name.lstrip("*").removeprefix("[]")
         if not types.is_struct(inner):
             return inner.startswith("map[")
-        field = types.fields(inner).get(str(step))
+        field = types.fields(inner, NEWEST).get(str(step))
         if field is None:
             return False
         type_name = field.type

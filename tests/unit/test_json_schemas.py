@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from render.model.release import RELEASES
 from tests.support.goldens import cases, is_refused_by_schema
 
 TOP = Path(__file__).parents[2]
@@ -47,6 +48,14 @@ def test_schemas_are_made_from_the_table(file: str, maker: ModuleType) -> None:
     assert schema(file) == maker.document(
         maker.table(maker.types_of(maker.RELEASES[-1])), kind, root
     )
+
+
+def test_each_release_has_its_row_and_its_data(maker: ModuleType) -> None:
+    assert [release.data for release in RELEASES] == maker.RELEASES
+    gates = json.loads((TOP / "schemas" / "gates.json").read_text(encoding="utf-8"))
+    assert gates == {release: maker.gates(release) for release in maker.RELEASES}
+    catalogues = sorted(path.name for path in (TOP / "schemas" / "catalog").iterdir())
+    assert catalogues == sorted(release.catalogue for release in RELEASES)
 
 
 def test_what_kubevirt_runs_is_valid() -> None:

@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 
+from render.diagnostics.cause import Cause
+from render.diagnostics.codes import of_check
 from render.diagnostics.diagnostic import Severity
 from render.model import fieldpath
+from render.model.release import NEWEST
 from render.model.resource import from_body
-from render.schemas import Problem, decode, decode_resource, encode
+from render.schemas import decode, decode_resource, encode
 
 VM = "kubevirt.VirtualMachine"
 VMI_SPEC = "kubevirt.VirtualMachineInstanceSpec"
@@ -17,19 +20,19 @@ DOMAIN = "kubevirt.DomainSpec"
 
 def findings(tree: dict[str, Any], type_name: str) -> list[tuple[str, str, str]]:
     """Number of the code, field and message."""
-    _, problems = decode(tree, type_name)
-    return [(p.code.number, fieldpath.text(p.path), p.message) for p in problems]
+    _, causes = decode(tree, type_name, NEWEST)
+    return [(of_check(p.check).number, fieldpath.text(p.path), p.message) for p in causes]
 
 
-def only(tree: dict[str, Any], type_name: str) -> Problem:
-    _, problems = decode(tree, type_name)
-    assert len(problems) == 1, problems
-    return problems[0]
+def only(tree: dict[str, Any], type_name: str) -> Cause:
+    _, causes = decode(tree, type_name, NEWEST)
+    assert len(causes) == 1, causes
+    return causes[0]
 
 
 def kept(tree: dict[str, Any], type_name: str) -> dict[str, Any]:
-    found, problems = decode(tree, type_name)
-    assert problems == []
+    found, causes = decode(tree, type_name, NEWEST)
+    assert causes == []
     return found
 
 
@@ -63,8 +66,8 @@ def test_the_input_is_not_changed() -> None:
         },
     }
     before = copy.deepcopy(tree)
-    found, _ = decode(tree, VM)
-    encode(found, VM)
+    found, _ = decode(tree, VM, NEWEST)
+    encode(found, VM, NEWEST)
     assert tree == before
 
 
@@ -91,10 +94,10 @@ def test_quantities_become_canonical(raw: str | float, canonical: str) -> None:
     ],
 )
 def test_no_quantity(raw: str | float, text: str) -> None:
-    problem = only({"guest": raw}, "kubevirt.Memory")
-    assert problem.code.number == "VR108"
-    assert text in problem.message
-    assert len(problem.message) < 300
+    cause = only({"guest": raw}, "kubevirt.Memory")
+    assert of_check(cause.check).number == "VR108"
+    assert text in cause.message
+    assert len(cause.message) < 300
 
 
 def test_hugepages_are_no_quantity() -> None:
@@ -123,18 +126,18 @@ def test_addresses_are_sanitised() -> None:
 
 
 def test_an_unknown_field_names_its_path_and_the_nearest() -> None:
-    problem = only({"spec": {"template": {"spec": {"domain": {"devices": {}, "memry": {}}}}}}, VM)
-    assert problem.message == (
+    cause = only({"spec": {"template": {"spec": {"domain": {"devices": {}, "memry": {}}}}}}, VM)
+    assert cause.message == (
         'unknown field "memry": spec.template.spec.domain.memry in body is a forbidden property'
     )
-    assert problem.help == 'did you mean "memory"?'
-    assert problem.path == ("spec", "template", "spec", "domain", "memry")
+    assert cause.help == 'did you mean "memory"?'
+    assert cause.path == ("spec", "template", "spec", "domain", "memry")
 
 
 def test_an_unknown_field_is_dropped_and_its_siblings_stay() -> None:
-    found, problems = decode({"Cores": 4, "cores": 2}, "kubevirt.CPU")
+    found, causes = decode({"Cores": 4, "cores": 2}, "kubevirt.CPU", NEWEST)
     assert found == {"cores": 2}
-    assert [p.help for p in problems] == ['did you mean "cores"?']
+    assert [p.help for p in causes] == ['did you mean "cores"?']
 
 
 def test_paths_have_indexes_and_kubevirts_text_has_none() -> None:
@@ -164,20 +167,20 @@ def test_paths_have_indexes_and_kubevirts_text_has_none() -> None:
     ],
 )  # fmt: skip
 def test_wrong_types(tree: dict[str, Any], type_name: str, text: str) -> None:
-    problem = only(tree, type_name)
-    assert problem.code.number == "VR106"
-    assert text in problem.message
+    cause = only(tree, type_name)
+    assert of_check(cause.check).number == "VR106"
+    assert text in cause.message
 
 
 def test_null_is_dropped_or_missing() -> None:
-    kept, (problem,) = decode({"labels": {"a": None, "b": "c"}}, "meta.ObjectMeta")
-    assert (problem.code.number, problem.path, kept) == (
+    kept, (cause,) = decode({"labels": {"a": None, "b": "c"}}, "meta.ObjectMeta", NEWEST)
+    assert (of_check(cause.check).number, cause.path, kept) == (
         "VR114",
         ("labels", "a"),
         {"labels": {"b": "c"}},
     )
-    assert only({"devices": None}, DOMAIN).code.number == "VR107"
-    assert only({"devices": {}, "chassis": None}, DOMAIN).code.number == "VR114"
+    assert only({"devices": None}, DOMAIN).check == "missing-field"
+    assert only({"devices": {}, "chassis": None}, DOMAIN).check == "content-dropped"
 
 
 @pytest.mark.parametrize("holder", ["template", "dataVolumeTemplates"])
@@ -198,9 +201,9 @@ def test_nulls_in_the_metadata_of_a_template_reach_the_webhook(
     inner = {"metadata": metadata, "spec": {"domain": {"devices": {}}}}
     item = {"metadata": metadata, "spec": {}}
     spec = {"template": inner} if holder == "template" else {"dataVolumeTemplates": [item]}
-    (problem,) = decode({"spec": spec}, VM)[1][:1]
-    assert problem.code.number == "VR106"
-    assert text in problem.message
+    (cause,) = decode({"spec": spec}, VM, NEWEST)[1][:1]
+    assert of_check(cause.check).number == "VR106"
+    assert text in cause.message
 
 
 def test_a_null_creation_timestamp_is_what_kubectl_writes() -> None:
@@ -211,10 +214,10 @@ def test_a_null_creation_timestamp_is_what_kubectl_writes() -> None:
 
 @pytest.mark.parametrize("number", [-1, 2**32, 10**5000], ids=["negative", "large", "huge"])
 def test_what_the_go_type_cannot_hold(number: int) -> None:
-    problem = only({"cores": number}, "kubevirt.CPU")
-    assert problem.code.number == "VR109"
-    assert "must be a whole number from 0 to 4294967295" in problem.message
-    assert len(problem.message) < 200
+    cause = only({"cores": number}, "kubevirt.CPU")
+    assert of_check(cause.check).number == "VR109"
+    assert "must be a whole number from 0 to 4294967295" in cause.message
+    assert len(cause.message) < 200
 
 
 def test_missing_fields() -> None:
@@ -239,22 +242,22 @@ def test_missing_fields() -> None:
     ],
 )
 def test_claim_names_are_required(volume: dict[str, Any]) -> None:
-    problem = only({"name": "v", **volume}, "kubevirt.Volume")
-    assert problem.path[-1] == "claimName"
+    cause = only({"name": "v", **volume}, "kubevirt.Volume")
+    assert cause.path[-1] == "claimName"
 
 
 def test_the_machine_type_is_not_required() -> None:
     assert kept({}, "kubevirt.Machine") == {}
-    assert encode({}, "kubevirt.Machine") == {"type": ""}
+    assert encode({}, "kubevirt.Machine", NEWEST) == {"type": ""}
 
 
 @pytest.mark.parametrize("value", ["", "clusterfirst"])
 def test_enumerations(value: str) -> None:
-    problem = only({"domain": {"devices": {}}, "dnsPolicy": value}, VMI_SPEC)
-    assert problem.code.number == "VR109"
+    cause = only({"domain": {"devices": {}}, "dnsPolicy": value}, VMI_SPEC)
+    assert of_check(cause.check).number == "VR109"
     assert (
         "dnsPolicy in body should be one of [ClusterFirst ClusterFirstWithHostNet Default None]"
-        in problem.message
+        in cause.message
     )
 
 
@@ -296,7 +299,7 @@ def test_encoding_adds_what_go_always_writes() -> None:
             "dataVolumeTemplates": [{"spec": {"pvc": {"dataSource": {"kind": "k", "name": "n"}}}}],
         }
     }
-    assert encode(tree, VM) == {
+    assert encode(tree, VM, NEWEST) == {
         "metadata": {},
         "spec": {
             "template": {
@@ -330,7 +333,7 @@ def test_encoding_adds_what_go_always_writes() -> None:
 
 
 def test_encoding_an_instancetype() -> None:
-    assert encode({}, "instancetype.VirtualMachineInstancetypeSpec") == {
+    assert encode({}, "instancetype.VirtualMachineInstancetypeSpec", NEWEST) == {
         "cpu": {"guest": 0},
         "memory": {"guest": "0"},
     }
@@ -343,7 +346,7 @@ def test_a_resource_gives_diagnostics() -> None:
         "metadata": {"name": "it"},
         "spec": {"cpu": {"guest": 1, "gust": 2}, "memory": {"guest": "1024Mi"}},
     }
-    tree, diagnostics = decode_resource(from_body(body, 7))
+    tree, diagnostics = decode_resource(from_body(body, 7), NEWEST)
     assert tree["spec"] == {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
     (found,) = diagnostics
     assert (found.code, found.severity, found.field) == ("VR105", Severity.ERROR, "spec.cpu.gust")
@@ -353,12 +356,12 @@ def test_a_resource_gives_diagnostics() -> None:
 
 def test_foreign_kinds_are_left_alone() -> None:
     body = {"apiVersion": "example.org/v1", "kind": "VirtualMachine", "spec": {"memory": "1024Mi"}}
-    tree, diagnostics = decode_resource(from_body(body, 0))
+    tree, diagnostics = decode_resource(from_body(body, 0), NEWEST)
     assert tree is body
     assert diagnostics == []
 
 
 def test_a_quantity_that_go_prints_in_two_steps() -> None:
     body = {"requests": {"memory": "62.5Ki"}}
-    decoded, problems = decode(body, "kubevirt.ResourceRequirements")
-    assert (decoded, problems) == ({"requests": {"memory": "64k"}}, [])
+    decoded, causes = decode(body, "kubevirt.ResourceRequirements", NEWEST)
+    assert (decoded, causes) == ({"requests": {"memory": "64k"}}, [])

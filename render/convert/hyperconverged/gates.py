@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from render.convert.hyperconverged import fields
 from render.convert.hyperconverged.cluster import Cluster
 from render.convert.hyperconverged.desired import Desired, Setting
+from render.model.cluster.gates import on_by_default
 from render.model.fieldpath import FieldPath
-from render.model.gates import on_by_default
 from render.model.release import Version, Windowed, in_force, since, until
 from render.model.tree import Tree
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 
 from render import schemas
+from render.admission import configuration
+from render.diagnostics.cause import Cause
 from render.diagnostics.codes import (
     CLUSTER_CONFIG_REFUSED,
     CLUSTER_SETTINGS,
@@ -11,7 +13,7 @@ from render.diagnostics.codes import (
     UNKNOWN_FIELD,
 )
 from render.diagnostics.diagnostic import Diagnostic, Related, at
-from render.model import cluster_config, fieldpath
+from render.model import fieldpath
 from render.model.cluster_config import ClusterConfig, builtin, from_kubevirt
 from render.model.fieldpath import FieldPath
 from render.model.release import Version
@@ -72,11 +74,9 @@ def _of_kubevirt(
     decoded, diagnostics = schemas.decode_resource(resource, loaded.release)
     if is_reported:
         loaded.report(resource, diagnostics)
-    fault = cluster_config.invalid(decoded)
-    if fault is not None:
-        loaded.diagnostics.append(
-            _ignored(resource, ("spec", "configuration", *fault[0]), fault[1])
-        )
+    cause = configuration.refusal(decoded)
+    if cause is not None:
+        loaded.diagnostics.append(_ignored(resource, cause.path, cause))
     source = SettingsSource(resource, decoded, lambda path: path, partial(_kubevirt_in, resource))
     return source.in_release(loaded.release), source
 
@@ -87,14 +87,14 @@ def _kubevirt_in(resource: Resource, release: Version) -> ClusterConfig:
 
 def _config(decoded: Tree, body: Tree, release: Version) -> ClusterConfig:
     """The settings that KubeVirt takes from *decoded*: its own defaults where something in there is invalid."""
-    used = {} if cluster_config.invalid(decoded) else decoded
+    used = {} if configuration.refusal(decoded) else decoded
     # What the operator reports is not part of the typed tree.
     return from_kubevirt({**used, "status": body.get("status")}, release)
 
 
-def _ignored(resource: Resource, path: FieldPath, text: str) -> Diagnostic:
+def _ignored(resource: Resource, path: FieldPath, cause: Cause) -> Diagnostic:
     consequence = "KubeVirt keeps its own defaults instead of this configuration"
-    return INVALID_CLUSTER_CONFIG.at(at(resource, path), f"{text}: {consequence}")
+    return INVALID_CLUSTER_CONFIG.at(at(resource, path), f"{cause.message}: {consequence}")
 
 
 def _of_hyperconverged(
@@ -135,10 +135,10 @@ def _of_hyperconverged(
             )
         )
     decoded, _ = schemas.decode(found.kubevirt, "kubevirt.KubeVirt", loaded.release)
-    fault = cluster_config.invalid(decoded)
-    if fault is not None:
-        path = ("spec", "configuration", *fault[0])
-        loaded.diagnostics.append(_ignored(resource, found.origin(path) or (), fault[1]))
+    cause = configuration.refusal(decoded)
+    if cause is not None:
+        place = found.origin(cause.path) or ()
+        loaded.diagnostics.append(_ignored(resource, place, cause))
     source = SettingsSource(resource, decoded, found.origin, _in_release(resource))
     return _config(decoded, found.kubevirt, loaded.release), source
 

@@ -85,15 +85,15 @@ def _whole(resource: Resource, data: Tree, release: Version) -> Definition | Unf
     # The decoder ignores what it does not know and reads what is missing as zero; it refuses other types.
     given: Tree = {key: data[key] for key in ("metadata", "spec") if key in data}
     type_name = f"instancetype.VirtualMachine{word}"
-    decoded, problems = schemas.decode(given, type_name, release)
-    for problem in problems:
-        if problem.code not in (MISSING_FIELD, UNKNOWN_FIELD):
-            return Unfit(f"failed to decode object in ControllerRevision: {problem.message}")
+    decoded, causes = schemas.decode(given, type_name, release)
+    for cause in causes:
+        if cause.check not in (MISSING_FIELD.slug, UNKNOWN_FIELD.slug):
+            return Unfit(f"failed to decode object in ControllerRevision: {cause.message}")
     name = tree.get(decoded, "metadata", "name") or resource.name
     spec = decoded.get("spec") or {}
     if release == NEWEST:
         return Definition(kind, name, spec, resource)
-    whole, _ = schemas.decode(given, type_name)
+    whole, _ = schemas.decode(given, type_name, NEWEST)
     return Definition(kind, name, spec, resource, whole.get("spec") or {})
 
 
@@ -138,8 +138,8 @@ def _wrapped(resource: Resource, given: Tree, release: Version) -> Definition | 
     """A wrapped spec of v1alpha1: a preference if it can be one, so that an empty one is."""
     for kind, name in instancetypes.ANONYMOUS.items():
         type_name = _PREFERENCE if kind in PREFERENCES else _INSTANCETYPE
-        spec, problems = schemas.decode(given, type_name, release)
-        flawed = any(problem.code is not MISSING_FIELD for problem in problems)
+        spec, causes = schemas.decode(given, type_name, release)
+        flawed = any(cause.check != MISSING_FIELD.slug for cause in causes)
         if not flawed and not instancetypes.newer_fields(kind, "v1alpha1", spec):
             return _converted(Definition(kind, name, spec, resource))
     return None

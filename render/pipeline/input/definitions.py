@@ -283,7 +283,7 @@ def _load_definition(
 
 def _whole(resource: Resource, spec: Tree) -> Tree | None:
     """The *spec* of a definition as the newest release decodes it, None where that is the same."""
-    decoded, _ = schemas.decode_resource(resource)
+    decoded, _ = schemas.decode_resource(resource, NEWEST)
     whole = decoded.get("spec") or {}
     return None if whole == content(spec) else whole
 

@@ -41,7 +41,7 @@ class Decoded(NamedTuple):
     diagnostics: list[Diagnostic]
 
 
-def decode(resource: Resource, release: Version = NEWEST) -> Decoded:
+def decode(resource: Resource, release: Version) -> Decoded:
     """Decode *resource*, of whatever API version, for KubeVirt *release*."""
     if resource.group == INSTANCETYPE_GROUP and resource.version in instancetypes.OLDER:
         return _older_definition(resource, release)
@@ -54,15 +54,6 @@ def decode(resource: Resource, release: Version = NEWEST) -> Decoded:
     if resource.kind == "VirtualMachine" and "flavor" in resource.spec:
         return _with_flavor(resource, release)
     return Decoded(*schemas.decode_resource(resource, release))
-
-
-def _located(
-    resource: Resource, prefix: FieldPath, problems: Iterable[schemas.Problem]
-) -> list[Diagnostic]:
-    return [
-        code.at(at(resource, (*prefix, *path)), message, help=cure)
-        for code, path, message, cure in problems
-    ]
 
 
 def _older_definition(resource: Resource, release: Version) -> Decoded:
@@ -97,7 +88,7 @@ def _unknown(resource: Resource, paths: Iterable[FieldPath]) -> Iterator[Diagnos
 
 
 def _flavor_preference(resource: Resource, release: Version) -> Decoded:
-    body, problems = schemas.decode(resource.body, "instancetype.VirtualMachinePreference", release)
+    body, causes = schemas.decode(resource.body, "instancetype.VirtualMachinePreference", release)
     spec = body.get("spec") or {}
     newer = instancetypes.newer_fields(resource.kind, "v1alpha1", spec)
     if tree.get(spec, "devices", "preferredAutoattachInputDevice") is not None:
@@ -108,7 +99,7 @@ def _flavor_preference(resource: Resource, release: Version) -> Decoded:
         flavors.gone(resource.kind),
         help=f"write apiVersion: {INSTANCETYPE_GROUP}/v1beta1",
     )
-    found = [*_located(resource, (), problems), *_unknown(resource, newer), gone]
+    found = [*schemas.located(resource, causes), *_unknown(resource, newer), gone]
     return Decoded({**body, "spec": spec}, found)
 
 
@@ -159,19 +150,19 @@ def _flavor_spec(resource: Resource, diagnostics: list[Diagnostic], release: Ver
     spec = resource.spec
     cpu = spec.get("cpu")
     if isinstance(cpu, dict) and not flavors.lists_vcpus(cpu):
-        whole, problems = schemas.decode(cpu, _CPU, release)
+        whole, causes = schemas.decode(cpu, _CPU, release)
         rest, others = schemas.decode(
             {k: v for k, v in spec.items() if k != "cpu"}, _SPECS[False], release
         )
-        diagnostics += _located(resource, ("spec", "cpu"), problems)
+        diagnostics += schemas.located(resource, causes, ("spec", "cpu"))
         decoded = {"cpu": whole, **rest}
     else:
         decoded, others = schemas.decode(spec, _SPECS[False], release)
     optional = (("cpu",), ("memory",), ("memory", "guest"))
-    diagnostics += _located(
+    diagnostics += schemas.located(
         resource,
+        (p for p in others if p.check != MISSING_FIELD.slug or p.path not in optional),
         ("spec",),
-        (p for p in others if p.code is not MISSING_FIELD or p.path not in optional),
     )
     newer = instancetypes.newer_fields(resource.kind, "v1alpha1", decoded)
     diagnostics += _unknown(resource, (path for path in newer if path[0] != "cpu"))
@@ -194,8 +185,8 @@ def _profiles(
         )
         cpu = profile.get("cpu")
         if isinstance(cpu, dict):
-            cpu, problems = schemas.decode(cpu, _CPU, release)
-            diagnostics += _located(resource, (*place, "cpu"), problems)
+            cpu, causes = schemas.decode(cpu, _CPU, release)
+            diagnostics += schemas.located(resource, causes, (*place, "cpu"))
         elif cpu is not None:
             diagnostics.append(WRONG_TYPE.at(at(resource, (*place, "cpu")), "expected a mapping"))
             cpu = None
@@ -231,8 +222,8 @@ def _with_flavor(resource: Resource, release: Version) -> Decoded:
     given = resource.spec["flavor"]
     place: FieldPath = ("spec", "flavor")
     spec = {key: value for key, value in resource.spec.items() if key != "flavor"}
-    body, problems = schemas.decode({**resource.body, "spec": spec}, _VM, release)
-    diagnostics = _located(resource, (), problems)
+    body, causes = schemas.decode({**resource.body, "spec": spec}, _VM, release)
+    diagnostics = schemas.located(resource, causes)
     if not isinstance(given, dict):
         diagnostics.append(WRONG_TYPE.at(at(resource, place), "expected a mapping at spec.flavor"))
         return Decoded(body, diagnostics)
@@ -278,8 +269,8 @@ def _historic(resource: Resource, release: Version) -> Decoded:
     """A VM or a preset of kubevirt.io/v1alpha1; their ``version`` at the top is tolerated."""
     is_preset = resource.kind == v1alpha1.PRESET
     instance = v1alpha1.as_instance(resource.body)
-    decoded, problems = schemas.decode(instance, _PRESET if is_preset else _VMI, release)
-    diagnostics = _located(resource, (), problems)
+    decoded, causes = schemas.decode(instance, _PRESET if is_preset else _VMI, release)
+    diagnostics = schemas.located(resource, causes)
     era = v1alpha1.era(resource)
     if era == "store":
         diagnostics += (

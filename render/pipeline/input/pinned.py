@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from render import schemas
+from render.diagnostics.cause import Cause
 from render.diagnostics.codes import LOCK_INVALID, LOCKS_DISAGREE, PINS_NOT_ASKED, UNKNOWN_FIELD
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model.kinds import FLAVOR
@@ -36,9 +37,7 @@ class LockInForce(NamedTuple):
         return any(diagnostic.is_error for diagnostic in self.diagnostics)
 
 
-def find(
-    resources: Sequence[Resource], settings: Settings, release: Version = NEWEST
-) -> LockInForce:
+def find(resources: Sequence[Resource], settings: Settings, release: Version) -> LockInForce:
     """The lock of *settings* and those among *resources*, which must agree about every VM that several of them pin.
 
     Contents are read as the newest release knows them; what *release* lacks of one that a VM is pinned to is an error.
@@ -69,10 +68,10 @@ def find(
         )
     contents = {}
     for hash_, held in whole.revisions.items():
-        contents[hash_], problems = _decoded(held)
+        contents[hash_], causes = _decoded(held)
         # That something is missing does not matter to KubeVirt in what it has stored.
         if contents[hash_] != held.spec:
-            words = problems[0].message if problems else "it is not in canonical notation"
+            words = causes[0].message if causes else "it is not in canonical notation"
             message = f"KubeVirt {minor(NEWEST)} does not know the content under {hash_}: {words}"
             place = Location(documents[0][1].resource, ("revisions", hash_))
             diagnostics.append(LOCK_INVALID.at(place, message))
@@ -95,9 +94,9 @@ def _of_lock(
         yield from _unknown(lock, release, place)
 
 
-def _decoded(held: Content) -> tuple[Tree, Sequence[schemas.Problem]]:
+def _decoded(held: Content) -> tuple[Tree, Sequence[Cause]]:
     if held.kind_class != FLAVOR.word:
-        return schemas.decode(held.spec, _TYPES[held.kind_class])
+        return schemas.decode(held.spec, _TYPES[held.kind_class], NEWEST)
     from render.pipeline.input import legacy
 
     return legacy.flavor_content(held.spec), ()
@@ -114,15 +113,15 @@ def _unknown(lock: Lock, release: Version, place: Location) -> Iterator[Diagnost
         held = lock.revisions[hash_]
         if held.kind_class == FLAVOR.word:  # what no release serves is read as it was in its time
             continue
-        _, problems = schemas.decode(held.spec, _TYPES[held.kind_class], release)
-        for problem in problems:
-            if problem.code is UNKNOWN_FIELD:
-                path = ("revisions", hash_, held.kind_class, *problem.path)
+        _, causes = schemas.decode(held.spec, _TYPES[held.kind_class], release)
+        for cause in causes:
+            if cause.check == UNKNOWN_FIELD.slug:
+                path = ("revisions", hash_, held.kind_class, *cause.path)
                 yield UNKNOWN_FIELD.at(
                     Location(place.resource, path, place.index, place.file),
-                    f"KubeVirt {minor(release)} does not know {'.'.join(map(str, problem.path))}, which "
+                    f"KubeVirt {minor(release)} does not know {'.'.join(map(str, cause.path))}, which "
                     f"{', '.join(sorted(pinned))} is pinned to",
-                    help=f"virt-render pin --upgrade {min(pinned)}; {problem.help}",
+                    help=f"virt-render pin --upgrade {min(pinned)}; {cause.help}",
                 )
 
 

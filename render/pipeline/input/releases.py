@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from render.diagnostics.codes import RELEASE
 from render.diagnostics.diagnostic import Diagnostic, Location, at
-from render.model.release import NEWEST, RELEASES, Version, minor, newest_patch, release_named, tag
+from render.model.release import NEWEST, VERSIONS, Version, minor, newest_patch, release_named, tag
 from render.model.resource import SETTINGS_HOLDERS, Resource, from_body
 from render.model.tree import Tree
 from render.settings import Settings
@@ -68,7 +68,7 @@ def _stated_by(body: Tree, name: str, resource: Resource | None) -> Target | Non
     else:
         reason = f"{name} says that it is {evidence.release}"
     if release is None:
-        known = f"{minor(RELEASES[0])} to {minor(NEWEST)}"
+        known = f"{minor(VERSIONS[0])} to {minor(NEWEST)}"
         reason += f", which is none of {known}"
         cure = "name the release with --kubevirt, where another one is nearer"
         said = RELEASE.at(place, f"rendered for KubeVirt {minor(NEWEST)}: {reason}", help=cure)

@@ -133,18 +133,17 @@ def _decode(
     is_pool = holder.kind == "VirtualMachine"
     spec = {key: value for key, value in written["spec"].items() if key != _FLAVOR}
     body = {"spec": spec if is_pool else {"template": written}}
-    vm, problems = schemas.decode(body, "kubevirt.VirtualMachine", release)
+    vm, causes = schemas.decode(body, "kubevirt.VirtualMachine", release)
     draft = Draft(vm)
     above = holder.template if is_pool else ()
     found = []
-    for problem in problems:
-        if problem.path[0] != "spec":
+    for cause in causes:
+        if cause.path[0] != "spec":
             continue
-        if is_pool and problem.code is INVALID_VALUE and problem.path[-1] not in _ENUMERATIONS:
-            draft.put(problem.path, tree.get(body, *problem.path))
+        if is_pool and cause.check == INVALID_VALUE.slug and cause.path[-1] not in _ENUMERATIONS:
+            draft.put(cause.path, tree.get(body, *cause.path))
         else:
-            place = at(resource, (*above, *problem.path))
-            found.append(problem.code.at(place, problem.message, help=problem.help))
+            found += schemas.located(resource, [cause], above)
     if tree.get(body, *_UTILITY) == []:
         draft.put(_UTILITY, [])
     return draft.tree, found

@@ -93,15 +93,12 @@ def _select(machine: Machine, era: Era) -> list[Preset]:
     index = _index(machine.context, machine.namespace, era)
     if index.invalid is None:
         return index.select(metadata.get("labels") or {})
-    preset, fault = index.invalid
+    preset, cause = index.invalid
     machine.report(
         PRESET_SELECTOR,
         (),
-        fault,
-        Related(
-            f"{preset.resource.ref} has this selector",
-            at(preset.resource, ("spec", "selector")),
-        ),
+        cause.message,
+        Related(f"{preset.resource.ref} has this selector", at(preset.resource, cause.path)),
     )
     return []
 

@@ -16,7 +16,7 @@ from render.model import tree
 from render.model.cluster_config import builtin
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
-from render.model.release import RELEASES, Version, minor
+from render.model.release import VERSIONS, Version, minor
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline.machine import (
@@ -198,7 +198,7 @@ class Alternatives:
                     )
                 )
             )
-            for release in RELEASES
+            for release in VERSIONS
         }
 
     def setting(self, needs: str) -> Related | None:
@@ -221,7 +221,7 @@ class Alternatives:
         if not self.release_is_assumed:
             return ()
         found = tuple(release for release, said in self._by_release.items() if check in said)
-        return () if len(found) == len(RELEASES) else found
+        return () if len(found) == len(VERSIONS) else found
 
 
 _DEVELOPER = ("developerConfiguration",)

@@ -9,12 +9,12 @@ import pytest
 from render import Settings, render
 from render.admission import order
 from render.admission.checks import Check
-from render.model import gates
+from render.model.cluster import gates
 from render.model.cluster_config import from_kubevirt
-from render.model.release import Windowed, version
+from render.model.release import NEWEST, VERSIONS, Windowed, minor, version
 from tests.support.refusals import Json, names
 
-RELEASES = ("1.4", "1.5", "1.6", "1.7", "1.8", "1.9")
+RELEASES = tuple(map(minor, VERSIONS))
 STATES = json.loads(
     (Path(__file__).parents[3] / "schemas" / "gates.json").read_text(encoding="utf-8")
 )
@@ -146,7 +146,7 @@ def check(row: Check | Windowed[Check]) -> Check:
 def refused(gate: str, release: str, **developer: list[str]) -> bool:
     config = {**PERMITTED, "developerConfiguration": developer}
     rows = [row for row in ROWS if check(row).needs == f"gate {gate}"]
-    settings = from_kubevirt({"spec": {"configuration": config}})
+    settings = from_kubevirt({"spec": {"configuration": config}}, NEWEST)
     return bool(names(rows, GATED[gate][1], release=release, config=settings))
 
 

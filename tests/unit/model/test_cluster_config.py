@@ -3,7 +3,7 @@
 import pytest
 
 from render.model.cluster_config import ClusterConfig, from_kubevirt
-from render.model.release import version
+from render.model.release import NEWEST, version
 
 CONFIGURATION = {
     "developerConfiguration": {"featureGates": ["VSOCK"], "disabledFeatureGates": ["RebootPolicy"]},
@@ -20,14 +20,14 @@ CONFIGURATION = {
 
 
 def test_what_is_read() -> None:
-    config = from_kubevirt({"spec": {"configuration": CONFIGURATION}})
+    config = from_kubevirt({"spec": {"configuration": CONFIGURATION}}, NEWEST)
     assert config.feature_gates == {"VSOCK"}
     assert config.disabled_gates == {"RebootPolicy"}
     assert config.pci_host_devices == (("x.org/g", "10DE:1"),)
     assert config.persistent_reservation is False
     assert (config.bridge_on_pod_network, config.slirp_permitted) == (False, True)
     assert not config.is_assumed
-    assert from_kubevirt({}) == ClusterConfig(is_assumed=False)
+    assert from_kubevirt({}, NEWEST) == ClusterConfig(is_assumed=False)
     assert ClusterConfig().is_assumed
 
 
@@ -44,7 +44,7 @@ def test_what_is_read() -> None:
     ],
 )
 def test_machine_types(architecture: str, release: str, machines: tuple[str, ...]) -> None:
-    config = from_kubevirt({"spec": {"configuration": CONFIGURATION}})
+    config = from_kubevirt({"spec": {"configuration": CONFIGURATION}}, NEWEST)
     assert config.emulated_machines_for(architecture, version(release)) == machines
 
 
@@ -52,7 +52,7 @@ def test_machine_types_of_all_architectures() -> None:
     body = {"spec": {"configuration": {**CONFIGURATION, "emulatedMachines": ["x"]}}}
     for architecture in ("amd64", "arm64", "s390x"):
         for release in ("1.4", "1.9"):
-            config = from_kubevirt(body)
+            config = from_kubevirt(body, NEWEST)
             assert config.emulated_machines_for(architecture, version(release)) == ("x",)
 
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from render.model import types
-from render.model.release import RELEASES, Version
+from render.model.release import NEWEST, VERSIONS, Version
 
 SCALARS = {
     "any", "bool", "cidr", "duration", "float32", "int", "int32", "int64", "intstr", "ip",
@@ -18,7 +18,7 @@ def test_the_folder_holds_the_table() -> None:
     assert "kubevirt.types.json" in os.listdir(types.schemas_folder())
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", VERSIONS)
 def test_every_type_that_a_field_names_is_known(release: Version) -> None:
     unknown = []
     for owner in types.type_names():
@@ -45,13 +45,13 @@ def test_every_type_that_a_field_names_is_known(release: Version) -> None:
     ],
 )  # fmt: skip
 def test_fields(owner: str, name: str, expected: tuple[str, bool, bool, bool]) -> None:
-    assert types.fields(owner)[name] == expected
+    assert types.fields(owner, NEWEST)[name] == expected
 
 
 def test_status_is_not_ours_to_check() -> None:
-    assert "status" not in types.fields("kubevirt.VirtualMachine")
+    assert "status" not in types.fields("kubevirt.VirtualMachine", NEWEST)
 
 
 def test_an_unknown_type() -> None:
     with pytest.raises(KeyError):
-        types.fields("kubevirt.Nothing")
+        types.fields("kubevirt.Nothing", NEWEST)

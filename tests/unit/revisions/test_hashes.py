@@ -8,6 +8,7 @@ import pytest
 
 from render import Settings, render, schemas
 from render.model import types
+from render.model.release import NEWEST
 from render.pipeline.input import legacy
 from render.revisions import hashes
 from render.yaml.reader import read
@@ -30,7 +31,7 @@ def rows() -> list[Any]:
 def hash_of(kind_class: str, spec: Any) -> str:
     if kind_class == "flavor":
         return hashes.content_hash(kind_class, legacy.flavor_content(spec))
-    decoded, problems = schemas.decode(spec, TYPES[kind_class])
+    decoded, problems = schemas.decode(spec, TYPES[kind_class], NEWEST)
     assert not problems
     return hashes.content_hash(kind_class, decoded)
 
@@ -70,8 +71,8 @@ def test_every_key_order_has_one_hash() -> None:
             kind_class = "preference" if "Preference" in body["kind"] else "instancetype"
             if body["apiVersion"].startswith("instancetype."):
                 compared += 1
-                one, _ = schemas.decode(body["spec"], TYPES[kind_class])
-                other, _ = schemas.decode(shuffled(body["spec"]), TYPES[kind_class])
+                one, _ = schemas.decode(body["spec"], TYPES[kind_class], NEWEST)
+                other, _ = schemas.decode(shuffled(body["spec"]), TYPES[kind_class], NEWEST)
                 assert hashes.content_hash(kind_class, one) == hashes.content_hash(
                     kind_class, other
                 )
@@ -86,7 +87,7 @@ def test_every_change_of_meaning_has_another_hash() -> None:
             if not body["apiVersion"].startswith("instancetype."):
                 continue
             kind_class = "preference" if "Preference" in body["kind"] else "instancetype"
-            decoded, _ = schemas.decode(body["spec"], TYPES[kind_class])
+            decoded, _ = schemas.decode(body["spec"], TYPES[kind_class], NEWEST)
             first = hashes.content_hash(kind_class, decoded)
             for key in decoded:
                 without = {k: v for k, v in decoded.items() if k != key}
@@ -109,7 +110,7 @@ def test_decoding_leaves_only_what_has_a_meaning() -> None:
         if name in seen or not types.is_struct(name):
             continue
         seen.add(name)
-        for field in types.fields(name).values():
+        for field in types.fields(name, NEWEST).values():
             waiting.append(field.type)
             assert field.omitempty or field.required, name
     assert len(seen) > 20

@@ -1,11 +1,12 @@
-"""Findings of `render.schemas.decode`, with the text of KubeVirt's webhooks.
+"""What `render.schemas.decode` refuses, with the text of KubeVirt's webhooks: causes named by the slugs of codes.
 
 Upstream: pkg/util/openapi/openapi.go, which leaves list indexes out of its paths.
 """
 
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import Any
 
+from render.diagnostics.cause import Cause
 from render.diagnostics.codes import (
     CONTENT_DROPPED,
     INVALID_QUANTITY,
@@ -13,10 +14,10 @@ from render.diagnostics.codes import (
     MISSING_FIELD,
     UNKNOWN_FIELD,
     WRONG_TYPE,
-    Code,
 )
 from render.model import types
 from render.model.fieldpath import FieldPath
+from render.model.release import NEWEST
 
 Link = tuple[()] | tuple["Link", str | int]
 """The way to a value, innermost step last: cheap to extend, written out for findings only."""
@@ -44,15 +45,6 @@ _WORDS = {
 _SHOWN = 60
 
 
-class Problem(NamedTuple):
-    """One finding: its code, where it stands in the tree, what is wrong and what to do."""
-
-    code: Code
-    path: FieldPath
-    message: str
-    help: str = ""
-
-
 def path(link: Link) -> FieldPath:
     """The steps of *link*."""
     steps: list[str | int] = []
@@ -62,13 +54,13 @@ def path(link: Link) -> FieldPath:
     return tuple(reversed(steps))
 
 
-def unknown(key: Any, link: Link, known: Collection[str], type_name: str) -> Problem:
+def unknown(key: Any, link: Link, known: Collection[str], type_name: str) -> Cause:
     """A field that the type at *link*, which has the *known* ones, has not."""
     text = f'unknown field "{key}": {_dotted(link)}.{key} in body is a forbidden property'
     since = types.came_with(type_name, key) if isinstance(key, str) else ""
     later = f"remove it: KubeVirt has it from {since} on{_gate(type_name, key)}"
     cure = later if since else _nearest(str(key), known)
-    return Problem(UNKNOWN_FIELD, path((link, str(key))), text, cure)
+    return Cause(UNKNOWN_FIELD.slug, path((link, str(key))), text, cure)
 
 
 #: Where a field that came with a release needs a feature gate there as well.
@@ -95,7 +87,7 @@ def _gate(type_name: str, key: str) -> str:
     return f", with the feature gate {gate}" if gate else ""
 
 
-def mistyped(value: Any, expected: str, link: Link) -> Problem:
+def mistyped(value: Any, expected: str, link: Link) -> Cause:
     """A value of another JSON type than *expected* (``object``, ``string,integer``)."""
     found = _JSON_NAMES.get(type(value), type(value).__name__)
     got = "a whole number" if type(value) is int else _WORDS.get(found, found)
@@ -104,43 +96,48 @@ def mistyped(value: Any, expected: str, link: Link) -> Problem:
         f'{_dotted(link)} in body must be of type {expected}: "{found}"'
     )
     if value is None:
-        return Problem(WRONG_TYPE, path(link), text, "remove the key, or give it a value")
+        return Cause(WRONG_TYPE.slug, path(link), text, "remove the key, or give it a value")
     if expected == "string" and not isinstance(value, dict | list):
-        return Problem(WRONG_TYPE, path(link), text, "put the value in quotes")
-    return Problem(WRONG_TYPE, path(link), text)
+        return Cause(WRONG_TYPE.slug, path(link), text, "put the value in quotes")
+    return Cause(WRONG_TYPE.slug, path(link), text)
 
 
-def dropped_null(link: Link) -> Problem:
+def dropped_null(link: Link) -> Cause:
     """A null that the API server leaves out before anything looks at it."""
     text = f"{_dotted(link)} is null: the API server leaves the field out"
-    return Problem(CONTENT_DROPPED, path(link), text, "remove the key, or give it a value")
+    return Cause(CONTENT_DROPPED.slug, path(link), text, "remove the key, or give it a value")
 
 
-def missing(name: str, link: Link, go_type: str) -> Problem:
+def missing(name: str, link: Link, go_type: str) -> Cause:
     """A required field that is not there."""
     text = f'missing field "{name}": {_dotted((link, name))} in body is required'
-    empty = types.is_struct(go_type) and not any(f.required for f in types.fields(go_type).values())
-    return Problem(
-        MISSING_FIELD, path((link, name)), text, f"add `{name}: {{}}`" if empty else f"add `{name}`"
+    empty = types.is_struct(go_type) and not any(
+        f.required for f in types.fields(go_type, NEWEST).values()
+    )
+    return Cause(
+        MISSING_FIELD.slug,
+        path((link, name)),
+        text,
+        f"add `{name}: {{}}`" if empty else f"add `{name}`",
     )
 
 
-def not_listed(value: str, values: tuple[str, ...], link: Link) -> Problem:
+def not_listed(value: str, values: tuple[str, ...], link: Link) -> Cause:
     """A string that is none of *values*."""
     text = f'got "{_short(value)}": {_dotted(link)} in body should be one of [{" ".join(values)}]'
-    return Problem(INVALID_VALUE, path(link), text, _nearest(value, values))
+    return Cause(INVALID_VALUE.slug, path(link), text, _nearest(value, values))
 
 
-def out_of_range(value: int, least: int, most: int, link: Link) -> Problem:
+def out_of_range(value: int, least: int, most: int, link: Link) -> Cause:
     """A whole number that the Go type cannot hold."""
     text = f"{_dotted(link)} must be a whole number from {least} to {most}, got {_short(value)}"
-    return Problem(INVALID_VALUE, path(link), text)
+    return Cause(INVALID_VALUE.slug, path(link), text)
 
 
-def no_quantity(value: str | float, reason: str, link: Link) -> Problem:
+def no_quantity(value: str | float, reason: str, link: Link) -> Cause:
     """What is written where a quantity belongs; *reason* is the parser's."""
     text = f'{_dotted(link)} is "{_short(value)}", which is not a quantity: {reason}'
-    return Problem(INVALID_QUANTITY, path(link), text, "write it like 2Gi, 500M, 1500m or 3")
+    return Cause(INVALID_QUANTITY.slug, path(link), text, "write it like 2Gi, 500M, 1500m or 3")
 
 
 def _dotted(link: Link) -> str:

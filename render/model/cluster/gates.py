@@ -8,10 +8,7 @@ import os
 from functools import cache
 
 from render.model import types
-from render.model.release import Version, version
-
-#: From here on a beta gate is on unless it is disabled, and a gate that nobody knows stays off.
-_REGISTERED = version("1.9")
+from render.model.release import Version, row
 
 
 @cache
@@ -19,13 +16,13 @@ def states(release: Version) -> dict[str, str]:
     """The gates that *release* registers, with their state: Alpha, Beta, GA, Deprecated or Discontinued."""
     path = os.path.join(types.schemas_folder(), "gates.json")
     with open(path, "rb") as file:
-        by_state = json.loads(file.read())["{}.{}".format(*release)]
+        by_state = json.loads(file.read())[row(release).data]
     return {name: state for state, names in by_state.items() for name in names}
 
 
 def on_by_default(release: Version) -> frozenset[str]:
     """The gates that are on in *release* unless they are disabled, and could be disabled."""
-    if release < _REGISTERED:
+    if not row(release).has_beta_gates:
         return frozenset()
     return frozenset(name for name, state in states(release).items() if state == "Beta")
 
@@ -36,5 +33,5 @@ def is_on(name: str, listed: frozenset[str], disabled: frozenset[str], release: 
     if state == "GA":
         return True
     if name in listed:
-        return state is not None or release < _REGISTERED
-    return state == "Beta" and release >= _REGISTERED and name not in disabled
+        return state is not None or not row(release).has_beta_gates
+    return state == "Beta" and row(release).has_beta_gates and name not in disabled

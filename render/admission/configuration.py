@@ -1,0 +1,41 @@
+"""Why KubeVirt would not use the configuration of its custom resource: its built-in defaults then stay in force.
+
+Upstream: validateConfig in pkg/virt-config/configuration.go.
+"""
+
+from render.diagnostics.cause import Cause
+from render.diagnostics.codes import INVALID_CLUSTER_CONFIG
+from render.model import tree
+from render.model.fieldpath import FieldPath
+from render.model.tree import Tree
+
+_PATH: FieldPath = ("spec", "configuration")
+_NETWORKS = ("bridge", "slirp", "masquerade")
+#: (key of the developer configuration, least and greatest value, name in KubeVirt's text); 0 is unset.
+_BOUNDS = (
+    ("memoryOvercommit", 1, 2**63 - 1, "memoryOvercommit"),
+    ("cpuAllocationRatio", 1, 2**63 - 1, "cpu allocation ratio"),
+    ("pvcTolerateLessSpaceUpToPercent", 0, 100, "lessPVCSpaceToleration"),
+)
+
+
+def refusal(body: Tree) -> Cause | None:
+    """Why a decoded KubeVirt resource is not used, None if it is."""
+    config: Tree = tree.get(body, *_PATH) or {}
+    network = tree.get(config, "network", "defaultNetworkInterface")
+    if network and network not in _NETWORKS:
+        return Cause(
+            f"{INVALID_CLUSTER_CONFIG.slug}/default-network",
+            (*_PATH, "network", "defaultNetworkInterface"),
+            f"invalid default-network-interface in config: {network}",
+        )
+    for key, least, most, text in _BOUNDS:
+        value = tree.get(config, "developerConfiguration", key) or least
+        if not least <= value <= most:
+            path = (*_PATH, "developerConfiguration", key)
+            return Cause(
+                f"{INVALID_CLUSTER_CONFIG.slug}/bounds",
+                path,
+                f"invalid {text} in ConfigMap: {value}",
+            )
+    return None
