@@ -160,6 +160,13 @@ def never_merged(domain: Tree) -> Iterator[FieldPath]:
             yield from ((key, inner) for inner in value or () if (key, inner) not in known)
 
 
+def wanted(preset: Preset, path: FieldPath) -> Any:
+    """What *preset* says of *path* below ``spec.domain``, if KubeVirt merges such a part; None for nothing."""
+    known = (*(part.path for part in _WHOLE), _CLOCK, _REQUESTS)
+    is_merged = any(path[: len(part)] == part for part in known)
+    return tree.get(preset.domain, *path) if is_merged else None
+
+
 def _offset(clock: Tree) -> Tree:
     return {key: clock[key] for key in ("utc", "timezone") if key in clock}
 

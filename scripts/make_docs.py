@@ -7,7 +7,7 @@ import csv
 import json
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from render.diagnostics.codes import CODES, page
 from render.diagnostics.diagnostic import Severity
@@ -18,7 +18,9 @@ from render.frontends.argocd.commands import announcements
 from render.frontends.request import config
 from render.frontends.request.commands import COMMANDS, Command
 from render.frontends.request.options import DEADLINE, HOST_OPTIONS
+from render.model.provenance import Decider
 from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, TRACES, Outcome
+from render.report.deciders import FORMAT_VERSION as EXPLAIN_VERSION
 from render.report.impact.json import FORMAT_VERSION as IMPACT_VERSION
 from render.report.plain_json import FORMAT_VERSION
 from render.settings import OPTIONS, Option, Source
@@ -493,6 +495,54 @@ def impact_schema() -> dict[str, Any]:
     }
 
 
+def explain_schema() -> dict[str, Any]:
+    """The JSON Schema of ``explain --format json``."""
+    text = {"type": "string"}
+    perhaps = {"type": ["string", "null"]}
+    position = {"type": ["integer", "null"], "minimum": 1}
+    resource = _closed(dict.fromkeys(("kind", "namespace", "name"), text))
+    source = {
+        "resource": resource,
+        "field": text,
+        "file": {**perhaps, "description": "null for what KubeVirt deploys itself"},
+        "line": position,
+        "column": position,
+    }
+    contender = {
+        "value": {"description": "of a VirtualMachineInstance; (hidden) in the place of a secret"},
+        "decider": {"enum": list(get_args(Decider))},
+        "pinned": {
+            "type": "boolean",
+            "description": "whether a lock has what counts of the source",
+        },
+        "source": {
+            **_closed(source),
+            "type": ["object", "null"],
+            "description": "null where KubeVirt decides",
+        },
+    }
+    field = {
+        "field": {**text, "description": "a path of the VirtualMachineInstance"},
+        **contender,
+        "losers": {
+            "type": "array",
+            "items": _closed(contender),
+            "description": "who wanted another value, in the order in which they would have it",
+        },
+    }
+    return {
+        "$schema": DIALECT,
+        "title": "The answer of virt-render explain --format json",
+        **_closed(
+            {
+                "formatVersion": {"const": EXPLAIN_VERSION},
+                "resource": resource,
+                "fields": {"type": "array", "items": _closed(field)},
+            }
+        ),
+    }
+
+
 def _closed(properties: dict[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",
@@ -533,6 +583,7 @@ def pages() -> dict[str, str]:
         "docs/emit.md": emit(),
         "plugin.yaml": plugin(),
         "schemas/renderconfig.schema.json": json.dumps(config_schema(), indent=2) + "\n",
+        "schemas/explain.schema.json": json.dumps(explain_schema(), indent=2) + "\n",
         "schemas/impact.schema.json": json.dumps(impact_schema(), indent=2) + "\n",
         "schemas/report.schema.json": json.dumps(report_schema(), indent=2) + "\n",
     }

@@ -3,7 +3,7 @@
 from typing import Any, Literal, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.diagnostics.secrets import is_secret_key
+from render.diagnostics.secrets import is_secret_key, may_contain_secrets
 from render.diff.compare import (
     VM,
     VMI,
@@ -203,7 +203,7 @@ def _masked(value: Any) -> Any:
         return {key: HIDDEN if is_secret_key(key) else _masked(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_masked(item) for item in value]
-    return value
+    return HIDDEN if isinstance(value, str) and may_contain_secrets(value) else value
 
 
 def stale_volumes(before: Tree, after: Tree) -> tuple[str, ...]:

@@ -54,6 +54,18 @@ def refuse(diagnostics: Sequence[Diagnostic], asked: Request) -> Exit:
     return status((*diagnostics, *faults))
 
 
+def hand_over(answer: str, asked: Request) -> Exit:
+    """Write *answer* to where *asked* says, and say it where that fails."""
+    if not asked.output:
+        emit(answer, STDOUT)
+        return Exit.OK
+    try:
+        write_atomic(asked.output, answer)
+    except OSError as error:
+        return refuse([unwritable(error, asked.output)], asked)
+    return Exit.OK
+
+
 def in_time(command: Callable[[], Exit], asked: Request, work: Work) -> Exit:
     """What *command* answers, or that the deadline of *asked* has passed, and in the midst of which *work*."""
     try:

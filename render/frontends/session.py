@@ -22,6 +22,7 @@ from render.model.release import NEWEST, release_named
 from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import Rendered, run
+from render.pipeline.machine import Machine
 from render.yaml.reader import Document
 
 
@@ -104,11 +105,15 @@ def rendering(loaded: Documents) -> str:
 
 
 def render_loaded(
-    loaded: Documents, asked: Request, sink: Callable[[Tree, int | None], None] | None = None
+    loaded: Documents,
+    asked: Request,
+    sink: Callable[[Tree, int | None], None] | None = None,
+    observe: Callable[[Machine, Tree], None] | None = None,
 ) -> tuple[Rendered, list[Diagnostic]]:
     """Render the documents of *loaded*; the findings of reading and rendering together.
 
-    *sink* gets each resource as soon as it is made; `Rendered.resources` then stays empty.
+    *sink* gets each resource as soon as it is made; `Rendered.resources` then stays empty. *observe* is told each
+    machine, with provenance, and what became of it.
 
     Where part of the input could not be read, that an object was not found says nothing: it may stand there.
     """
@@ -116,7 +121,7 @@ def render_loaded(
     resources = [
         _resource(document, i, loaded.before.get(i)) for i, document in enumerate(loaded.documents)
     ]
-    rendered = run(resources, asked.settings, sink=sink)
+    rendered = run(resources, asked.settings, observe, sink=sink, traced=observe is not None)
     found: Iterable[Diagnostic] = rendered.diagnostics
     for place, document in enumerate(asked.around, len(loaded.documents)):
         if place not in loaded.borrowed:

@@ -169,6 +169,21 @@ def _place_of(item: Any, step: int, given: Any) -> int:
     return step
 
 
+def formerly(before: Tree, built: Tree, path: FieldPath) -> FieldPath | None:
+    """Where *before* has what *built* has at *path*, by the names of items; None where it has no such place."""
+    way: list[str | int] = []
+    given: Any = before
+    item: Any = built
+    for step in path:
+        item = item[step]
+        there = _place_of(item, step, given) if isinstance(step, int) else step
+        if not _has(given, there):
+            return None
+        way.append(there)
+        given = given[there]
+    return tuple(way)
+
+
 def _steps(pointer: str, body: Any) -> FieldPath:
     """The path that the JSON *pointer* means in *body*."""
     steps: list[str | int] = []

@@ -27,13 +27,18 @@ _RESERVATION_SETTING = version("1.9")
 
 #: What a cluster sets for each architecture.
 ARCHITECTURES: FieldPath = ("architectureConfiguration",)
+#: By which sockets and memory are multiplied that a VM may grow to.
+RATIO: FieldPath = ("liveUpdateConfiguration", "maxHotplugRatio")
+_ROLLOUT: FieldPath = ("vmRolloutStrategy",)
+#: Settings whose value is not that of the field which they decide.
+COMPUTED: frozenset[FieldPath] = frozenset({RATIO, ("network", "defaultNetworkInterface")})
 #: Fields of a VMI that a setting of the cluster decides where nothing else does: below spec.configuration.
 DECIDED: tuple[tuple[FieldPath, tuple[FieldPath, ...]], ...] = (
     (("spec", "architecture"), (("architectureConfiguration", "defaultArchitecture"),)),
     (("spec", "domain", "machine"), (("machineType",), ARCHITECTURES)),
     (("spec", "domain", "cpu", "model"), (("cpuModel",),)),
-    (("spec", "domain", "cpu", "maxSockets"), (("liveUpdateConfiguration",), ("vmRolloutStrategy",))),
-    (("spec", "domain", "memory", "maxGuest"), (("liveUpdateConfiguration",), ("vmRolloutStrategy",))),
+    (("spec", "domain", "cpu", "maxSockets"), (("liveUpdateConfiguration", "maxCpuSockets"), RATIO, _ROLLOUT)),
+    (("spec", "domain", "memory", "maxGuest"), (("liveUpdateConfiguration", "maxGuest"), RATIO, _ROLLOUT)),
     (("spec", "domain", "resources", "requests"), (("cpuRequest",),)),
     (("spec", "domain", "devices", "interfaces"), (("network", "defaultNetworkInterface"),)),
     (("spec", "evictionStrategy"), (("evictionStrategy",),)),

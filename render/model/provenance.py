@@ -1,6 +1,6 @@
 """Who decided what of a VM."""
 
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from render.model.fieldpath import FieldPath
 from render.model.resource import ResourceRef
@@ -20,3 +20,33 @@ class Provenance(NamedTuple):
     source_field: FieldPath
     position: int | None
     decider: str = ""
+
+
+#: ``kubevirt`` is its default, or what it computes from other fields: which of them is not known.
+Decider = Literal[
+    "vm", "patch", "instancetype", "preference", "flavor", "preset", "cluster", "kubevirt"
+]
+HIDDEN = "(hidden)"
+
+
+class Contender(NamedTuple):
+    """*decider* wants *value* for a field: *source_field* of *source* says so; the input has that at *position*.
+
+    No source: KubeVirt's own. No position: an object that is not in the input, or of which a lock has what counts
+    (*pinned*). A secret value is `HIDDEN`.
+    """
+
+    value: Any
+    decider: Decider
+    source: ResourceRef | None = None
+    source_field: FieldPath = ()
+    position: int | None = None
+    pinned: bool = False
+
+
+class Decision(NamedTuple):
+    """*field* of a VMI is as the *winner* wants it; the *losers* wanted it otherwise."""
+
+    field: FieldPath
+    winner: Contender
+    losers: tuple[Contender, ...] = ()

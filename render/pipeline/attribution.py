@@ -279,16 +279,6 @@ def field_in(ref: ResourceRef, field: FieldPath) -> FieldPath:
     return ("spec", *field) if ref.kind in kinds or ref.kind.endswith("Flavor") else field
 
 
-def setting_of(route: Route, cluster: Tree) -> FieldPath | None:
-    """The setting in the *cluster*'s KubeVirt resource that decides *route* of a VMI where nothing else does."""
-    for place, fields in DECIDED:
-        if route[: len(place)] == place:
-            for field in fields:
-                if tree.get(cluster, *_CONFIGURATION, *field) is not None:
-                    return (*_CONFIGURATION, *field)
-    return None
-
-
 def copies(rendered: Rendered, places: Mapping[Key, int]) -> dict[Key, ResourceRef]:
     """The definitions that a rendering wrote under names of their own, and the objects of the input behind them."""
     found: dict[Key, ResourceRef] = {}

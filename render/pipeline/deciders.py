@@ -1,38 +1,43 @@
-"""Who decided each field of the VMI that a VM starts: the VM, a definition, a preset, a setting, or KubeVirt itself."""
+"""Who decided each field of the VMI that a VM starts, and who wanted it otherwise.
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+The decider is what `Machine.provenance` says, in which every write of another than the author stands. Of those who
+lost, presets tell it by themselves; a preference, and a setting of the cluster, would decide a field if who has it now
+did not: they are asked once more, without that.
+"""
 
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from render import presets, rules
+from render.apply import preference
+from render.apply.preference.interfaces import BINDINGS
+from render.defaults.vmi import fill_vmi
+from render.diagnostics import secrets
 from render.diagnostics.diagnostic import Diagnostic
-from render.diagnostics.secrets import is_secret
-from render.model import fieldpath, tree
+from render.model import tree
+from render.model.cluster_config import DECIDED
+from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES
-from render.model.provenance import Provenance
+from render.model.provenance import HIDDEN, Contender, Decider, Decision, Provenance
+from render.model.release import Windowed
 from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import attribution, order
-from render.pipeline.machine import TEMPLATE, Machine
+from render.pipeline.machine import TEMPLATE, Machine, place_in, ref_of
 from render.pipeline.stages import emit, holders
+from render.rules import Edit
 from render.settings import Settings
 
-HIDDEN = "(hidden)"
-#: ``kubevirt`` is its default, or what it computes from other fields: which of them is not known.
-Decider = Literal["vm", "definition", "preset", "cluster", "kubevirt"]
-
-
-class Decision(NamedTuple):
-    """*field* of a VMI has *value*, because of *source_field* of *source*, which the input has at *index*.
-
-    No source: KubeVirt's own. No index: an object that is not in the input.
-    """
-
-    field: str
-    value: Any
-    decider: Decider
-    source: ResourceRef | None = None
-    source_field: FieldPath = ()
-    index: int | None = None  # type: ignore[assignment] # nobody searches it as a tuple
+#: Of each group only one is in force, so that one keeps the others out.
+_EXCLUSIVE = (
+    frozenset({"bios", "efi"}),
+    frozenset({"utc", "timezone"}),
+    frozenset(BINDINGS),
+)
+_IDENTITIES = tuple(("metadata", step) for step in ("name", "generateName", "namespace"))
+_DOMAIN = ("spec", "domain")
 
 
 class Explained(NamedTuple):
@@ -44,47 +49,34 @@ class Explained(NamedTuple):
 
 
 def explain(resources: Sequence[Resource], settings: Settings) -> list[Explained]:
-    """Each VM of *resources*, as it is synced with its definitions."""
+    """Each VM of *resources*, as it starts with its definitions."""
     found: list[Machine] = []
-    # Of all modes this one knows every machine that starts; what is synced without a lock is what decides.
-    plain = settings._replace(
-        emit="vm", stored=False, defaults="manifest", firmware_uuid="none", pins="ignore", annotations=False
-    )  # fmt: skip
-    rendered = order.run(resources, plain, lambda machine, _: found.append(machine), traced=True)
+    rendered = order.run(
+        resources, explaining(settings), lambda machine, _: found.append(machine), traced=True
+    )
     return [
         Explained(
             one.resource.ref,
-            () if one.failed else tuple(_decisions(one, len(resources))),
+            () if one.failed else tuple(decisions(one, emit.vmi(one))),
             tuple(each for each in rendered.diagnostics if each.resource == one.resource.ref),
         )
         for one in found
     ]
 
 
-def _decisions(machine: Machine, count: int) -> Iterator[Decision]:
-    """*count*: how many objects the input has."""
-    vmi = emit.started(machine)
-    cluster = machine.context.config_source
+def explaining(settings: Settings) -> Settings:
+    """*settings* with the mode that of all modes knows every machine that starts, and leaves out no default."""
+    return settings._replace(
+        emit="vm", stored=False, defaults="cluster", firmware_uuid="none", annotations=False
+    )
+
+
+def decisions(machine: Machine, vmi: Tree) -> Iterator[Decision]:
+    """Who decided each field of *vmi*, which came of *machine* with provenance."""
+    judge = _Judge(machine)
     for path, value in _leaves({key: vmi[key] for key in ("metadata", "spec") if vmi.get(key)}):
-        shown = HIDDEN if is_secret(path) else value
-        field = fieldpath.text(path)
-        by = _definition(path, machine)
-        setting = attribution.setting_of(tuple(map(str, path)), cluster.kubevirt if cluster else {})
-        if by is not None and by.source is not None:
-            decider: Decider = "preset" if by.source.kind.endswith("Preset") else "definition"
-            inside = attribution.field_in(by.source, by.source_field)
-            yield Decision(field, shown, decider, by.source, inside, by.position)
-        elif (written := _written(path, machine)) is not None:
-            yield Decision(
-                field, shown, "vm", machine.resource.ref, written, machine.resource.index
-            )
-        elif setting is not None and cluster is not None:
-            held = cluster.resource
-            written = cluster.origin(setting) or ()
-            index = held.index if held.index < count else None
-            yield Decision(field, shown, "cluster", held.ref, written, index)
-        else:
-            yield Decision(field, shown, "kubevirt")
+        winner = judge.winner(path, value)
+        yield Decision(path, winner, judge.losers(path, value, winner))
 
 
 def _leaves(node: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
@@ -101,41 +93,263 @@ def _leaves(node: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
         yield from _leaves(child, (*path, step))
 
 
-def _definition(path: FieldPath, machine: Machine) -> Provenance | None:
-    """What an instancetype, a preference or a preset says of *path*: the nearest, the last of several."""
-    above = len(_above(machine))
-    best: Provenance | None = None
-    for one in machine.provenance:
-        field = one.field[above:]
-        if (
-            not one.decider
-            and path[: len(field)] == field
-            and (best is None or len(field) >= len(best.field) - above)
+def _shown(path: FieldPath, value: Any) -> Any:
+    return HIDDEN if secrets.is_secret(path) or secrets.redacted(value) != value else value
+
+
+class _Judge:
+    """What is known of one *machine*: who wrote where, and which preferences would have."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        holder = machine.resource.holder
+        #: Where a pool or a replica set has what it makes.
+        self.holding = holders.template_of(holder) if holder else ()
+        #: Where the machine has metadata and spec of the VMI.
+        self.own = () if machine.is_bare_today else TEMPLATE
+        self.writes: dict[FieldPath, Provenance] = {}
+        for one in machine.provenance:
+            field = one.field[len(self.holding) :]
+            field = field[len(TEMPLATE) :] if field[: len(TEMPLATE)] == TEMPLATE else field
+            self.writes.pop(field, None)  # the last one counts, and stands last
+            self.writes[field] = one
+        self.order = {field: number for number, field in enumerate(self.writes)}
+        self.wishes = dict(self._preferred())
+
+    def winner(self, path: FieldPath, value: Any) -> Contender:
+        """Who decided that *path* of the VMI has *value*."""
+        shown = _shown(path, value)
+        given, written = self._given(path)
+        by = self._write(path)
+        if by is not None and given is not None and self._is_authors(by, path, given == value):
+            by = None
+        if by is None:
+            return self._vm(shown, written) if given is not None else Contender(shown, "kubevirt")
+        field, one = by
+        return self._contender(shown, one, path[len(field) :])
+
+    def losers(self, path: FieldPath, value: Any, winner: Contender) -> tuple[Contender, ...]:
+        """Who wanted *path* to be anything but *value*, in the order in which they would have it."""
+        found: list[Contender] = []
+        given, written = self._given(path)
+        if winner.decider != "vm" and given is not None and given != value:
+            found.append(self._vm(_shown(path, given), written))
+        yields = winner.decider in ("vm", "instancetype")
+        if yields:
+            found += self._wishes(path, value)
+        found += self._presets(path, value, winner)
+        if yields:
+            found += self._setting(path, value)
+        return tuple(one for n, one in enumerate(found) if one not in found[:n])
+
+    def _presets(self, path: FieldPath, value: Any, winner: Contender) -> Iterator[Contender]:
+        for preset in self.machine.merged if path[:2] == _DOMAIN else ():
+            wanted = presets.wanted(preset, path[2:])
+            ref = preset.resource.ref
+            if wanted is not None and wanted != value and ref != winner.source:
+                shown = _shown(path, wanted)
+                yield Contender(shown, "preset", ref, path, preset.resource.index)
+
+    def _vm(self, shown: Any, written: FieldPath) -> Contender:
+        resource = self.machine.resource
+        if resource.holder is not None and written in _IDENTITIES:
+            written = ("metadata", "namespace" if written[-1] == "namespace" else "name")
+        else:
+            written = (*self.holding, *written)
+        return Contender(shown, "vm", resource.ref, written, resource.index)
+
+    def _given(self, path: FieldPath) -> tuple[Any, FieldPath]:
+        """What the VM itself says of *path* of the VMI, and where."""
+        given = self.machine.decoded
+        place = path if path in _IDENTITIES else (*self.own, *path)
+        value = tree.get(given, *place)
+        if value is not None:
+            inside = () if self.machine.is_bare else TEMPLATE
+            return value, place if path in _IDENTITIES else (*inside, *path)
+        for kind_class in KIND_CLASSES:
+            matcher: Tree | None = self.machine.spec.get(kind_class.word)
+            annotation = matcher and kind_class.annotation_for(matcher.get("kind", ""))
+            if annotation and path == ("metadata", "annotations", annotation):
+                is_flavor = kind_class is INSTANCETYPE and self.machine.flavor is not None
+                word = FLAVOR.word if is_flavor else kind_class.word
+                return matcher and matcher.get("name"), ("spec", word, "name")
+        return None, ()
+
+    def _write(self, path: FieldPath) -> tuple[FieldPath, Provenance] | None:
+        """The last write of *path*, or of something around it, by another than the author."""
+        fields = (path[:end] for end in range(1, len(path) + 1))
+        known = [field for field in fields if field in self.writes]
+        last = max(known, key=self.order.__getitem__, default=None)
+        return None if last is None else (last, self.writes[last])
+
+    @staticmethod
+    def _is_authors(by: tuple[FieldPath, Provenance], path: FieldPath, same: bool) -> bool:  # noqa: FBT001
+        """Whether the author's value is there in spite of the write *by*: put back as it was, or one item of a list."""
+        field, one = by
+        is_item = any(isinstance(step, int) for step in path[len(field) :])
+        return same and (bool(one.decider) or is_item)
+
+    def _contender(self, shown: Any, one: Provenance, rest: FieldPath) -> Contender:
+        """Who wrote *one*, and *rest* as part of that."""
+        if one.source is None:
+            return Contender(shown, "kubevirt")
+        if one.decider:
+            return Contender(shown, "cluster", one.source, one.source_field, one.position)
+        written = one.source_field
+        if rest and any(
+            tree.get(spec, *written, *rest) is not None for spec in self._specs(one.source)
         ):
-            best = one
-    return best
+            written = (*written, *rest)
+        inside = attribution.field_in(one.source, written)
+        pinned = self._is_pinned(one.source)
+        return Contender(shown, self._kind(one.source), one.source, inside, one.position, pinned)
+
+    def _is_pinned(self, ref: ResourceRef) -> bool:
+        return any(ref_of(one) == ref for one in self.machine.pinned.values())
+
+    def _specs(self, ref: ResourceRef) -> Iterator[Tree]:
+        """What `Provenance.source_field` is a path in, of the object *ref*."""
+        machine = self.machine
+        for definition in (machine.instancetype, machine.preference, machine.flavor):
+            if definition is not None and ref_of(definition) == ref:
+                yield definition.spec
+        for preset in self.machine.merged:
+            if preset.resource.ref == ref:
+                yield {"spec": preset.spec}
+
+    def _kind(self, ref: ResourceRef) -> Decider:
+        if ref.kind.endswith(("Preset", "Flavor")):
+            return "preset" if ref.kind.endswith("Preset") else "flavor"
+        definition = self.machine.preference
+        is_preference = definition is not None and ref_of(definition) == ref
+        return "preference" if is_preference else "instancetype"
+
+    def _wishes(self, path: FieldPath, value: Any) -> Iterator[Contender]:
+        """What the preference would make of *path*."""
+        for end in range(1, len(path) + 1):
+            wish = self.wishes.get(path[:end])
+            if wish is None or any(isinstance(step, int) for step in path[end : end + 1]):
+                continue  # of an item of a list that it would write whole it says nothing
+            inside = tree.get(wish.value, *path[end:]) if end < len(path) else None
+            wanted = wish.value if inside is None else inside
+            if wanted != value:
+                yield self._preference(path, wanted, wish.source)
+
+    def _preference(self, path: FieldPath, value: Any, source: FieldPath) -> Contender:
+        definition = self.machine.preference
+        assert definition is not None  # noqa: S101 - it made the wish
+        place = place_in(definition, source)
+        return Contender(
+            _shown(path, value), "preference", place.resource, place.path, place.index,
+            pinned=self._is_pinned(ref_of(definition)),
+        )  # fmt: skip
+
+    def _preferred(self) -> Iterator[tuple[FieldPath, Edit]]:
+        """What the preference would write, by the place that keeps it from that."""
+        definition = self.machine.preference
+        if definition is None:
+            return
+        known = {(edit.path, edit.source) for edit in self._edits(definition.spec, None)}
+        for place in self._occupied():
+            for edit in self._edits(definition.spec, place):
+                if (edit.path, edit.source) in known or _is_section(edit, definition.spec):
+                    continue
+                wish = _instead(edit, place, self.machine.vmi)
+                if wish is not None:
+                    yield place, wish
+                    break
+
+    def _occupied(self) -> Iterator[FieldPath]:
+        """The places that the VM or its instancetype has and a preference might have written."""
+        given = tree.get(self.machine.decoded, *self.own) or {}
+        decided = (
+            edit.path
+            for one in self.machine.decided
+            if one.definition is self.machine.instancetype
+            for edit in one.edits
+        )
+        for path in dict.fromkeys((*_nodes(given), *decided)):
+            if _is_preferable(path) and tree.get(self.machine.vmi, *path) is not None:
+                yield path
+
+    def _edits(self, spec: Tree, without: FieldPath | None) -> Iterable[Edit]:
+        draft = Draft(self.machine.vmi)
+        if without is not None:
+            draft.remove(without)
+        return rules.run(preference.RULES, spec, draft, self.machine.context.release).edits
+
+    def _setting(self, path: FieldPath, value: Any) -> Iterator[Contender]:
+        """The setting of the cluster that would decide *path*."""
+        context = self.machine.context
+        source = context.config_source
+        if source is None or not any(path[: len(field)] == field for field, _ in DECIDED):
+            return
+        draft = Draft(self.machine.vmi)
+        draft.remove(path)
+        fill_vmi(draft, context.config, context.release)
+        wanted = draft.get(*path)
+        architecture = draft.get("spec", "architecture") or "amd64"
+        setting = source.deciding(path, wanted, architecture)
+        if wanted is not None and wanted != value and setting is not None:
+            place = source.place(setting)
+            shown = _shown(path, wanted)
+            yield Contender(shown, "cluster", place.resource, place.path, place.index)
 
 
-def _written(path: FieldPath, machine: Machine) -> FieldPath | None:
-    """Where the VM itself says *path*."""
-    prefix = () if machine.is_bare_today else TEMPLATE
-    if tree.get(machine.decoded, *prefix, *path) is not None:
-        return (*_above(machine), *path)
-    for kind_class in KIND_CLASSES:
-        given: Tree | None = machine.spec.get(kind_class.word)
-        annotation = given and kind_class.annotation_for(given.get("kind", ""))
-        if annotation and path == ("metadata", "annotations", annotation):
-            word = FLAVOR.word if kind_class is INSTANCETYPE and machine.flavor else kind_class.word
-            return (*_holding(machine), "spec", word, "name")
+def _nodes(node: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
+    """Every place in *node*, the outer ones first."""
+    children: Any = ()
+    if isinstance(node, dict):
+        children = node.items()
+    elif isinstance(node, list):
+        children = enumerate(node)
+    for step, child in children:
+        yield (*path, step)
+        yield from _nodes(child, (*path, step))
+
+
+@cache
+def _targets() -> tuple[FieldPath, ...]:
+    """What preferences write, of any release, below ``spec``: lists without positions."""
+    rows = (row.item if isinstance(row, Windowed) else row for row in preference.RULES)
+    return tuple({_without_positions(write) for row in rows for write in row.writes})
+
+
+def _without_positions(path: FieldPath) -> FieldPath:
+    return tuple(step for step in path if isinstance(step, str))
+
+
+def _is_preferable(path: FieldPath) -> bool:
+    if path[0] == "metadata":
+        return path[:2] == ("metadata", "annotations")
+    plain = _without_positions(path)[1:]
+    if not plain or plain in (("domain",), ("domain", "devices")):
+        return False
+    return any(_touches(plain, target) for target in _targets())
+
+
+def _touches(one: FieldPath, other: FieldPath) -> bool:
+    size = min(len(one), len(other))
+    return one[:size] == other[:size]
+
+
+def _is_section(edit: Edit, spec: Tree) -> bool:
+    """Whether *edit* only makes an empty place for what a section of a preference has in it."""
+    value = tree.get(spec, *edit.source)
+    return edit.value == {} and isinstance(value, dict) and value != {}
+
+
+def _instead(edit: Edit, place: FieldPath, template: Tree) -> Edit | None:
+    """What *edit*, which is only made where *place* is empty, would have in its stead."""
+    if edit.value is rules.ABSENT:
+        return None
+    if edit.path == place:
+        return edit
+    if edit.path == place[:-1] and isinstance(place[-1], int):
+        name = tree.get(template, *place, "name")
+        named = [one for one in edit.value if name is not None and one.get("name") == name]
+        return edit._replace(path=place, value=named[0]) if named else None
+    pair = {edit.path[-1], place[-1]}
+    if edit.path[:-1] == place[:-1] and any(pair <= group for group in _EXCLUSIVE):
+        return edit._replace(value={edit.path[-1]: edit.value})
     return None
-
-
-def _above(machine: Machine) -> FieldPath:
-    """Where metadata and spec of the VMI stand in the object of the input."""
-    return (*_holding(machine), *(() if machine.is_bare else TEMPLATE))
-
-
-def _holding(machine: Machine) -> FieldPath:
-    """Where a pool or a replica set has what it makes, nothing for a machine of its own."""
-    holder = machine.resource.holder
-    return holders.template_of(holder) if holder else ()

@@ -9,7 +9,7 @@ from render.diagnostics.codes import Code
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition
-from render.model.cluster_config import ARCHITECTURES, DECIDED, ClusterConfig
+from render.model.cluster_config import ARCHITECTURES, COMPUTED, DECIDED, ClusterConfig
 from render.model.draft import Draft, TracedDraft, additions
 from render.model.fieldpath import FieldPath
 from render.model.provenance import Provenance
@@ -61,7 +61,7 @@ class SettingsSource(NamedTuple):
                 for one in settings:
                     of_one = (architecture, "machineType") if one == ARCHITECTURES else ()
                     given = tree.get(self.kubevirt, *CONFIGURATION, *one, *of_one)
-                    if given == value or (given and one[-1] == "defaultNetworkInterface"):
+                    if given == value or (given and one in COMPUTED):
                         return (*one, *of_one)
         return None
 

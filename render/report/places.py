@@ -32,17 +32,20 @@ class Sources:
 
     *origins*: by input index; *data*: the bytes of the files, by the name that origins use. An origin whose
     file is not in *data* (it came through kustomize, say) gives a place without a line. *blame* knows who else wrote a
-    field of an object: file, line and column.
+    field of an object: file, line and column. *quotes*: whether a place has what may be shown of its line.
     """
 
-    __slots__ = ("_blame", "_data", "_lines", "_origins")
+    __slots__ = ("_blame", "_data", "_lines", "_origins", "_quotes")
 
     def __init__(
         self,
         origins: Sequence[Origin | None] = (),
         data: Mapping[str, bytes] | None = None,
         blame: Callable[[int, FieldPath], tuple[str, int, int] | None] | None = None,
+        *,
+        quotes: bool = True,
     ) -> None:
+        self._quotes = quotes
         self._origins = origins
         self._blame = blame
         self._data = data or {}
@@ -55,15 +58,35 @@ class Sources:
             origin = self._origins[location.index]
             if origin is None:
                 return Place()
-            file, line, column = origin.file, 0, 0
-            written = self._blame(location.index, location.path) if self._blame else None
-            if written is not None:
-                file, line, column = written
-            elif file in self._data:
-                from render.yaml import positions
-
-                line, column = positions.locate(self._data[file], origin, location.path)
+            written = self._patch(location)
+            if written is None:
+                return self._in_object(origin, location.path)
+            file, line, column = written
         return Place(file, line, column, *self._excerpt(file, line, column))
+
+    def is_patched(self, location: Location) -> bool:
+        """Whether another than the object itself wrote the field at *location*."""
+        return self._patch(location) is not None
+
+    def unpatched(self, location: Location) -> Place:
+        """Where the object itself has the field at *location*, whoever else wrote it; no place outside the input."""
+        if location.index is None or location.index >= len(self._origins):
+            return Place()
+        origin = self._origins[location.index]
+        return Place() if origin is None else self._in_object(origin, location.path)
+
+    def _patch(self, location: Location) -> tuple[str, int, int] | None:
+        if self._blame is None or location.index is None:
+            return None
+        return self._blame(location.index, location.path)
+
+    def _in_object(self, origin: Origin, path: FieldPath) -> Place:
+        line = column = 0
+        if origin.file in self._data:
+            from render.yaml import positions
+
+            line, column = positions.locate(self._data[origin.file], origin, path)
+        return Place(origin.file, line, column, *self._excerpt(origin.file, line, column))
 
     def close(self) -> None:
         """Give back what was remembered for looking up places."""
@@ -75,7 +98,7 @@ class Sources:
 
     def _excerpt(self, file: str, line: int, column: int) -> "Excerpt":
         """What to show of *line*, without what is secret in it."""
-        if not line or file not in self._data:
+        if not line or not self._quotes or file not in self._data:
             return "", 0
         if file not in self._lines:
             from render.yaml.excerpts import Excerpts

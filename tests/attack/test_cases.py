@@ -20,7 +20,7 @@ FINDING = ("build", "check", "check --format json", "argocd generate", "pin")
 OTHERS = (
     "check --format sarif", "check --format github", "check --format junit", "verify",
     "migrate --diff --check", "argocd inputs", "argocd discover", "argocd ignore-differences",
-    "history web", "show web", "krm",
+    "history web", "show web", "explain web", "report", "build --emit vmi --explain", "krm",
 )  # fmt: skip
 
 

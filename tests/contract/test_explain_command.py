@@ -1,13 +1,15 @@
-"""``virt-render explain`` as a process: each field of a VM with who decided it, and where."""
+"""``virt-render explain`` and ``build --explain`` as processes: who decided each field of a VM, and who lost."""
 
 import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
-from tests.support.repository import Repository
+from tests.support.repository import Repository, documents
 
+ROOT = Path(__file__).parents[2]
 CLUSTER = """\
 apiVersion: kubevirt.io/v1
 kind: KubeVirt
@@ -64,6 +66,117 @@ def repository(tmp_path: Path) -> Repository:
     return made
 
 
+CONTENDED = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: web
+  namespace: prod
+spec:
+  runStrategy: Always
+  instancetype:
+    kind: VirtualMachineInstancetype
+    name: small
+  preference:
+    kind: VirtualMachinePreference
+    name: linux
+  template:
+    metadata:
+      labels:
+        tier: quiet
+    spec:
+      evictionStrategy: None
+      domain:
+        cpu:
+          features:
+            - name: vmx
+              policy: disable
+        features:
+          acpi:
+            enabled: true
+        firmware:
+          bootloader:
+            bios: {}
+        ioThreadsPolicy: auto
+        devices:
+          disks:
+            - name: root
+              disk:
+                bus: sata
+            - name: seed
+              disk: {}
+          interfaces:
+            - name: default
+              bridge: {}
+      networks:
+        - name: default
+          pod: {}
+      volumes:
+        - name: root
+          persistentVolumeClaim:
+            claimName: root
+        - name: seed
+          cloudInitNoCloud:
+            userData: |
+              canary-horse
+              password: canary-horse
+"""
+PREFERENCE = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachinePreference
+metadata:
+  name: linux
+  namespace: prod
+spec:
+  cpu:
+    preferredCPUFeatures:
+      - name: vmx
+        policy: require
+  features:
+    preferredAcpi:
+      enabled: false
+  firmware:
+    preferredEfi:
+      secureBoot: false
+  devices:
+    preferredDiskBus: virtio
+    preferredInterfaceMasquerade: {}
+"""
+#: Where CONTENDED has the bus of its first disk.
+BUS = "web.yaml:36:17 VirtualMachine prod/web spec.template.spec.domain.devices.disks[0].disk.bus"
+THREADS_PRESET = PRESET.replace(
+    "    cpu:\n      model: Haswell\n", "    devices: {}\n    ioThreadsPolicy: shared\n"
+)
+#: Field: its value and decider, and the value, the decider, the file and the line of who lost it.
+LOST = {
+    "spec.evictionStrategy": ("None", "vm", "LiveMigrate", "cluster", "cluster.yaml", 8),
+    "spec.domain.cpu.features[0].policy": ("disable", "vm", "require", "preference", "preference.yaml", 8),
+    "spec.domain.features.acpi.enabled": (False, "preference", True, "vm", "web.yaml", 27),
+    "spec.domain.firmware.bootloader.bios": (
+        {}, "vm", {"efi": {"secureBoot": False}}, "preference", "preference.yaml", 15,
+    ),
+    "spec.domain.ioThreadsPolicy": ("auto", "vm", "shared", "preset", "preset.yaml", 12),
+    "spec.domain.devices.disks[0].disk.bus": ("sata", "vm", "virtio", "preference", "preference.yaml", 18),
+    "spec.domain.devices.interfaces[0].bridge": (
+        {}, "vm", {"masquerade": {}}, "preference", "preference.yaml", 19,
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def contended(repository: Repository) -> Repository:
+    texts = {
+        "web": CONTENDED,
+        "preference": PREFERENCE,
+        "preset": THREADS_PRESET,
+        "cluster": CLUSTER,
+    }
+    (repository.folder / "vms" / "web.yaml").unlink()
+    for name, text in texts.items():
+        repository.write(f"{name}.yaml", text)
+    return repository
+
+
 def fields(repository: Repository, *words: str) -> dict[str, Any]:
     answer = json.loads(repository.fine("explain", *words, "--format", "json"))
     return {one["field"]: one for one in answer["fields"]}
@@ -101,6 +214,86 @@ def test_a_setting_and_a_preset_decide(repository: Repository) -> None:
     assert deciders["spec.evictionStrategy"] == "cluster"
     assert found["spec.evictionStrategy"]["source"]["file"] == "cluster.yaml"
     assert deciders["spec.domain.cpu.model"] == "preset"
+    assert found["spec.domain.cpu.model"]["source"]["field"] == "spec.domain.cpu.model"
+
+
+def test_what_is_pinned_comes_from_the_lock(repository: Repository) -> None:
+    repository.fine("pin")
+    repository.instancetype("small", cpus=4)
+    found = fields(repository, "web")["spec.domain.cpu.sockets"]
+    assert (found["value"], found["decider"], found["pinned"]) == (2, "instancetype", True)
+    said = repository.fine("explain", "web", "sockets")
+    assert "VirtualMachineInstancetype small as the lock has it spec.cpu.guest" in said
+
+
+POOL = """\
+apiVersion: pool.kubevirt.io/v1beta1
+kind: VirtualMachinePool
+metadata:
+  name: many
+  namespace: prod
+spec:
+  replicas: 2
+  selector:
+    matchLabels:
+      a: b
+  virtualMachineTemplate:
+    metadata:
+      labels:
+        a: b
+    spec:
+      runStrategy: Always
+      instancetype:
+        kind: VirtualMachineInstancetype
+        name: small
+      template:
+        metadata:
+          labels:
+            a: b
+        spec:
+          domain:
+            devices: {}
+            ioThreadsPolicy: auto
+"""
+BARE = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstance
+metadata:
+  name: bare
+  namespace: prod
+  labels:
+    tier: quiet
+spec:
+  domain:
+    devices: {}
+    ioThreadsPolicy: auto
+    memory:
+      guest: 1Gi
+"""
+
+
+def test_of_a_pool_the_template_decides(repository: Repository) -> None:
+    repository.write("pool.yaml", POOL)
+    found = {
+        field: (one["decider"], one["source"] and (one["source"]["field"], one["source"]["line"]))
+        for field, one in fields(repository, "many").items()
+    }
+    policy = "spec.virtualMachineTemplate.spec.template.spec.domain.ioThreadsPolicy"
+    assert found["spec.domain.ioThreadsPolicy"] == ("vm", (policy, 27))
+    assert found["spec.domain.memory.guest"] == ("instancetype", ("spec.memory.guest", 10))
+    assert found["metadata.name"] == ("vm", ("metadata.name", 4))
+    assert found["spec.domain.cpu.model"] == ("kubevirt", None)
+
+
+def test_a_preset_loses_to_a_bare_instance(repository: Repository) -> None:
+    repository.write("bare.yaml", BARE)
+    repository.write("preset.yaml", THREADS_PRESET)
+    found = fields(
+        repository, "bare", "spec.domain.ioThreadsPolicy", "--preset-conflicts", "override"
+    )
+    policy = found["spec.domain.ioThreadsPolicy"]
+    assert (policy["decider"], policy["source"]["line"]) == ("vm", 11)
+    assert _loser(policy) == ("shared", "preset", "preset.yaml", 12)
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
@@ -131,6 +324,98 @@ def test_a_vm_that_does_not_start_says_why(repository: Repository) -> None:
     done = repository.run("explain", "web")
     assert done.returncode == 1
     assert '"nowhere" not found' in done.stderr
+
+
+def test_who_lost_is_named_with_the_line(contended: Repository) -> None:
+    lost = {
+        field: (one["value"], one["decider"], *_loser(one))
+        for field, one in fields(contended, "web", "--preset-conflicts", "override").items()
+        if one["losers"]
+    }
+    assert lost == LOST
+
+
+def _loser(one: dict[str, Any]) -> tuple[Any, ...]:
+    (loser,) = one["losers"]
+    return loser["value"], loser["decider"], loser["source"]["file"], loser["source"]["line"]
+
+
+def test_losers_stand_below_the_field(contended: Repository) -> None:
+    said = contended.fine("explain", "web", "disks[0].disk", "--preset-conflicts", "override")
+    assert said.splitlines()[1:] == [
+        f"  spec.domain.devices.disks[0].disk.bus: sata  {BUS}",
+        "    lost: virtio  preference.yaml:18:5 VirtualMachinePreference prod/linux spec.devices.preferredDiskBus",
+    ]
+
+
+def test_a_patch_decides_and_the_manifest_loses(repository: Repository, kustomize: str) -> None:
+    repository.write("vms/kustomization.yaml", KUSTOMIZATION)
+    repository.write("vms/quiet.yaml", PRESET_VM)
+    answer = repository.fine(
+        "explain", "quiet", "memory.guest", "vms", "--kustomize", kustomize, "--format", "json"
+    )
+    (found,) = json.loads(answer)["fields"]
+    assert (found["value"], found["decider"]) == ("3Gi", "patch")
+    assert found["source"]["file"] == "vms/kustomization.yaml"
+    assert _loser(found) == ("1Gi", "vm", "vms/quiet.yaml", 15)
+
+
+KUSTOMIZATION = """\
+resources:
+  - quiet.yaml
+patches:
+  - patch: |
+      apiVersion: kubevirt.io/v1
+      kind: VirtualMachine
+      metadata:
+        name: quiet
+        namespace: prod
+      spec:
+        template:
+          spec:
+            domain:
+              memory:
+                guest: 3Gi
+"""
+
+
+def test_the_answer_follows_its_schema(contended: Repository) -> None:
+    schema = json.loads((ROOT / "schemas" / "explain.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    answer = contended.fine("explain", "web", "--format", "json", "--preset-conflicts", "override")
+    jsonschema.validate(json.loads(answer), schema)
+
+
+EXPLAINING = ("--emit", "vmi", "--preset-conflicts", "override", "--quiet")
+
+
+def test_build_says_who_decided_behind_each_field(contended: Repository) -> None:
+    plain = contended.fine("build", *EXPLAINING)
+    said = contended.fine("build", *EXPLAINING, "--explain")
+    assert documents(said) == documents(plain)
+    assert [line.partition("  # ")[0] for line in said.splitlines()] == plain.splitlines()
+    comments = {
+        line.partition("  # ")[0].strip(): line.partition("  # ")[2] for line in said.splitlines()
+    }
+    assert comments["bus: sata"] == (
+        f"{BUS}; lost: virtio, preference.yaml:18:5 VirtualMachinePreference prod/linux spec.devices.preferredDiskBus"
+    )
+    assert comments["userData: |"].startswith("web.yaml:51:13 ")
+    assert comments["domain:"] == ""
+
+
+def test_build_explains_into_files(contended: Repository) -> None:
+    said = contended.fine("build", *EXPLAINING, "--explain")
+    contended.fine("build", *EXPLAINING, "--explain", "-o", "made/")
+    (made,) = (contended.folder / "made").rglob("virtualmachineinstance-*.yaml")
+    assert made.read_text(encoding="utf-8") in said
+
+
+@pytest.mark.parametrize("emit", ["vm", "source", "expand"])
+def test_build_explains_nothing_else(contended: Repository, emit: str) -> None:
+    done = contended.run("build", "--explain", "--emit", emit)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"--explain is for --emit vmi, and not for --emit {emit}" in done.stderr
 
 
 OLDER = """\

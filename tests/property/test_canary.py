@@ -11,12 +11,16 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from render import Settings, compare
 from render.frontends import dispatch
+from render.report.impact.formats import FORMATS
+from render.yaml.reader import read
 from tests.support.manifests import put
 from tests.support.process import run
 
@@ -194,7 +198,9 @@ MISTAKES = {
 }
 COMMANDS = [
     *(f"check --format {name}" for name in ("text", "json", "sarif", "github", "junit")),
-    "check -v", "build", "argocd generate", "pin", "verify", "migrate --diff",
+    "check -v", "build", "argocd generate", "pin", "verify", "migrate --diff", "build --emit vmi --explain",
+    *(f"explain web --format {name}" for name in ("text", "json")), "report",
+    *(f"diff . . --format {name}" for name in FORMATS),
 ]  # fmt: skip
 
 
@@ -260,7 +266,7 @@ def told(folder: str, command: str) -> str:
     """What *command* says; manifests that are right are printed as they are, and do not count."""
     with contextlib.chdir(folder), stream(2) as said, stream(1) as printed:
         status = dispatch.invoke(command.split())
-    is_rendered = status == 0 and command in ("build", "argocd generate")
+    is_rendered = status == 0 and command.startswith(("build", "argocd generate"))
     return said[0] if is_rendered else said[0] + printed[0]
 
 
@@ -334,6 +340,77 @@ def test_nor_by_kustomize(tmp_path: Path, kustomize: str, name: str, command: st
     done = run(*command.split(), cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
     said = done.stderr if done.returncode == 0 else done.stdout + done.stderr
     assert CANARY not in said, said
+
+
+#: A VM with a secret in each place that has one, and a password in a text of its own.
+SECRETIVE = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  runStrategy: Always
+  template:
+    metadata:
+      annotations: {kubevirt.io/ignitiondata: CANARY, example.com/notes: "password: CANARY"}
+    spec:
+      domain: {devices: {}}
+      volumes:
+      - {name: a, cloudInitNoCloud: {userData: "CANARY", networkData: "CANARY"}}
+      - {name: b, cloudInitConfigDrive: {userDataBase64: ENCODED, networkDataBase64: ENCODED}}
+"""
+WITH_BEFORE = (
+    "resources: [vm.yaml]\npatches:\n- target: {kind: VirtualMachine}\n  patch: '[{"
+    '"op": "replace", "path": "/spec/template/spec/volumes/0/cloudInitNoCloud/userData", "value": '
+    f'"{CANARY}-patched"}}]\'\n'
+)
+
+
+def secretive(number: int) -> str:
+    word = f"{CANARY}{number}"
+    encoded = base64.b64encode(word.encode()).decode()
+    return SECRETIVE.replace("CANARY", word).replace("ENCODED", encoded)
+
+
+@pytest.mark.parametrize("kustomized", [False, True])
+@pytest.mark.parametrize("command", ["explain web", "explain web --format json", "report"])
+def test_nor_by_who_decides(
+    tmp_path: Path, kustomize: str, command: str, *, kustomized: bool
+) -> None:
+    put(tmp_path / "vm.yaml", secretive(1))
+    if kustomized:
+        put(tmp_path / "kustomization.yaml", WITH_BEFORE)
+    done = run(
+        *command.split(), "--admission", "off", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "(hidden)" in done.stdout
+    assert CANARY not in done.stdout
+    assert ENCODED[:-4] not in done.stdout
+
+
+@pytest.mark.parametrize("kustomized", [False, True])
+def test_nor_in_a_comment(tmp_path: Path, kustomize: str, *, kustomized: bool) -> None:
+    put(tmp_path / "vm.yaml", secretive(1))
+    if kustomized:
+        put(tmp_path / "kustomization.yaml", WITH_BEFORE)
+    words = ("build", "--emit", "vmi", "--admission", "off")
+    plain, said = (
+        run(*words, *more, cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize).stdout
+        for more in ((), ("--explain",))
+    )
+    assert said.count(CANARY) == plain.count(CANARY) > 0
+    assert said.count("lost: (hidden)") == kustomized
+
+
+@pytest.mark.parametrize("emit", ["vm", "source", "vmi"])
+def test_nor_in_an_impact(emit: Literal["vm", "source", "vmi"]) -> None:
+    before, after = (
+        [one.body for one in read(secretive(number).encode(), "f").documents] for number in (1, 2)
+    )
+    found = compare(before, after, Settings(emit=emit, admission="off"))
+    assert "(hidden, changed)" in repr(found)
+    assert CANARY not in repr(found)
+    assert ENCODED[:-4] not in repr(found)
 
 
 def test_history_names_what_changed(tmp_path: Path) -> None:

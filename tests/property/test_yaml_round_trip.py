@@ -3,7 +3,9 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from render.model.fieldpath import FieldPath
 from render.yaml import positions, writer
+from render.yaml.commented import commented
 from render.yaml.reader import read
 from render.yaml.scalars import in_json
 
@@ -38,6 +40,22 @@ def test_what_is_written_is_read_back(body: dict[str, Any]) -> None:
     assert list(document.body) == list(body)
     assert writer.dump(document.body) == written
     assert not document.ambiguous
+
+
+@given(TREES, st.text(st.characters(blacklist_categories=("C", "Z")), min_size=1))
+def test_comments_change_nothing(body: dict[str, Any], text: str) -> None:
+    said: list[FieldPath] = []
+
+    def comment(path: FieldPath) -> str:
+        said.append(path)
+        return text
+
+    written = commented(body, comment)
+    found = read(written.encode(), "f")
+    assert found.diagnostics == []
+    assert [document.body for document in found.documents] == [body]
+    assert written.count(f"  # {text}") >= len(said) > 0
+    assert commented(body, lambda _: "") == writer.dump(body)
 
 
 @given(st.lists(TREES, max_size=4))

@@ -7,7 +7,8 @@ from render.model.draft import Draft
 from render.model.tree import Tree
 from render.rules import Edit, Result, Rule, custom, each, spec
 
-_BINDINGS = (
+#: A binding of an interface; it has one.
+BINDINGS = (
     "bridge",
     "slirp",
     "masquerade",
@@ -31,7 +32,7 @@ def _masquerade(given: Tree, draft: Draft) -> Iterable[Result]:
         if network.get("pod") is not None
     }
     for index, interface in enumerate(draft.get(*place) or ()):
-        unbound = all(interface.get(binding) is None for binding in _BINDINGS)
+        unbound = all(interface.get(binding) is None for binding in BINDINGS)
         if unbound and interface.get("name") in pods:
             yield Edit((*place, index, "masquerade"), preferred, source)
 

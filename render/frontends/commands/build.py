@@ -13,19 +13,28 @@ from render.frontends.session import content, load, render_loaded, rendering, wr
 from render.manifests.sources import Documents
 from render.model.tree import Tree
 from render.pipeline import Rendered
+from render.pipeline.machine import Machine
 from render.system.streams import STDERR, STDOUT, emit_all, standard_input
 from render.yaml import writer
+
+#: The machines of a rendering, each with what became of it.
+_Machines = list[tuple[Machine, Tree]]
 
 
 def build(asked: Request, work: Work) -> Exit:
     """Render; manifests on stdout or to ``-o`` if there is no error, findings on stderr."""
     texts: list[str] = []
+    explains = asked.own["explain"]
+    if explains and asked.settings.emit != "vmi":
+        return _inexplicable(asked)
+    machines: _Machines = []
     with work.shown():
         loaded = load(asked, work, standard_input())
-        append = None if asked.output else _into(texts, loaded)
+        append = None if asked.output or explains else _into(texts, loaded)
+        observe = (lambda machine, body: machines.append((machine, body))) if explains else None
         work.rendered = texts
         work.begin("render", rendering(loaded))
-        rendered, diagnostics = render_loaded(loaded, asked, append)
+        rendered, diagnostics = render_loaded(loaded, asked, append, observe)
     work.begin("write", f"reporting {len(diagnostics):,} findings")
     outcome = Exit.OK
     if diagnostics or asked.format != "text" or asked.reports or asked.verbose or os.isatty(STDERR):
@@ -37,10 +46,43 @@ def build(asked: Request, work: Work) -> Exit:
         outcome = reporting.outcome(diagnostics, asked)
     if outcome is not Exit.OK:
         return outcome
+    contents = _commented(loaded, rendered, machines, asked) if explains else None
     if asked.output:
         work.doing = f"writing {asked.output}"
-        return _save(loaded, rendered, asked)
-    return _print(loaded, texts, asked)
+        return _save(loaded, rendered, contents or written(loaded, rendered), asked)
+    return _print(loaded, [writer.write(contents)] if contents else texts, asked)
+
+
+def _inexplicable(asked: Request) -> Exit:
+    from render.frontends.reporting import refuse
+
+    message = f"--explain is for --emit vmi, and not for --emit {asked.settings.emit}"
+    cure = "add --emit vmi, or use virt-render explain"
+    return refuse([codes.USAGE.at(Location(), message, help=cure)], asked)
+
+
+def _commented(
+    loaded: Documents, rendered: Rendered, machines: _Machines, asked: Request
+) -> list[Tree | str]:
+    """What to write for each rendered object: of a VMI, who decided each field, behind it."""
+    from render.pipeline import deciders
+    from render.report.deciders import comment, input_of
+    from render.yaml.commented import commented
+
+    given = input_of(loaded, asked.around, asked.limits)
+    known = {id(body): machine for machine, body in machines if not machine.failed}
+
+    def explained(body: Tree, source: int | None) -> Tree | str:
+        machine = known.get(id(body))
+        if machine is None:
+            return content(loaded, body, source)
+        said = {one.field: one for one in deciders.decisions(machine, body)}
+        return commented(body, lambda path: comment(said[path], given) if path in said else "")
+
+    return [
+        explained(body, source)
+        for body, source in zip(rendered.resources, rendered.sources, strict=True)
+    ]
 
 
 def _into(texts: list[str], loaded: Documents) -> Callable[[Tree, int | None], None]:
@@ -52,11 +94,12 @@ def _into(texts: list[str], loaded: Documents) -> Callable[[Tree, int | None], N
     return append
 
 
-def _save(loaded: Documents, rendered: Rendered, asked: Request) -> Exit:
+def _save(
+    loaded: Documents, rendered: Rendered, contents: list[Tree | str], asked: Request
+) -> Exit:
     """All manifests into files: what was not changed as its author wrote it."""
     from render.manifests import output
 
-    contents = written(loaded, rendered)
     faults = output.save(asked.output, list(zip(rendered.resources, contents, strict=True)))
     return _failed(loaded, faults, asked) if faults else Exit.OK
 

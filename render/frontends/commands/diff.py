@@ -15,7 +15,7 @@ from render.diff.impact import ChangeSource, MachineImpact
 from render.frontends import locks
 from render.frontends.commands.snapshots import SnapshotError
 from render.frontends.progress import Work
-from render.frontends.reporting import findings_of, print_findings, refuse
+from render.frontends.reporting import findings_of, hand_over, print_findings, refuse
 from render.frontends.request import config
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request, again
@@ -25,16 +25,16 @@ from render.manifests.neighbours import Neighbours
 from render.manifests.relevance import Scope
 from render.manifests.sources import Documents
 from render.model.tree import Tree
+from render.report.extras import MissingExtraError
 from render.report.findings import find, merge
 from render.report.impact import formats
-from render.report.impact.formats import ImpactStyle, MissingExtraError
+from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import Locate, Review, ReviewedState, ReviewPart
 from render.report.places import Place, Sources
 from render.settings import Layer, Settings, Source, decide
 from render.system import git
-from render.system.files import unwritable, write_atomic
 from render.system.git import GitError
-from render.system.streams import STDOUT, emit, standard_input
+from render.system.streams import STDOUT, standard_input
 
 #: Where a working tree branched off, the first that is there.
 _DEFAULTS = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
@@ -163,14 +163,8 @@ def diff(asked: Request, work: Work) -> Exit:
     except MissingExtraError as missing:
         cure = "pip install 'virt-render[html]'"
         return refuse([codes.USAGE.at(Location(), str(missing), help=cure)], asked)
-    if asked.output:
-        try:
-            write_atomic(asked.output, written)
-        except OSError as error:
-            return refuse([unwritable(error, asked.output)], asked)
-    else:
-        emit(written, STDOUT)
-    return _status(review.machines, asked)
+    outcome = hand_over(written, asked)
+    return _status(review.machines, asked) if outcome is Exit.OK else outcome
 
 
 def _is_coloured(asked: Request) -> bool:

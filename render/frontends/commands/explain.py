@@ -1,8 +1,7 @@
-"""``virt-render explain``: who decided each field of the VMI that a VM starts."""
+"""``virt-render explain``: who decided each field of the VMI that a VM starts, and who wanted it otherwise."""
 
 import json
 import os
-from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
@@ -15,22 +14,21 @@ from render.frontends.reporting import findings_of, print_findings
 from render.frontends.request.request import Request
 from render.frontends.session import load, rendering, resources_of
 from render.manifests.sources import Documents
+from render.model import fieldpath
 from render.model.naming import ambiguity, fitting, name_of
-from render.pipeline.deciders import Decision, Explained
+from render.model.provenance import Decision
+from render.pipeline.deciders import Explained
+from render.report.deciders import FORMAT_VERSION, Input, brief, document, input_of, trace, words
 from render.report.findings import merge
-from render.report.places import Place, Sources
 from render.report.text import printable
 from render.system.streams import STDOUT, emit, standard_input
 
-FORMAT_VERSION = 1
-_SHOWN = 100
-
 
 def explain(asked: Request, work: Work) -> Exit:
-    """Print the fields of a VM, each with its value and who decided it."""
-    words = asked.paths
-    paths = tuple(word for word in words if os.path.exists(word)) or (".",)
-    fields = [word for word in words if not os.path.exists(word)]
+    """Print the fields of a VM, each with its value, who decided it, and who lost."""
+    given = asked.paths
+    paths = tuple(word for word in given if os.path.exists(word)) or (".",)
+    fields = [word for word in given if not os.path.exists(word)]
     try:
         loaded = load(asked._replace(paths=paths), work, standard_input())
         found = _one(asked.own["vm"], loaded, asked, work)
@@ -38,10 +36,8 @@ def explain(asked: Request, work: Work) -> Exit:
     except SnapshotError as refused:
         print_findings(refused.findings, asked)
         return refused.exit
-    origins = [document.origin for document in (*loaded.documents, *asked.catalog)]
-    places = Sources(origins, loaded.data, loaded.blame)
     write = _as_json if asked.own["format"] == "json" else _as_text
-    emit(write(found, decisions, places), STDOUT)
+    emit(write(found, decisions, input_of(loaded, asked.around, asked.limits)), STDOUT)
     return Exit.OK
 
 
@@ -70,14 +66,17 @@ def _one(name: str, loaded: Documents, asked: Request, work: Work) -> Explained:
 def _about(found: Explained, fields: list[str]) -> list[Decision]:
     """The decisions on *fields* and what is below them, on all without any. Raises SnapshotError."""
     wanted = [f".{field.removeprefix('spec.template.')}" for field in fields]
+    texts = [fieldpath.text(one.field) for one in found.decisions]
     chosen = [
-        one for one in found.decisions if not wanted or any(_has(one.field, f) for f in wanted)
+        one
+        for one, text in zip(found.decisions, texts, strict=True)
+        if not wanted or any(_has(text, f) for f in wanted)
     ]
     if chosen:
         return chosen
     from render.model.nearest import nearest
 
-    near = nearest(wanted[0][1:], [one.field for one in found.decisions])
+    near = nearest(wanted[0][1:], texts)
     cure = f"did you mean {near}?" if near else "without a FIELD all are listed"
     message = f"{found.resource} starts with no field {', '.join(fields)}"
     raise refuse(codes.USAGE.at(Location(), message, help=cure))
@@ -89,61 +88,20 @@ def _has(field: str, wanted: str) -> bool:
     return bool(found) and not before.endswith("]") and after[:1] in ("", ".", "[")
 
 
-def _as_text(found: Explained, decisions: list[Decision], places: Sources) -> str:
-    lines = [printable(str(found.resource))]
+def _as_text(found: Explained, decisions: list[Decision], given: Input) -> str:
+    lines = [str(found.resource)]
     for one in decisions:
-        value = one.value if isinstance(one.value, str) else json.dumps(one.value)
-        value = value if len(value) <= _SHOWN else f"{value[: _SHOWN - 3]}..."
-        lines.append(printable(f"  {one.field}: {value}  {_source(one, places)}"))
-    return "".join(f"{line}\n" for line in lines)
+        winner, *losers = trace(one, given)
+        field, value = fieldpath.text(one.field), brief(winner.contender.value)
+        lines.append(f"  {field}: {value}  {words(winner)}")
+        lines += (f"    lost: {brief(each.contender.value)}  {words(each)}" for each in losers)
+    return "".join(f"{printable(line)}\n" for line in lines)
 
 
-def _source(one: Decision, places: Sources) -> str:
-    if one.source is None:
-        return "KubeVirt's default"
-    place = _place(one, places)
-    located = _located(one, place)
-    return " ".join(
-        filter(None, (str(place) if place.file else "", located["resource"], located["field"]))
-    )
-
-
-def _located(one: Decision, place: Place) -> dict[str, str]:
-    from render.model import fieldpath
-
-    bundled = " of KubeVirt itself" if one.decider == "definition" and not place.file else ""
-    return {"resource": f"{one.source}{bundled}", "field": fieldpath.text(one.source_field)}
-
-
-def _place(one: Decision, places: Sources) -> Place:
-    return places.place(Location(one.source, one.source_field, one.index))
-
-
-def _as_json(found: Explained, decisions: list[Decision], places: Sources) -> str:
-    document = {
+def _as_json(found: Explained, decisions: list[Decision], given: Input) -> str:
+    answer = {
         "formatVersion": FORMAT_VERSION,
         "resource": found.resource._asdict(),
-        "fields": [
-            {
-                "field": one.field,
-                "value": one.value,
-                "decider": one.decider,
-                "source": _as_tree(one, places),
-            }
-            for one in decisions
-        ],
+        "fields": [document(one, given) for one in decisions],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
-def _as_tree(one: Decision, places: Sources) -> dict[str, Any] | None:
-    if one.source is None:
-        return None
-    place = _place(one, places)
-    return {
-        "resource": one.source._asdict(),
-        "field": _located(one, place)["field"],
-        "file": place.file or None,
-        "line": place.line or None,
-        "column": place.column or None,
-    }
+    return json.dumps(answer, indent=2, ensure_ascii=False) + "\n"

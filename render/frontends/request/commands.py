@@ -15,6 +15,7 @@ from render.frontends.request.options import (
     DIFF_FORMAT,
     DRY_RUN,
     EXIT_CODE,
+    EXPLAIN,
     EXPLAIN_FORMAT,
     FAIL_ON,
     FILES,
@@ -28,6 +29,7 @@ from render.frontends.request.options import (
     MIGRATE_CHECK,
     MOST_SECONDS,
     OUTPUT,
+    PAGE,
     PIN_CHECK,
     QUIET,
     RELEASE,
@@ -53,6 +55,7 @@ _MIGRATING = tuple(
     option for option in OPTIONS if option.name in ("catalog", "namespace", "kubevirt", "cluster-config")
 )  # fmt: skip
 _CHECKING = tuple(RELEASES if option is RELEASE else option for option in OPTIONS)
+_OF_OUTPUT = frozenset({"emit", "stored", "defaults", "annotations", "firmware-uuid"})
 _RANGES = {option.name: option for option in (RELEASE_RANGE, CLUSTER_CONFIG_RANGE)}
 _COMPARING = tuple(_RANGES.get(option.name, option) for option in OPTIONS)
 _REPORTING = (FORMAT, *REPORTS, MAX_FINDINGS, QUIET, FAIL_ON)
@@ -118,7 +121,7 @@ _ROWS: tuple[Command, ...] = (
         one the current folder. Findings go to standard error; with an error among them nothing is printed.
         """,
         (_PATHS,),
-        (OUTPUT, SET, *OPTIONS, *HOST_OPTIONS, *_REPORTING, *_COMMON),
+        (OUTPUT, SET, EXPLAIN, *OPTIONS, *HOST_OPTIONS, *_REPORTING, *_COMMON),
         by_machine=True,
     ),
     Command(
@@ -280,11 +283,23 @@ _ROWS: tuple[Command, ...] = (
         "commands.explain:explain",
         """Say who decided the fields of VM as it starts: the VM, an instancetype, a preference, a preset, a setting.
 
-        Each with its value, and the file and line where it was decided. FIELD is one of the VirtualMachineInstance, and
-        means all below it. What nothing of the input decides is KubeVirt's default, or follows from other fields.
+        Each with its value, and the file and line where it was decided; below it who wanted it otherwise and lost.
+        FIELD is one of the VirtualMachineInstance, and means all below it. What nothing of the input decides is
+        KubeVirt's default, or follows from other fields.
         """,
         (_VM, Argument("paths", "[FIELD] [PATH]", many=True)),
         (EXPLAIN_FORMAT, *OPTIONS, *HOST_OPTIONS, CONFIG, VERBOSE),
+    ),
+    Command(
+        "report",
+        "commands.report:report",
+        """Write an HTML page about the VMs in PATH: who decided each field, what is wrong, and how large they are.
+
+        Each kustomization below PATH is rendered by itself. The page is one file that loads nothing. What cannot be
+        started stands in it too.
+        """,
+        (_PATHS,),
+        (PAGE, *(option for option in OPTIONS if option.name not in _OF_OUTPUT), *HOST_OPTIONS, *_COMMON),
     ),
     Command(
         "history",

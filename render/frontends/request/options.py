@@ -171,4 +171,11 @@ CLUSTER_CONFIG_RANGE = next(
     metavar="FILE[..FILE]",
     help="a KubeVirt custom resource, used where the input has none; A..B: one before, the other after",
 )
+PAGE = Option(
+    "output", "path", "", "write to a file; -: standard output", metavar="FILE|-", short="o"
+)  # fmt: skip
+EXPLAIN = Option(
+    "explain", "flag", default=False,
+    help="with --emit vmi: say in a comment behind each field who decided it, and who wanted it otherwise",
+)  # fmt: skip
 EXPLAIN_FORMAT = RULE_FORMAT._replace(help="how the answer is written")

@@ -1,13 +1,6 @@
 """The impact of a change as one HTML page: readable without scripts, and without a network."""
 
-import base64
-import hashlib
-import json
-import os
 from typing import Any
-
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
 
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
@@ -27,25 +20,16 @@ from render.report.impact.review import (
     worst,
 )
 from render.report.impact.text import header, short, summary
-from render.report.text import printable
-
-_FOLDER = os.path.dirname(__file__)
+from render.report.page import page
 
 
 def report(review: Review, _: ImpactStyle) -> str:
-    """One page, whatever stands in the repository: text of it is escaped, and only our own script runs."""
-    style, script = _own("impact.css"), _own("impact.js")
+    """One page, whatever stands in the repository."""
     every = entries(review, every=True)
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown
-    )  # fmt: skip
     machines = review.machines
-    return environment.from_string(_read("impact.html.j2")).render(
-        policy=f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
-        "base-uri 'none'; form-action 'none'",
-        style=style,
-        script=script,
-        data=_data(every),
+    return page(
+        "impact/impact.html.j2",
+        data=_rows(every),
         header=header(review).replace("->", "→"),
         summary=summary(machines),
         counts=[(effect, number, MEANINGS[effect]) for effect, number in counts(machines).items()],
@@ -63,28 +47,9 @@ def report(review: Review, _: ImpactStyle) -> str:
     )
 
 
-def _shown(value: Any) -> Any:
-    """What a page shows of a value: no control characters, which could reverse what is read."""
-    return printable(value) if type(value) is str else value
-
-
-def _read(name: str) -> str:
-    with open(os.path.join(_FOLDER, name), encoding="utf-8") as file:
-        return file.read()
-
-
-def _own(name: str) -> Markup:
-    return Markup(_read(name))  # noqa: S704 - ours
-
-
-def _hash(text: str) -> str:
-    """The source expression of a content security policy that allows *text*."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _data(found: list[MachineEntry]) -> Markup:
-    """What the script sorts and filters by, a row a VM, as JSON that cannot end its element."""
-    rows = []
+def _rows(found: list[MachineEntry]) -> list[list[Any]]:
+    """What the script sorts and filters by, a row a VM."""
+    rows: list[list[Any]] = []
     for part, machine in found:
         size = machine.sizes[1] or machine.sizes[0]
         definitions = dict.fromkeys(str(one.cause.resource) for one in machine.changes if one.cause)
@@ -95,10 +60,7 @@ def _data(found: list[MachineEntry]) -> Markup:
                 part.name, list(definitions),
             ]
         )  # fmt: skip
-    text = json.dumps(rows, ensure_ascii=True, separators=(",", ":"))
-    for char in "<>&":
-        text = text.replace(char, f"\\u{ord(char):04x}")
-    return Markup(text)  # noqa: S704 - escaped above
+    return rows
 
 
 def _totals(totals: Totals) -> list[tuple[str, str]]:

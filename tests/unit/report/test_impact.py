@@ -13,6 +13,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from render import Impact, Settings, compare
+from render.report import extras
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.markdown import code
@@ -267,6 +268,6 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(_: str) -> None:
         raise ModuleNotFoundError(name="jinja2")
 
-    monkeypatch.setattr(formats, "import_module", absent)
-    with pytest.raises(formats.MissingExtraError, match="html needs jinja2"):
+    monkeypatch.setattr(extras, "import_module", absent)
+    with pytest.raises(extras.MissingExtraError, match="html needs jinja2"):
         written("html", SAMPLES["same"]())

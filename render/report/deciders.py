@@ -1,0 +1,136 @@
+"""Who decided a field, and who lost, with file and line: what explain, the comments of build and the report say."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from render.diagnostics.diagnostic import Location
+from render.manifests import patches
+from render.manifests.sources import Documents
+from render.model import fieldpath, tree
+from render.model.provenance import HIDDEN, Contender, Decision
+from render.model.tree import Tree
+from render.report.places import Place, Sources
+from render.report.text import printable
+from render.yaml.reader import Document, Limits
+
+#: Of the JSON that explain prints.
+FORMAT_VERSION = 1
+_SHOWN = 100
+_DEFAULT = "KubeVirt's default"
+_BUNDLED = frozenset({"instancetype", "preference"})
+
+
+class Evidence(NamedTuple):
+    """A *contender*, and the *place* where it says so."""
+
+    contender: Contender
+    place: Place
+
+
+class Input(NamedTuple):
+    """The input of which contenders were: where its objects stand, what they are, and were before patches."""
+
+    places: Sources
+    bodies: Sequence[Tree]
+    before: Mapping[int, Tree]
+
+
+def input_of(loaded: Documents, around: Sequence[Document], limits: Limits) -> Input:
+    """*loaded*, with the documents *around* it that a rendering was given too, whose files are read within *limits*."""
+    for document in around:
+        loaded.data.add_file(document.origin.file, limits.file_bytes)
+    origins = [document.origin for document in (*loaded.documents, *around)]
+    places = Sources(origins, loaded.data, loaded.blame, quotes=False)
+    return Input(places, [document.body for document in loaded.documents], loaded.before)
+
+
+def trace(decision: Decision, given: Input) -> list[Evidence]:
+    """Who decided, and then who lost, with the patches of a kustomization and what they are put over."""
+    found: list[Evidence] = []
+    for one in (decision.winner, *decision.losers):
+        location = Location(one.source, one.source_field, one.position)
+        evidence = Evidence(one, given.places.place(location) if one.source else Place())
+        if one.decider != "vm" or not given.places.is_patched(location):
+            found.append(evidence)
+            continue
+        found.append(evidence._replace(contender=one._replace(decider="patch")))
+        found += _patched(one, given)
+    return found
+
+
+def _patched(one: Contender, given: Input) -> list[Evidence]:
+    """What the VM had before it was patched, if that is anything else."""
+    index = one.position
+    before = given.before.get(index) if index is not None else None
+    if index is None or before is None:
+        return []
+    path = patches.formerly(before, given.bodies[index], one.source_field)
+    value = tree.get(before, *path) if path else None
+    if path is None or value is None or value == one.value:
+        return []
+    value = HIDDEN if one.value == HIDDEN else value
+    former = one._replace(value=value, source_field=path)
+    return [Evidence(former, given.places.unpatched(Location(one.source, path, index)))]
+
+
+def words(one: Evidence) -> str:
+    """Who a contender is: file and line, object, field."""
+    contender = one.contender
+    if contender.source is None:
+        return _DEFAULT
+    held_by = " as the lock has it" if contender.pinned else ""
+    if _is_bundled(one):
+        held_by = " of KubeVirt itself"
+    field = fieldpath.text(contender.source_field)
+    return " ".join(
+        filter(None, (str(one.place) if one.place.file else "", f"{contender.source}{held_by}", field))
+    )  # fmt: skip
+
+
+def comment(decision: Decision, given: Input) -> str:
+    """Who decided a field and who lost, in a line that can stand behind it."""
+    winner, *losers = trace(decision, given)
+    said = (f"lost: {brief(one.contender.value)}, {words(one)}" for one in losers)
+    return printable("; ".join((words(winner), *said)))
+
+
+def _is_bundled(one: Evidence) -> bool:
+    """Whether KubeVirt deploys the object of a contender."""
+    contender = one.contender
+    is_elsewhere = contender.position is None and not contender.pinned
+    return contender.decider in _BUNDLED and is_elsewhere and not one.place.file
+
+
+def brief(value: Any) -> str:
+    """*value* in a line; of a long one the beginning."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
+def document(decision: Decision, given: Input) -> dict[str, Any]:
+    """A field as `schemas/explain.schema.json` has it."""
+    winner, *losers = trace(decision, given)
+    return {
+        "field": fieldpath.text(decision.field),
+        **_tree(winner),
+        "losers": [_tree(one) for one in losers],
+    }
+
+
+def _tree(one: Evidence) -> dict[str, Any]:
+    contender, place = one
+    source = contender.source
+    return {
+        "value": contender.value,
+        "decider": contender.decider,
+        "pinned": contender.pinned,
+        "source": source
+        and {
+            "resource": source._asdict(),
+            "field": fieldpath.text(contender.source_field),
+            "file": place.file or None,
+            "line": place.line or None,
+            "column": place.column or None,
+        },
+    }

@@ -1,0 +1,68 @@
+"use strict";
+// The table #fleet: a tbody a row of the JSON in #data. Its columns sort, and the controls of #filter filter, by the
+// values that their data-key names in a row; data-given: in the order in which the rows came.
+const page = JSON.parse(document.getElementById("data").textContent);
+const rows = Array.isArray(page) ? page : page.rows;
+(() => {
+  const at = (id) => document.getElementById(id);
+  const [form, fleet, shown] = ["filter", "fleet", "shown"].map(at);
+  const bodies = [...fleet.tBodies];
+  const valued = (row, keys) => (keys.length > 1 ? keys.map((key) => row[key]).join("/") : row[keys[0]]);
+  const keysOf = (element) => element.dataset.key.split(" ").map(Number);
+
+  const controls = [...form.querySelectorAll("[data-key]")].map((control) => [control, keysOf(control)]);
+  for (const [control, keys] of controls) {
+    if (control.tagName !== "SELECT") continue;
+    const values = [...new Set(rows.flatMap((row) => valued(row, keys)))].filter(Boolean);
+    if (control.dataset.given === undefined) values.sort();
+    for (const value of values) control.append(new Option(value, value));
+  }
+  const fits = (row) =>
+    controls.every(([control, keys]) => {
+      const wanted = control.value.trim();
+      const value = valued(row, keys);
+      if (!wanted) return true;
+      if (control.tagName !== "SELECT") return value.toLowerCase().includes(wanted.toLowerCase());
+      return Array.isArray(value) ? value.includes(wanted) : value === wanted;
+    });
+  const filter = () => {
+    let count = 0;
+    rows.forEach((row, i) => {
+      const is = fits(row);
+      bodies[i].hidden = !is;
+      count += is;
+    });
+    shown.textContent = `${count} of ${rows.length} VMs`;
+  };
+  form.addEventListener("input", filter);
+  form.addEventListener("change", filter);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.hidden = false;
+  filter();
+
+  const compare = (a, b) => (typeof a === "number" ? a - b : a.localeCompare(b, "en", { numeric: true }));
+  [...fleet.tHead.rows[0].cells].forEach((cell, _, cells) => {
+    const keys = keysOf(cell);
+    const given = [...new Set(rows.map((row) => valued(row, keys)))];
+    const key = (row) => {
+      const value = valued(row, keys);
+      return cell.dataset.given === undefined ? (Array.isArray(value) ? value.join() : value) : given.indexOf(value);
+    };
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...cell.childNodes);
+    cell.append(button);
+    button.addEventListener("click", () => {
+      const down = cell.getAttribute("aria-sort") === "ascending";
+      cells.forEach((one) => one.removeAttribute("aria-sort"));
+      cell.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const sorted = rows.map((row, i) => [key(row), i]);
+      sorted.sort((a, b) => compare(a[0], b[0]) * (down ? -1 : 1) || a[1] - b[1]);
+      fleet.append(...sorted.map((one) => bodies[one[1]]));
+    });
+  });
+
+  addEventListener("beforeprint", () => {
+    for (const one of document.querySelectorAll("details:not([data-fields])")) one.open = true;
+  });
+})();

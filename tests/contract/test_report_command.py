@@ -1,0 +1,302 @@
+"""``virt-render report`` as a process: what stands in the page, and what nothing in a repository makes of it."""
+
+import base64
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import html5lib
+import pytest
+
+from render.yaml import writer
+from tests.support import browser
+from tests.support.browser import Page
+from tests.support.cases import ROOT
+from tests.support.manifests import NAMESPACED, instancetype, vm
+from tests.support.repository import Repository, documents
+
+AXE = ROOT / ".tools" / "axe" / "axe_playwright_python" / "axe.min.js"
+FLEET = 150
+HOSTILE = (
+    "</details>",
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(1)>",
+    "]]> --> <!-- ",
+    "\u202etxt.exe",
+    "line\n\n# heading",
+)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    made = Repository(tmp_path / "repository")
+    made.instancetype("small")
+    made.vm("web")
+    made.vm("db")
+    made.write("vms/plain.yaml", vm("plain", namespace="other", memory="1Gi"))
+    made.write(
+        "vms/lost.yaml", vm("lost", namespace="prod", instancetype="nowhere", kind=NAMESPACED)
+    )
+    return made
+
+
+def text_of(page: str) -> str:
+    """The text of a page, in one line."""
+    document = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(page)
+    for parent in document.iter():
+        for child in list(parent):
+            if child.tag in ("script", "style"):
+                parent.remove(child)
+    return " ".join(" ".join(document.itertext()).split())
+
+
+def test_the_fleet_is_summed_up(repository: Repository) -> None:
+    text = text_of(repository.fine("report"))
+    assert "4 VMs, 5 vCPU, 5 GiB" in text
+    assert "1 cannot be started and count in no sum" in text
+    assert "By namespace Namespace VMs vCPU Memory other 1 1 1 GiB prod 2 4 4 GiB" in text
+    assert "By instancetype Instancetype VMs vCPU Memory none 1 1 1 GiB small 2 4 4 GiB" in text
+
+
+def test_each_vm_has_its_definitions_findings_and_fields(repository: Repository) -> None:
+    text = text_of(repository.fine("report"))
+    hash_ = re.search(r"prod/web 2 2 GiB small ([0-9a-z]{10}) ", text)
+    assert hash_ is not None
+    assert "prod/lost" in text
+    assert "does not start 1 error" in text
+    assert '"nowhere" not found' in text
+    assert (
+        "spec.domain.memory.guest : 2Gi instancetype instancetypes/small.yaml:10:5 "
+        "VirtualMachineInstancetype prod/small spec.memory.guest"
+    ) in text
+    assert "spec.domain.memory.guest : 1Gi VM vms/plain.yaml:13:11" in text
+
+
+def test_a_vm_that_is_refused_stands_there_too(repository: Repository) -> None:
+    repository.write("vms/odd.yaml", vm("odd", namespace="prod").replace("Always", "[]"))
+    text = text_of(repository.fine("report"))
+    assert "5 VMs, 5 vCPU, 5 GiB" in text
+    assert "prod/odd" in text
+    assert "2 cannot be started" in text
+
+
+def test_pins_are_named(repository: Repository) -> None:
+    (repository.folder / "vms" / "lost.yaml").unlink()
+    repository.fine("pin")
+    assert "3 VMs" in text_of(repository.fine("report"))
+    assert "2 with pins" in text_of(repository.fine("report"))
+
+
+def test_it_is_written_to_a_file_or_not_at_all(repository: Repository) -> None:
+    assert repository.fine("report", "-o", "page.html") == ""
+    page = (repository.folder / "page.html").read_text(encoding="utf-8")
+    assert page == repository.fine("report")
+    done = repository.run("report", "-o", "nowhere/page.html")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "nowhere/page.html" in done.stderr
+
+
+def test_the_policy_allows_only_what_is_ours(repository: Repository) -> None:
+    page = repository.fine("report")
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    policy = policy.replace("&#39;", "'").replace("&#43;", "+")
+    assert policy.startswith("default-src 'none'; ")
+    for element, directive in (("script", "script-src"), ("style", "style-src")):
+        (body,) = re.findall(rf"<{element}>(.*?)</{element}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in policy
+
+
+class _Tags(HTMLParser):
+    """The elements of a page, and the names of their attributes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.names: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.names |= {name for name, _ in attrs}
+
+
+def hostile(number: int, text: str) -> dict[str, Any]:
+    labels = {text: text}
+    template = {
+        "metadata": {"labels": labels},
+        "spec": {"domain": {"devices": {}}, "nodeSelector": labels, "hostname": text},
+    }
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": f"{text}{number}", "namespace": text},
+        "spec": {"runStrategy": "Always", "template": template},
+    }
+
+
+@pytest.fixture
+def forging(tmp_path: Path) -> Repository:
+    made = Repository(tmp_path / "repository")
+    bodies = [hostile(number, text) for number, text in enumerate(HOSTILE)]
+    made.write("</details>/<b>.yaml", writer.write(bodies))
+    return made
+
+
+def test_hostile_text_forges_no_html(forging: Repository) -> None:
+    page = forging.fine("report", "--admission", "off")
+    html5lib.HTMLParser(strict=True).parse(page)
+    assert "\u202e" not in page
+    found = _Tags()
+    found.feed(page)
+    assert found.tags.count("script") == 2
+    assert found.tags.count("details") == len(HOSTILE)
+    assert {"img", "a", "b", "link", "iframe", "base"}.isdisjoint(found.tags)
+    assert not any(
+        name.startswith("on") or name in ("src", "href", "style") for name in found.names
+    )
+    (data,) = re.findall(r'type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    rows = json.loads(data)["rows"]
+    assert {row[1] for row in rows} == {f"{text}{n}" for n, text in enumerate(HOSTILE)}
+
+
+@pytest.mark.parametrize("number", range(len(HOSTILE)))
+def test_hostile_text_forges_no_line(forging: Repository, number: int) -> None:
+    name = f"{HOSTILE[number]}/{HOSTILE[number]}{number}"
+    said = forging.fine("explain", name, "--admission", "off")
+    fields = json.loads(forging.fine("explain", name, "--admission", "off", "--format", "json"))
+    assert len(said.splitlines()) == len(said.split("\n")) - 1 == 1 + len(fields["fields"])
+    assert "\u202e" not in said
+
+
+def test_hostile_text_forges_no_yaml(forging: Repository) -> None:
+    plain = forging.fine("build", "--emit", "vmi", "--admission", "off")
+    said = forging.fine("build", "--emit", "vmi", "--admission", "off", "--explain")
+    assert documents(said) == documents(plain)
+    assert len(said.splitlines()) == len(plain.splitlines())
+    assert all("\u202e" not in line.partition("  # ")[2] for line in said.splitlines())
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of so many VMs that their fields are made by the script."""
+    made = Repository(tmp_path_factory.mktemp("fleet"))
+    texts = [
+        vm(f"vm-{number:03}", namespace=f"team-{number % 7}", instancetype=f"size-{number % 5}")
+        for number in range(FLEET)
+    ]
+    texts += [instancetype(f"size-{number}", cpus=number + 1) for number in range(5)]
+    # So many that the page does not have them written out.
+    labels = "".join(f'        label-{number}: "{number}"\n' for number in range(20))
+    texts = [
+        text.replace(
+            "    spec:\n",
+            f"    metadata:\n      annotations: {{a: '{HOSTILE[2]}'}}\n      labels:\n{labels}    spec:\n",
+        )
+        for text in texts
+    ]
+    made.write("fleet.yaml", "---\n".join(texts))
+    return made.fine("report")
+
+
+@pytest.fixture
+def page(fleet: str, tmp_path: Path) -> Iterator[Page]:
+    """The page, opened."""
+    (tmp_path / "page.html").write_text(fleet, encoding="utf-8")
+    with browser.page(tmp_path / "profile") as opened:
+        opened.show()
+        opened.open(tmp_path / "page.html")
+        yield opened
+        assert opened.said == []
+
+
+def test_what_many_vms_say_alike_stands_there_once(fleet: str) -> None:
+    html5lib.HTMLParser(strict=True).parse(fleet)
+    assert fleet.count("metadata.labels.label-13") == 1
+    assert fleet.count("fleet.yaml:") == FLEET + 2 * 5  # vCPUs and memory of each instancetype
+    assert len(fleet) < FLEET * 1_000
+
+
+def test_fields_are_shown_when_a_vm_is_opened(page: Page) -> None:
+    page.run("document.querySelectorAll('#fleet summary')[3].focus()")
+    page.press("Enter", 13)
+    page.run("new Promise((done) => setTimeout(done, 100))")
+    shown = page.run("document.querySelectorAll('#fleet details')[3].innerText")
+    assert "metadata.labels.label-13: 13 VM fleet.yaml:" in shown
+    assert "spec.domain.cpu.sockets: " in shown
+    assert f"metadata.annotations.a: {HOSTILE[2]} VM" in shown
+    assert page.run("document.images.length") == 0
+    assert "VirtualMachineClusterInstancetype size-" in shown
+    name = page.run("document.querySelectorAll('#fleet tbody th')[3].innerText")
+    place = page.run("document.querySelectorAll('#fleet summary code')[3].innerText")
+    line = int(place.split(":")[1])
+    assert name == "team-0/vm-021"
+    assert f"fleet.yaml:{line + 11}:" in shown
+
+
+def rows(page: Page) -> list[str]:
+    script = "[...document.querySelectorAll('#fleet tbody:not([hidden]) th')].map((one) => one.textContent)"
+    found: list[str] = page.run(script)
+    return found
+
+
+def choose(page: Page, control: str, value: str) -> None:
+    page.run(
+        f"(() => {{ const one = document.getElementById('{control}'); one.value = '{value}';"
+        " one.dispatchEvent(new Event('input', {bubbles: true})); })()"
+    )
+
+
+def test_the_table_is_filtered_and_sorted(page: Page) -> None:
+    assert len(rows(page)) == FLEET
+    choose(page, "namespace", "team-3")
+    in_team = rows(page)
+    assert 0 < len(in_team) < FLEET
+    choose(page, "instancetype", "size-2")
+    assert 0 < len(rows(page)) < len(in_team)
+    choose(page, "namespace", "")
+    choose(page, "instancetype", "")
+    choose(page, "name", "VM-017")
+    assert rows(page) == ["team-3/vm-017"]
+    choose(page, "name", "")
+    page.run("document.querySelector('#fleet thead th:nth-child(2) button').click()")
+    page.run("document.querySelector('#fleet thead th:nth-child(2) button').click()")
+    cpus = "[...document.querySelectorAll('#fleet tbody td:nth-child(2)')].map((one) => +one.textContent)"
+    assert page.run(cpus) == sorted(page.run(cpus), reverse=True)
+
+
+def test_its_table_is_whole_without_scripts(fleet: str, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(fleet, encoding="utf-8")
+    with browser.page(tmp_path / "profile") as opened:
+        opened.ask("Emulation.setScriptExecutionDisabled", value=True)
+        opened.show()
+        opened.open(tmp_path / "page.html")
+        assert len(rows(opened)) == FLEET
+        assert "virt-render explain VM" in opened.run("document.body.innerText")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
+def test_it_fits_its_window(page: Page, scheme: str, width: int) -> None:
+    page.show(scheme=scheme, width=width)
+    assert page.run("document.documentElement.scrollWidth") == width
+    paper = page.run("getComputedStyle(document.body).backgroundColor")
+    assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_has_nothing_to_say(page: Page, scheme: str) -> None:
+    if not AXE.exists() and os.environ.get("VIRT_RENDER_REQUIRE_TOOLS") != "1":
+        pytest.skip("no axe-core; `make tools` installs it")
+    page.show(scheme=scheme)
+    # Rules look at each element: what is the same in all rows is looked at in a few.
+    choose(page, "name", "VM-017")
+    page.run("document.querySelectorAll('#fleet tbody[hidden]').forEach((one) => one.remove())")
+    page.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    page.run(f"{AXE.read_text(encoding='utf-8')};0")
+    found = page.run("""axe.run(document, {resultTypes: ["violations"]}).then((found) =>
+        found.violations.map((one) => `${one.id}: ${one.nodes[0].html}`))""")
+    assert found == []

@@ -1,0 +1,153 @@
+"""A page in a real browser: headless Chromium, driven over its DevTools protocol."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+_OPTIONS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars",
+    "--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe",
+)  # fmt: skip
+
+
+def installed() -> str:
+    """Where a Chromium is; a test is skipped without one, unless ``VIRT_RENDER_REQUIRE_BROWSER=1``."""
+    found = next(filter(None, map(shutil.which, _NAMES)), None)
+    if found:
+        return found
+    if os.environ.get("VIRT_RENDER_REQUIRE_BROWSER") == "1":
+        pytest.fail("no Chromium, and a browser is required")
+    pytest.skip("no Chromium (apt-get install chromium-headless-shell)")
+
+
+class Page:
+    """One tab. *said* is what its console says, and what no script caught."""
+
+    def __init__(self, to: int, of: int) -> None:
+        self._to, self._of = to, of
+        self._number = 0
+        self._rest = b""
+        self._session = ""
+        self._events: list[str] = []
+        self.said: list[str] = []
+        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
+        for domain in ("Page", "Runtime", "Log"):
+            self.ask(f"{domain}.enable")
+
+    def ask(self, method: str, **parameters: Any) -> Any:
+        """What the browser answers."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._to, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._next()
+            if answer.get("id") == self._number:
+                assert "error" not in answer, answer
+                return answer["result"]
+
+    def _next(self) -> Any:
+        while b"\0" not in self._rest:
+            more = os.read(self._of, 1 << 16)
+            assert more, "the browser is gone"
+            self._rest += more
+        line, _, self._rest = self._rest.partition(b"\0")
+        message = json.loads(line)
+        if message.get("method") in (
+            "Runtime.consoleAPICalled",
+            "Runtime.exceptionThrown",
+            "Log.entryAdded",
+        ):
+            self.said.append(json.dumps(message["params"]))
+        self._events.append(message.get("method", ""))
+        return message
+
+    def open(self, path: Path) -> None:
+        """Load a file, and wait until it is there."""
+        self.ask("Page.navigate", url=path.as_uri())
+        self.wait_for("Page.loadEventFired")
+
+    def wait_for(self, event: str) -> None:
+        """Wait until this has happened since it was last waited for."""
+        while event not in self._events:
+            self._next()
+        self._events.clear()
+
+    def run(self, script: str) -> Any:
+        """The value of an expression in the page; a promise is waited for."""
+        found = self.ask(
+            "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True
+        )
+        assert "exceptionDetails" not in found, found
+        return found["result"].get("value")
+
+    def show(
+        self, *, width: int = 1280, height: int = 900, scheme: str = "light", media: str = ""
+    ) -> None:
+        """Show it so wide, in a colour scheme, on a screen or on paper."""
+        self.ask(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.ask("Emulation.setEmulatedMedia", media=media, features=features)
+
+    def press(self, key: str, code: int) -> None:
+        """Press and release a key."""
+        text = {"text": "\r"} if key == "Enter" else {}
+        for kind in ("keyDown", "keyUp"):
+            self.ask(
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key=key,
+                code=key,
+                windowsVirtualKeyCode=code,
+                **text,
+            )
+
+    def picture(self) -> bytes:
+        """What is seen, as PNG."""
+        return base64.b64decode(self.ask("Page.captureScreenshot", format="png")["data"])
+
+    def paper(self) -> bytes:
+        """What is printed, as PDF."""
+        return base64.b64decode(self.ask("Page.printToPDF", printBackground=True)["data"])
+
+
+@contextmanager
+def page(profile: Path) -> Iterator[Page]:
+    """A tab of a browser that is started for it, with an empty *profile*."""
+    to_read, to_write = os.pipe()
+    of_read, of_write = os.pipe()
+
+    # Chromium reads what it is asked from descriptor 3, and answers on 4.
+    command = f'exec "$@" 3<&{to_read} 4>&{of_write}'
+    child = subprocess.Popen(
+        ["bash", "-c", command, "browser", installed(), *_OPTIONS, f"--user-data-dir={profile}"],
+        pass_fds=(to_read, of_write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    os.close(to_read)
+    os.close(of_write)
+    try:
+        yield Page(to_write, of_read)
+    finally:
+        os.close(to_write)
+        os.close(of_read)
+        child.kill()
+        child.wait()
