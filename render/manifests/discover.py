@@ -17,11 +17,22 @@ CHART_FILE = "Chart.yaml"
 
 
 class HelmRelease(NamedTuple):
-    """What a chart is installed as: with the *values* files, in *namespace*, on a cluster with KubeVirt *kubevirt*."""
+    """What a chart is installed as: with the *values* files, in *namespace*, on a cluster with KubeVirt *kubevirt*.
+
+    It is called *name*, or as helm calls what has none. *file_parameters* are values that are texts of files, as
+    ``NAME=FILE``, seen from the chart.
+    """
 
     values: tuple[str, ...] = ()
     namespace: str = "default"
     kubevirt: Version = NEWEST
+    name: str = ""
+    file_parameters: tuple[str, ...] = ()
+
+    def texts(self, folder: str) -> dict[str, str]:
+        """The files of the *file_parameters* of the chart in *folder*, by the name of the value."""
+        pairs = (one.partition("=") for one in self.file_parameters)
+        return {name: os.path.join(folder, file) for name, _, file in pairs}
 
 
 class Discovery:

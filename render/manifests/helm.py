@@ -19,6 +19,11 @@ _SHOWN = 4096
 _PIECE = 1 << 20
 _RELEASE_NAME = "release-name"
 """What ``helm template`` itself calls a release without a name."""
+_CHATTER = re.compile(
+    r"^walk\.go:\d+: found symbolic link .*\n?|Use --debug flag to render out invalid YAML",
+    re.MULTILINE,
+)
+"""What helm says beside why it failed."""
 _SOURCE = re.compile(rb"^# Source: (.+?)\r?$", re.MULTILINE)
 #: What clusters with KubeVirt serve, for charts that ask.
 _SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -64,9 +69,10 @@ def binary(setting: str, folder: str) -> str | Diagnostic:
     )
 
 
-def faults(folder: str, values: Sequence[str], limits: Limits) -> list[Diagnostic]:
+def faults(folder: str, release: HelmRelease, limits: Limits) -> list[Diagnostic]:
     """What speaks against running helm on *folder*: files from outside of its repository, and more than the limits."""
     real = os.path.realpath(folder)
+    values = (*release.values, *release.texts(folder).values())
     allowed = (discover.boundary(real) or real,)
     found = []
     total = 0
@@ -154,7 +160,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
         with processes.temporary_folder() as home:
             try:
                 done = processes.run(
-                    [program, *_words(release)],
+                    [program, *_words(folder, release)],
                     folder=folder,
                     environ=environment(os.environ, home),
                     seconds=seconds,
@@ -170,7 +176,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
     if done.returncode == 0 or len(done.stdout) > most:
         return done.stdout
     said = done.stderr.decode("utf-8", "replace").replace(os.path.realpath(".") + "/", "").strip()
-    said = said.replace("Use --debug flag to render out invalid YAML", "").strip()
+    said = _CHATTER.sub("", said).strip()
     from render.manifests import concealment
 
     reach = Reach()
@@ -179,9 +185,9 @@ def template(  # noqa: PLR0913 - what a chart depends on
     return _failure(folder, said or f"exit status {done.returncode}")
 
 
-def _words(release: HelmRelease) -> list[str]:
+def _words(folder: str, release: HelmRelease) -> list[str]:
     _, minor, *_ = release.kubevirt
-    words = ["template", _RELEASE_NAME, ".", "--skip-tests", "--include-crds"]
+    words = ["template", "--skip-tests", "--include-crds"]
     served = (*_SERVED, _POOL_SINCE_1_7 if release.kubevirt >= (1, 7, 0) else _POOL)
     words += ["--namespace", release.namespace, "--kube-version", f"1.{minor + _KUBERNETES}.0"]
     for group, kinds in served:
@@ -190,7 +196,11 @@ def _words(release: HelmRelease) -> list[str]:
         # The option takes several, as a line of CSV.
         quoted = os.path.realpath(file).replace('"', '""')
         words += ["--values", f'"{quoted}"']
-    return words
+    for name, file in release.texts(folder).items():
+        # Commas part several of them.
+        escaped = re.sub(r"([,\\])", r"\\\1", os.path.realpath(file))
+        words += ["--set-file", f"{name}={escaped}"]
+    return [*words, "--", release.name or _RELEASE_NAME, "."]
 
 
 def _failure(folder: str, said: str) -> Diagnostic:
@@ -227,7 +237,7 @@ def environment(inherited: Mapping[str, str], home: str) -> dict[str, str]:
 def trace(folder: str, output: bytes, documents: Sequence[Document]) -> list[Document]:
     """*documents* of the *output* of helm, at the template files that it says they come from.
 
-    Which line of a template made what nobody knows: such an origin has none.
+    The text of such a file is no YAML, and nothing is looked up in it.
     """
     lines: list[tuple[int, str]] = []
     line, start = 1, 0

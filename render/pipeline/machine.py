@@ -71,7 +71,8 @@ class Context(NamedTuple):
     *config_source* is None where the settings are KubeVirt's defaults;
     *contents*: the decoded specs of *lock*, by hash; *hashes*: those of definitions, kept once computed, as are the
     *contradictions* of presets by their positions, since many VMs match the same ones, and the *selections* by the
-    namespace and the kind of presets; *traced*: whether it is to be known which object decided which field.
+    namespace and the kind of presets; *traced*: whether it is to be known which object decided which field. What the
+    cluster has beside the input counts from *start* on.
     """
 
     settings: Settings
@@ -87,6 +88,7 @@ class Context(NamedTuple):
     contradictions: dict[tuple[int, ...], Contradiction]
     selections: dict[tuple[str, str], "Index"]
     traced: bool
+    start: int
 
 
 class Additions(NamedTuple):

@@ -244,6 +244,7 @@ def run(
         return Rendered([], refused, (), ())
     observe = observe or _ignore
     output = _Output(resources, sink)
+    start = len(resources)
     if settings.parameters:
         from render.pipeline import templates
 
@@ -253,7 +254,7 @@ def run(
         resources, settings.namespace, lambda: elsewhere.bundled_names(given, settings)
     )
     loaded = definitions.load(resources, settings)
-    context = shared(resources, loaded, settings, traced=traced)
+    context = shared(resources, loaded, settings, start, traced=traced)
     drift, reach, obsolete = PinDrift(context), _reach(context), Obsolete(context)
     observers = (drift, output, obsolete) if reach is None else (drift, output, obsolete, reach)
     clashing = _clashes(settings)

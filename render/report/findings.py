@@ -66,7 +66,7 @@ def merge(findings: Iterable[Finding]) -> list[Finding]:
     for found in findings:
         diagnostic = found.diagnostic
         about = (diagnostic.code, diagnostic.message, diagnostic.location.path, diagnostic.resource)
-        key = (about, found.place, found.related)
+        key = (about, found.place[:3], tuple(place[:3] for place in found.related))
         other = once.setdefault(key, found)
         if other is not found:
             once[key] = other._replace(

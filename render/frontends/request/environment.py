@@ -49,6 +49,12 @@ def application(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def destination(environ: Mapping[str, str]) -> dict[str, str]:
-    """The namespace to which Argo CD deploys, where nobody named one."""
-    namespace = environ.get("ARGOCD_APP_NAMESPACE")
-    return {f"{ENVIRONMENT_PREFIX}NAMESPACE": namespace} if namespace else {}
+    """The namespace to which Argo CD deploys, and the name under which, where nobody named them.
+
+    An Application outside of Argo CD's own namespace has that in front of its name.
+    """
+    found = {
+        "NAMESPACE": environ.get("ARGOCD_APP_NAMESPACE", ""),
+        "RELEASE_NAME": environ.get("ARGOCD_APP_NAME", "").rpartition("_")[2],
+    }
+    return {f"{ENVIRONMENT_PREFIX}{name}": value for name, value in found.items() if value}

@@ -79,6 +79,8 @@ class Request(NamedTuple):
     kustomize: str
     helm: str
     values: tuple[str, ...]
+    file_parameters: tuple[str, ...]
+    release_name: str
     allow_remote: bool
     limits: Limits
     format: str
@@ -262,6 +264,8 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
     named = chosen.values.pop("cluster_config")
     lock = chosen.values.pop("lock")
     files = chosen.values.pop("values")
+    file_parameters = chosen.values.pop("file_parameters")
+    release_name = chosen.values.pop("release_name")
     cluster = config.cluster_config(named, limits) if named else config.ObjectFiles()
     words = chosen.values.pop("catalog")
     paths = [word for word in words if word not in ("bundled", "none")]
@@ -287,6 +291,8 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
         kustomize=values.get("kustomize", "never"),
         helm=values.get("helm", "never"),
         values=files,
+        file_parameters=file_parameters,
+        release_name=release_name,
         allow_remote=values.get("allow_remote", False),
         limits=limits,
         format=values["format"] if FORMAT in command.options else "text",

@@ -73,12 +73,13 @@ def check(resource: Resource, release: Version) -> Diagnostic | None:
     else:
         from render.model.nearest import nearest
 
-        known = versions[resource.version]
-        other = next((one for one, kinds in versions.items() if resource.kind in kinds), "")
-        near = nearest(resource.kind, known)
-        help_text = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
-        if other:
-            help_text = f"write apiVersion: {resource.group}/{other}"
+        newest, known = next(iter(versions.items()))
+        elsewhere = next((name for name, kinds in versions.items() if resource.kind in kinds), "")
+        near = nearest(resource.kind, versions[resource.version]) or nearest(resource.kind, known)
+        help_text = f"did you mean {near}?" if near else ""
+        if elsewhere:
+            help_text = f"write apiVersion: {resource.group}/{elsewhere}"
+        help_text = help_text or f"{resource.group}/{newest} has {', '.join(known)}"
         place = at(resource, ("kind",))
     return UNKNOWN_KIND.at(
         place,
