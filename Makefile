@@ -8,6 +8,8 @@ KUSTOMIZE_VERSION := v5.8.1
 KUSTOMIZE := .tools/.kustomize-$(KUSTOMIZE_VERSION)
 HELM_VERSION := v3.19.0
 HELM := .tools/.helm-$(HELM_VERSION)
+KUSTOMIZE_READS := tests/fuzz/kustomize_reads
+READS := .tools/.kustomize-reads
 PRE_COMMIT_VERSIONS := 2.9.0 4.7.0 # the oldest that knows types_or, and the newest
 PRE_COMMITS := $(PRE_COMMIT_VERSIONS:%=.tools/pre-commit-%/.ready)
 AXE_VERSION := 0.1.8
@@ -44,7 +46,7 @@ types: $(READY) ## Types (mypy)
 layers: $(READY) ## Who may import whom (import-linter)
 	lint-imports
 
-pytest: $(READY) $(KUSTOMIZE) $(HELM) $(PRE_COMMITS) $(AXE) ## The tests alone; a missing tool is an error
+pytest: $(READY) $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) ## The tests alone; a missing tool is an error
 	VIRT_RENDER_REQUIRE_TOOLS=1 pytest --numprocesses auto --dist worksteal
 
 generate: $(READY) ## Write every generated file anew: documentation, schemas, plugin.yaml
@@ -60,21 +62,22 @@ bench: $(READY) $(KUSTOMIZE) ## Measure beside kustomize, and write docs/benchma
 load: $(READY) ## 64 runs at once, 1,000 in a row: all alike, nothing left behind
 	$(BIN)/python -m scripts.bench.load
 
-fuzz: $(READY) ## Fuzz each target of tests/fuzz for SECONDS (1200); what is found is kept in .fuzz
+fuzz: $(READY) $(READS) ## Fuzz each target of tests/fuzz for SECONDS (1200); what is found is kept in .fuzz
 	$(PIP) install --requirement requirements/fuzz.txt
 	for target in yaml quantity lock resourcelist kustomization; do \
 		$(BIN)/python -m scripts.fuzz "$$target" "$(or $(SECONDS),1200)" || exit 1; done
 
-mutate: $(READY) $(KUSTOMIZE) ## Change COUNT (300) things in the code, one at a time: which does no test notice? SEED (1)
+mutate: $(READY) $(KUSTOMIZE) $(READS) $(HELM) ## Change COUNT (300) things in the code, one at a time: which does no test notice? SEED (1)
+	$(PIP) install --requirement requirements/mutate.txt
 	$(BIN)/python scripts/mutate.py "$(or $(COUNT),300)" "$(or $(SEED),1)"
 
-tools: $(KUSTOMIZE) $(HELM) $(PRE_COMMITS) $(AXE) ## Put what the tests drive into .tools: kustomize, helm, pre-commit, axe
+tools: $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) ## Put what the tests drive into .tools: kustomize, helm, pre-commit, axe
 
 package: $(READY) ## Build the wheel and the sdist into dist/
 	hatchling build
 
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) .tools .fuzz dist .*_cache .hypothesis
+	rm -rf $(VENV) .tools .fuzz .mutate dist .*_cache .hypothesis
 
 $(READY): pyproject.toml requirements/dev.txt
 	@test -n "$(PYTHON)" || { echo "no Python >= 3.11 with venv and pip; name one: make PYTHON=..." >&2; exit 1; }
@@ -85,6 +88,11 @@ $(READY): pyproject.toml requirements/dev.txt
 
 $(KUSTOMIZE): | $(READY)
 	$(BIN)/python scripts/ensure_tool.py kustomize $(KUSTOMIZE_VERSION) .tools
+	@touch $@
+
+# What the fuzz target of kustomizations asks: our own program, with kustomize's decoder in it.
+$(READS): $(wildcard $(KUSTOMIZE_READS)/*) | $(READY)
+	$(BIN)/python scripts/ensure_tool.py kustomize-reads $(KUSTOMIZE_READS) .tools
 	@touch $@
 
 $(HELM): | $(READY)

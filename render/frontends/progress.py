@@ -18,9 +18,11 @@ _PAUSE = 0.2
 _COLUMNS = 80  # of a terminal that does not know
 _ERASE = "\r\x1b[K"
 _NAMED = 3
-_NETWORK = {
-    True: "kustomize: no network (a namespace of its own)\n",
-    False: "kustomize: no namespace here; what it would fetch was refused, unless --allow-remote\n",
+#: By what was taken from a program that we started: the network, and then writing.
+_TAKEN = {
+    (True, True): "no network, and files read-only (namespaces of its own)",
+    (True, False): "no network (a namespace of its own), but files could be written",
+    (False, False): "no namespace here; what it would fetch was refused, unless --allow-remote",
 }
 
 
@@ -67,12 +69,13 @@ class Work:
     def timings(self, *, verbose: bool = False) -> str:
         """The CPU and wall seconds of each part; the wall time before any code of ours is not known.
 
-        *verbose*: also how kustomize was kept from the network, if it ran.
+        *verbose*: also what was taken from kustomize or helm, if one ran.
         """
         self._lap()
         rows = [f"{name:<8}{cpu:>9.3f}{wall:>9.3f}\n" for name, (cpu, wall) in self._laps.items()]
         cpu, wall = (sum(column) for column in zip(*self._laps.values(), strict=True))
-        kept = "".join(_NETWORK[one] for one in sorted(kustomize.HAD_NO_NETWORK)) if verbose else ""
+        ways = sorted(kustomize.TAKEN) if verbose else ()
+        kept = "".join(f"kustomize, helm: {_TAKEN[one]}\n" for one in ways)
         return (
             f"seconds       CPU     wall\n{''.join(rows)}{'all':<8}{cpu:>9.3f}{wall:>9.3f}\n{kept}"
         )

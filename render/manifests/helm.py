@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -12,6 +13,9 @@ from render.manifests.kustomization import Reach
 from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, Origin
 from render.yaml.reader import Document, Limits
 
+_SCHEMA = "values.schema.json"
+_REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "$schema"})
+_PUBLISHED = r"https?://json-schema\.org/(draft-0[467]|draft/20(19-09|20-12))/schema#?\Z"
 SECONDS = 600
 _KEPT = ("LANG", "LC_ALL")
 _NOBODY = "http://127.0.0.1:9"
@@ -155,9 +159,9 @@ def template(  # noqa: PLR0913 - what a chart depends on
     from render.system import processes
     from render.system.box import box
 
-    inside = box(kustomize.MEMORY, network=False)
     try:
         with processes.temporary_folder() as home:
+            inside = box(kustomize.MEMORY, home, network=False)
             try:
                 done = processes.run(
                     [program, *_words(folder, release)],
@@ -168,7 +172,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
                     inside=inside,
                 )
             finally:
-                kustomize.HAD_NO_NETWORK.add(inside.seal())
+                kustomize.TAKEN.add(inside.seal())
     except OSError as error:
         return _failure(folder, f"cannot start {program}: {error.strerror}")
     except TimeoutExpired:
@@ -188,6 +192,8 @@ def template(  # noqa: PLR0913 - what a chart depends on
 def _words(folder: str, release: HelmRelease) -> list[str]:
     _, minor, *_ = release.kubevirt
     words = ["template", "--skip-tests", "--include-crds"]
+    if not all(_is_complete(file) for file in _files(folder)):
+        words.append("--skip-schema-validation")
     served = (*_SERVED, _POOL_SINCE_1_7 if release.kubevirt >= (1, 7, 0) else _POOL)
     words += ["--namespace", release.namespace, "--kube-version", f"1.{minor + _KUBERNETES}.0"]
     for group, kinds in served:
@@ -201,6 +207,36 @@ def _words(folder: str, release: HelmRelease) -> list[str]:
         escaped = re.sub(r"([,\\])", r"\\\1", os.path.realpath(file))
         words += ["--set-file", f"{name}={escaped}"]
     return [*words, "--", release.name or _RELEASE_NAME, "."]
+
+
+def _is_complete(file: str) -> bool:
+    """Whether *file* has helm load nothing else by a schema of values, which may name any file or address.
+
+    Nobody looks into packed charts. Values that a schema refuses change no manifest, so that leaving it out is no harm.
+    """
+    if os.path.basename(file) != _SCHEMA:
+        return not file.endswith(".tgz")
+    import json
+
+    try:
+        with open(file, "rb") as stream:
+            return _names_nothing(json.load(stream))
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def _names_nothing(value: Any) -> bool:
+    """Whether every reference in this part of a schema is to the schema itself, or to a published one that helm has."""
+    if isinstance(value, list):
+        return all(map(_names_nothing, value))
+    if not isinstance(value, dict):
+        return True
+    return all(
+        re.match(_PUBLISHED if key == "$schema" else "#", item) is not None
+        if isinstance(item, str) and key in _REFERENCES
+        else _names_nothing(item)
+        for key, item in value.items()
+    )
 
 
 def _failure(folder: str, said: str) -> Diagnostic:
@@ -245,7 +281,8 @@ def trace(folder: str, output: bytes, documents: Sequence[Document]) -> list[Doc
         line += output.count(b"\n", start, match.start())
         start = match.start()
         _, _, inside = match[1].decode("utf-8", "replace").partition("/")
-        lines.append((line, discover.join(folder, inside)))
+        if ".." not in inside.split("/"):  # a template may say so itself, of any file
+            lines.append((line, discover.join(folder, inside)))
     traced = []
     for document in documents:
         before = [file for number, file in lines if number <= document.origin.line + 1]

@@ -276,14 +276,14 @@ class _KustomizationWalk:
             (self.found.resources if reference.is_resource else self.found.others).append(target)
 
     def _look_at_plugins(self, here: "_Here") -> None:
-        """Refuse generators and transformers (kustomize's own run without any flag) that load a URL."""
+        """What generators and transformers load, kustomize's own, which run without any flag; a URL is refused."""
         for key in _PLUGINS:
             for path, entry in _texts(here.document.body, key):
                 if is_remote(entry):
                     continue  # refused where all references are
                 # kustomize takes it for text if it can, else for the name of a file or folder.
                 inline = read(entry.encode(errors="replace"), here.file, self.limits)
-                self._refuse_urls(here, path, inline.documents)
+                self._look_at_loaded(here, path, inline.documents)
                 if ":" in entry:  # without one nothing is a mapping, and the error is about a name
                     for fault in inline.diagnostics:
                         if fault.is_error and fault.code != codes.NOT_AN_OBJECT.number:
@@ -308,7 +308,7 @@ class _KustomizationWalk:
         found = read(content, target, self.limits)
         # What we cannot read kustomize may: it is less strict about keys that stand twice.
         self.found.diagnostics.extend(one for one in found.diagnostics if one.is_error)
-        self._refuse_urls(here, path, found.documents)
+        self._look_at_loaded(here, path, found.documents)
 
     def _look_at_plugin_folder(
         self, here: "_Here", path: FieldPath, folder: str, seen: set[str]
@@ -333,12 +333,17 @@ class _KustomizationWalk:
                 if not is_remote(reference.entry):
                     self._look_at_plugin(here, path, below.target(reference.entry), seen)
 
-    def _refuse_urls(self, here: "_Here", path: FieldPath, documents: list[Document]) -> None:
-        for document in documents:
-            for text in _loaded(document.body):
-                if re.match(_URL, text):
-                    reference = Reference(path, text, is_resource=False)
-                    self.found.diagnostics.append(_refusal(here, reference))
+    def _look_at_loaded(self, here: "_Here", path: FieldPath, documents: list[Document]) -> None:
+        """The files that the configurations *documents* name are read from the folder of the kustomization."""
+        for text in (text for one in documents for text in _loaded(one.body) if "\0" not in text):
+            if re.match(_URL, text):
+                reference = Reference(path, text, is_resource=False)
+                self.found.diagnostics.append(_refusal(here, reference))
+                continue
+            # kustomize itself refuses those outside of the folder; a path of a field is no file.
+            for target in dict.fromkeys((here.target(text), here.target(_file_of(text)))):
+                if os.path.isfile(target) and self._is_inside(target):
+                    self.found.others.append(target)
 
 
 class _Here(NamedTuple):

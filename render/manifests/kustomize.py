@@ -2,17 +2,21 @@
 
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests.kustomization import Reach
 from render.yaml.reader import Limits
 
+if TYPE_CHECKING:
+    from render.system.box import Taken
+
 SECONDS = 600
 MEMORY = 4 << 30
 """Bytes of data that a build may have."""
-HAD_NO_NETWORK: set[bool] = set()
-"""Whether the builds of this process had the network taken away: an answer a way in which that went."""
+TAKEN: "set[Taken]" = set()
+"""What the builds of this process had taken away: an answer a way in which that went."""
 _KEPT = ("LANG", "LC_ALL")
 _OWN = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 _KEPT_FOR_NETWORK = (
@@ -69,9 +73,9 @@ def build(  # noqa: PLR0913 - what a build depends on
     from render.system import processes
     from render.system.box import box
 
-    inside = box(MEMORY, network=allow_remote)
     try:
         with processes.temporary_folder() as home:
+            inside = box(MEMORY, home, network=allow_remote)
             try:
                 done = processes.run(  # nothing of the repository in the arguments
                     [program, "build", "."],
@@ -82,7 +86,7 @@ def build(  # noqa: PLR0913 - what a build depends on
                     inside=inside,
                 )
             finally:
-                HAD_NO_NETWORK.add(inside.seal())
+                TAKEN.add(inside.seal())
     except OSError as error:
         return _failure(folder, f"cannot start {program}: {error.strerror}")
     except TimeoutExpired:

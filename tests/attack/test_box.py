@@ -55,17 +55,36 @@ def test_too_much_memory_ends_it(
     assert found.code == "VR116"
 
 
-def test_no_network_where_the_system_lets_us(loopback: Loopback) -> None:
+def test_no_network_where_the_system_lets_us(tmp_path: Path, loopback: Loopback) -> None:
     """The loopback address is gone too, which a proxy never covers."""
     import sys
 
     code = f"import urllib.request; urllib.request.urlopen({loopback.url!r}, timeout=5)"
-    inside = box(1 << 30, network=False)
+    inside = box(1 << 30, str(tmp_path), network=False)
     done = run_program([sys.executable, "-c", code], folder=".", environ={}, inside=inside)
-    if not inside.seal():
+    if not inside.seal().network:
         loopback.asked.clear()
         pytest.skip("this system forbids namespaces")
     assert done.returncode
+
+
+def test_files_are_read_only_where_the_system_lets_us(tmp_path: Path) -> None:
+    """All but the folder that is its home, whatever permissions say."""
+    home, repository = tmp_path / "home", tmp_path / "repository"
+    home.mkdir()
+    put(repository / "vm.yaml", "")
+    words = f"echo > {home}/a; echo > {repository}/b; echo > b; echo > vm.yaml; rm vm.yaml; echo > /dev/null && echo on"
+    inside = box(1 << 30, str(home), network=False)
+    done = run_program(
+        [shutil.which("sh") or "", "-c", words], folder=str(repository), environ={"PATH": "/usr/bin:/bin"},
+        inside=inside,
+    )  # fmt: skip
+    if not inside.seal().writing:
+        pytest.skip("this system forbids namespaces of mounts")
+    assert done.stdout == b"on\n"
+    assert [path.name for path in home.iterdir()] == ["a"]
+    assert [path.name for path in repository.iterdir()] == ["vm.yaml"]
+    put(repository / "c", "")  # ours are as they were
 
 
 def test_it_is_said_which(tmp_path: Path, kustomize: str) -> None:
@@ -73,4 +92,4 @@ def test_it_is_said_which(tmp_path: Path, kustomize: str) -> None:
     put(tmp_path / "vm.yaml", vm(memory="1Gi"))
     done = run("build", "--timings", "-v", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
     assert done.returncode == 0
-    assert "kustomize: no n" in done.stderr
+    assert "kustomize, helm: no n" in done.stderr

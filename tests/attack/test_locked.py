@@ -53,13 +53,14 @@ def test_a_lock_on_nothing_is_said(application: Path) -> None:
     assert "there is no option pinz" in said
 
 
-@pytest.mark.parametrize("name", ["catalog", "lock", "cluster-config"])
+@pytest.mark.parametrize("name", ["catalog", "lock", "cluster-config", "values"])
 @pytest.mark.parametrize("path", ["../../theirs/types.yaml", "link.yaml", "/", "/etc/passwd"])
 def test_paths_are_confined(application: Path, name: str, path: str) -> None:
     (application / "link.yaml").symlink_to("../../theirs/types.yaml")
     status, printed, said = generate(application, {name: path})
     assert (status, printed) == (2, "")
     assert f"{name}: {path} leads out of the repository" in said
+    assert said.count("error VR") == 1
     assert "root:" not in said
     variable = f"ARGOCD_ENV_VIRT_RENDER_{name.upper().replace('-', '_')}"
     status, _, said = generate(application, {}, **{variable: path})

@@ -3,10 +3,13 @@
 `scripts/fuzz.py` drives them with atheris; what it found is kept in fixtures/fuzz and tried in every test run.
 """
 
+import functools
 import io
+import json
 import os
+import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 
 from render.diagnostics.diagnostic import Location
 from render.frontends.kustomize import message
@@ -20,6 +23,7 @@ from render.yaml import libyaml, plain, positions, writer
 from render.yaml.budget import Budget
 from render.yaml.builder import UnbuildableError, build
 from render.yaml.reader import Limits, read
+from tests.conftest import tool
 
 _LIMITS = Limits(file_bytes=1 << 16, documents=20, depth=30, alias_nodes=200)
 
@@ -92,64 +96,55 @@ def resource_list(data: bytes) -> None:
     assert answer.diagnostics == []
 
 
-_LISTS = (
-    "resources", "bases", "components", "crds", "configurations", "generators", "transformers",
-    "validators", "patchesstrategicmerge",
-)  # fmt: skip
-_PATHS = ("patches", "patchesjson6902", "replacements", "openapi")
-_SOURCES = ("configmapgenerator", "secretgenerator")
+_READS = "kustomize-reads"
+_OBJECT = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n"
+_BELOW = {"b/kustomization.yaml": "resources: [a]\n", "b/a": _OBJECT}
+_TREE = {
+    "app/a": _OBJECT,
+    **{f"{at}{name}": text for at in ("app/", "") for name, text in _BELOW.items()},
+}
 
 
 def kustomizations(data: bytes) -> None:
-    """What kustomize would fetch, by a model of its own decoder, is never let through."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = f"{folder}/kustomization.yaml"
+    """What kustomize would fetch, or open outside, is never let through, and whatever else it opens is known."""
+    asked = _reads(data)
+    with tempfile.TemporaryDirectory() as temporary:
+        bounds = os.path.realpath(temporary)
+        folder, file = f"{bounds}/app", f"{bounds}/app/kustomization.yaml"
+        for name, text in _TREE.items():
+            os.makedirs(os.path.dirname(f"{bounds}/{name}"), exist_ok=True)
+            with open(f"{bounds}/{name}", "w", encoding="utf-8") as stream:
+                stream.write(text)
         with open(file, "wb") as stream:
             stream.write(data)
-        found = kustomization.reach(folder, _LIMITS, allow_remote=False, bounds=folder)
+        found = kustomization.reach(folder, _LIMITS, allow_remote=False, bounds=bounds)
         kustomization.survey([folder], _LIMITS)
-        for named in (*found.kustomizations, *found.resources, *found.others):
-            assert os.path.realpath(named).startswith(os.path.realpath(folder))
-        refused = any(one.is_error for one in found.diagnostics)
-        for document in read(data, file, _LIMITS).documents[:1]:
-            assert refused or not any(map(_is_fetched, _loaded(document.body)))
+        known = {
+            os.path.realpath(one)
+            for one in (*found.kustomizations, *found.resources, *found.others)
+        }
+        assert all(one.startswith(f"{bounds}/") for one in known)
+        if not any(one.is_error for one in found.diagnostics):
+            assert asked["fetched"] == []
+            for one in asked["opened"]:
+                assert f"{bounds}/{one.removeprefix('/repository/')}" in known, one
 
 
-def _go_fold(key: str) -> str:
-    """As encoding/json compares names: ASCII letters, and the two others that fold to one (its fold.go)."""
-    return "".join(
-        {"\u017f": "s", "\u212a": "k"}.get(c, c.lower() if c < "\x80" else c) for c in key
-    )
+def _reads(data: bytes) -> dict[str, list[str]]:
+    """What kustomize fetches and opens for *data*: the answer of the program in tests/fuzz/kustomize_reads."""
+    asked = _started()
+    assert asked.stdin is not None
+    assert asked.stdout is not None
+    asked.stdin.write(len(data).to_bytes(4, "big") + data)
+    asked.stdin.flush()
+    answer: dict[str, list[str]] = json.loads(asked.stdout.readline())
+    return answer
 
 
-def _field(body: object, *names: str) -> Iterator[object]:
-    if isinstance(body, dict):
-        yield from (value for key, value in body.items() if _go_fold(key) in names)
-
-
-def _each(values: Iterable[object]) -> Iterator[object]:
-    for value in values:
-        yield from value if isinstance(value, list) else [value]
-
-
-def _loaded(body: object) -> Iterator[object]:
-    """What kustomize loads by the fields of types.Kustomization."""
-    yield from _each(_field(body, *_LISTS))
-    for item in _each(_field(body, *_PATHS)):
-        yield from _field(item, "path")
-    for item in _each(_field(body, *_SOURCES)):
-        yield from _each(_field(item, "envs", "env"))
-        for source in _each(_field(item, "files")):
-            yield source.partition("=")[2] or source if isinstance(source, str) else None
-
-
-def _is_fetched(entry: object) -> bool:
-    """As kustomize's IsRemoteFile says; an address with a blank or a control character is none to Go."""
-    return (
-        isinstance(entry, str)
-        and entry.isprintable()
-        and entry.lower().startswith(("http:", "https:"))
-    )
+@functools.cache
+def _started() -> "subprocess.Popen[bytes]":
+    program = tool(_READS)
+    return subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {

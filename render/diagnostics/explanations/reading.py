@@ -240,4 +240,21 @@ spec:
         "chart is a Helm chart, and there is no helm binary on the PATH",
         "Install helm, name it with --helm PATH, or pipe 'helm template' into 'virt-render build -'.",
     ),
+    "VR129": Explanation(
+        "The API server takes no object with this name, namespace, label or annotation, whatever its kind is. What"
+        " looks like a placeholder that somebody else fills in is not judged.",
+        """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineInstancetype
+metadata:
+  name: web
+  namespace: team.a
+spec:
+  cpu: {guest: 1}
+  memory: {guest: 1Gi}
+""",
+        'metadata.namespace: Invalid value: "team.a": must not contain dots',
+        "Names of objects have lower case letters, digits, '-' and '.', namespaces no '.'; labels and the keys of"
+        " annotations may have capital letters and '_' too.",
+    ),
 }

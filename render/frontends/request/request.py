@@ -260,7 +260,7 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
         for fault in config.strays(layer, trusted)
     )
     if strays:  # nothing of them is read, not to say what stands there
-        chosen.values.update(cluster_config="", lock="", catalog="none")
+        chosen.values.update(cluster_config="", lock="", catalog=("none",), values=())
     named = chosen.values.pop("cluster_config")
     lock = chosen.values.pop("lock")
     files = chosen.values.pop("values")

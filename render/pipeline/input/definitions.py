@@ -1,6 +1,6 @@
 """From input objects to what the stages work on: decoded, validated, indexed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from render import schemas
@@ -15,6 +15,7 @@ from render.diagnostics.codes import (
     INVALID_INSTANCETYPE,
     INVALID_PREFERENCE,
     INVALID_PRESET,
+    METADATA_REFUSED,
     MISSING_FIELD,
     NOT_AN_OBJECT,
     PRESET_PART_IGNORED,
@@ -196,7 +197,7 @@ def decode(resource: Resource, loaded: Definitions) -> Tree:
         # What a placeholder is instead of says nothing about the value that it stands for.
         paths = {diagnostic.location.path for diagnostic in unfilled}
         diagnostics = [found for found in diagnostics if found.location.path not in paths]
-    loaded.report(resource, (*unfilled, *diagnostics))
+    loaded.report(resource, (*unfilled, *diagnostics, *_refused_metadata(resource)))
     if resource.group == KUBEVIRT and resource.version in _VM_VERSIONS[1:]:
         loaded.report(
             resource,
@@ -210,6 +211,15 @@ def decode(resource: Resource, loaded: Definitions) -> Tree:
             ],
         )
     return decoded
+
+
+def _refused_metadata(resource: Resource) -> Iterator[Diagnostic]:
+    """What the API server refuses of *resource*, or of the pool that makes it, which is sent in its stead."""
+    from render.admission import metadata
+
+    sent = resource.holder or resource
+    for one in metadata.refusals(tree.get(sent.body, "metadata") or {}):
+        yield METADATA_REFUSED.at(at(sent, one.path), f"{sent.ref}: {one.message}", help=one.help)
 
 
 def _load_preset(

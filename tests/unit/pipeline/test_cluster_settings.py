@@ -191,3 +191,15 @@ def test_a_value_that_the_cluster_gave_is_blamed_on_its_line() -> None:
     message, path = related(holder, "eviction/strategy", domain=domain)
     assert message == "KubeVirt openshift-cnv/kubevirt sets evictionStrategy: Sometimes"
     assert path == ("spec", "configuration", "evictionStrategy")
+
+
+@pytest.mark.parametrize("named", [{}, {"architecture": "arm64"}])
+def test_the_setting_of_an_architecture_is_named(named: Json) -> None:
+    """Whether the VM says its architecture, or has the default one."""
+    machines = {named.get("architecture", "amd64"): {"emulatedMachines": ["q35*"]}}
+    config = kubevirt(architectureConfiguration=machines)
+    domain = {**VM["spec"]["template"]["spec"]["domain"], "machine": {"type": "odd"}}
+    vm = {**VM, "spec": {**VM["spec"], "template": {"spec": {**named, "domain": domain}}}}
+    answer = render([config, vm], Settings(emit="vmi", kubevirt="1.8"))
+    (found,) = (one for one in answer.diagnostics if "machine" in one.message and one.related)
+    assert found.related[0].location.path[-1] == "emulatedMachines"

@@ -6,7 +6,7 @@ import pytest
 
 from render import Rendered, Settings, render
 from render.model import tree
-from render.pipeline import order
+from render.pipeline import order, templates
 from tests.support.pools import SMALL, Json, changed, resources
 
 VMI: Json = {
@@ -216,3 +216,13 @@ def test_provenance_names_the_template() -> None:
         resources(SMALL, openshift(small, vm)), Settings(parameters=GIVEN), traced=True
     )
     assert {one.position for one in rendered.provenance if not one.decider} == {1}
+
+
+def test_what_templates_make_has_places_of_its_own() -> None:
+    """Findings are told apart by the position of their object."""
+    given = resources(openshift(VM, changed(VM, "two", "metadata", "name")), openshift(VM), SMALL)
+    settings = Settings(parameters=(("NAME", "web"), ("MEMORY", "1Gi")))
+    made, parts, faults = templates.expand(given, settings)
+    assert faults == []
+    assert sorted(parts) == [3, 4, 5]
+    assert [one.index for one in made] == [3, 4, 5, 2]

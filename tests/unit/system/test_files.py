@@ -229,9 +229,13 @@ def test_what_cannot_be_put_back_is_named(
     )
 
 
-def test_of_many_that_cannot_be_put_back_a_few_are_named() -> None:
-    error = files.TornError(PermissionError(errno.EPERM, "no", "e"), list("abcdxyz"))
-    said = "cannot write e: no; replaced already, and not put back: a, b, c, 4 more"
+@pytest.mark.parametrize(
+    ("torn", "named"),
+    [("abcdxyz", "a, b, c, 4 more"), ("abcd", "a, b, c, 1 more"), ("abc", "a, b, c")],
+)
+def test_of_many_that_cannot_be_put_back_a_few_are_named(torn: str, named: str) -> None:
+    error = files.TornError(PermissionError(errno.EPERM, "no", "e"), list(torn))
+    said = f"cannot write e: no; replaced already, and not put back: {named}"
     assert files.unwritable(error, "out").message == said
 
 

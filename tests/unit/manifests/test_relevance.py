@@ -1,0 +1,43 @@
+"""What of a repository counts."""
+
+import pytest
+
+from render.manifests import relevance
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "counts"),
+    [
+        ("kubevirt.io/v1", "VirtualMachine", True),
+        ("apps/v1", "ControllerRevision", True),
+        ("apps/v1", "Deployment", False),
+        ("v1", "PersistentVolumeClaim", True),
+        ("v1", "ConfigMap", False),
+        ("template.openshift.io/v1", "Template", True),
+    ],
+)
+def test_what_kubevirt_reads(api_version: str, kind: str, *, counts: bool) -> None:
+    assert relevance.concerns({"apiVersion": api_version, "kind": kind}) is counts
+
+
+@pytest.mark.parametrize(
+    ("patterns", "path", "whole", "below"),
+    [
+        (("charts",), "charts", True, True),
+        (("a", "charts"), "charts", True, True),
+        (("charts",), "deep/charts/vm.yaml", False, True),
+        (("/charts",), "deep/charts/vm.yaml", False, False),
+        (("v[0-9].yaml",), "v1.yaml", True, True),
+        (("v[!0-9].yaml",), "v1.yaml", False, False),
+        (("v[!0-9!].yaml",), "v!.yaml", False, False),
+        (("[",), "[", True, True),
+        (("**/test/*.yaml",), "a/b/test/vm.yaml", True, True),
+        (("**/test/*.yaml",), "a/b/test/c/vm.yaml", False, False),
+    ],
+)
+def test_what_patterns_match(
+    patterns: tuple[str, ...], path: str, *, whole: bool, below: bool
+) -> None:
+    globs = relevance.Globs("/top", patterns)
+    assert globs.match_whole(f"/top/{path}") is whole
+    assert bool(globs.match(f"/top/{path}")) is below
