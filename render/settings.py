@@ -138,6 +138,15 @@ OPTIONS: tuple[Option, ...] = (
         metavar="FILE", many=True,
     ),
     Option(
+        "file-parameters", "text", "",
+        "a value of that chart that is the text of a file, which is named as seen from the chart; may be repeated",
+        metavar="NAME=FILE", many=True,
+    ),
+    Option(
+        "release-name", "text", "", "what that chart is installed as; in Argo CD the Application's name by default",
+        metavar="NAME",
+    ),
+    Option(
         "pins", "choice", "auto", "how the revision lock is used: where present, for every VM, not at all",
         choices=("auto", "require", "ignore"),
     ),
@@ -351,8 +360,8 @@ def _pointless(
         yield INVALID_SETTING.at(layer.at(key), message)
 
 
-#: Options that name files; `Settings` holds what is in them.
-_PARSED = ("cluster-config", "lock", "values")
+#: Options that name files, of which `Settings` holds what is in them, and those of charts.
+_PARSED = ("cluster-config", "lock", "values", "file-parameters", "release-name")
 
 
 def faults(settings: Settings) -> tuple[Diagnostic, ...]:

@@ -41,6 +41,7 @@ ROOTS = {
 }
 OTHER_ROOTS = (
     "kubevirt.KubeVirt",
+    "kubevirt.VirtualMachineInstanceReplicaSet",
     "cdi.DataVolume",
     "cdi.DataSource",
     "pool.VirtualMachinePool",
@@ -80,6 +81,43 @@ ENUMS = {
     "kubevirt.RoleAggregationStrategy": ["AggregateToDefault", "Manual"],
     "kubevirt.TLSProtocolVersion": ["VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13"],
     "kubevirt.VMRolloutStrategy": ["Stage", "LiveUpdate"],
+    "pool.StatePreservation": ["Disabled", "Offline", "Online"],
+    "pool.VirtualMachinePoolSortPolicy": [
+        "AscendingOrder",
+        "DescendingOrder",
+        "Newest",
+        "Oldest",
+        "Random",
+    ],
+    "poolv1alpha1.StatePreservation": ["Disabled", "Offline", "Online"],
+    "poolv1alpha1.VirtualMachinePoolBasePolicy": ["Random", "DescendingOrder"],
+    "poolv1alpha1.VirtualMachinePoolSortPolicy": [
+        "AscendingOrder",
+        "DescendingOrder",
+        "Newest",
+        "Oldest",
+        "Random",
+    ],
+}
+# The description of the releases has no replica sets; they are the same in all (staging/src/kubevirt.io/api/core/v1).
+REPLICA_SET = {
+    "kubevirt.VirtualMachineInstanceReplicaSet": {
+        "kind": "struct",
+        "fields": [
+            {"name": "", "type": "meta.TypeMeta", "inline": True},
+            {"name": "metadata", "type": "meta.ObjectMeta", "omitempty": True},
+            {"name": "spec", "type": "kubevirt.VirtualMachineInstanceReplicaSetSpec"},
+        ],
+    },
+    "kubevirt.VirtualMachineInstanceReplicaSetSpec": {
+        "kind": "struct",
+        "fields": [
+            {"name": "replicas", "type": "*int32", "omitempty": True},
+            {"name": "selector", "type": "*meta.LabelSelector"},
+            {"name": "template", "type": "*kubevirt.VirtualMachineInstanceTemplateSpec"},
+            {"name": "paused", "type": "bool", "omitempty": True},
+        ],
+    },
 }
 # Since when a value of an enumeration is known, where not always.
 ENUM_SINCE = {("core.PersistentVolumeMode", "FromStorageProfile"): "1.5"}
@@ -204,7 +242,11 @@ def data(release: str, name: str) -> Any:
 
 def types_of(release: str) -> Types:
     """Every Go type of *release*, those of SUCCESSORS under their later names."""
-    types: Types = {**data(release, "kubevirt-types"), **data(release, "pool-types")}
+    types: Types = {
+        **data(release, "kubevirt-types"),
+        **data(release, "pool-types"),
+        **REPLICA_SET,
+    }
     for (owner, name, new), old in SUCCESSORS.items():
         for field in types[owner]["fields"]:
             if field["name"] == name and field["type"].endswith(old):

@@ -1,16 +1,21 @@
 """What pools and replica sets say around the VMs or VMIs that they make.
 
-Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vmpool-admitter.go, vmirs-admitter.go.
+Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vmpool-admitter.go, vmirs-admitter.go;
+pkg/virt-operator/resource/generate/components/validations_generated.go.
 """
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from render.admission.checks import Check, Subject
 from render.diagnostics.cause import Cause
-from render.model import tree
+from render.model import fieldpath, tree
 from render.model.apimachinery import go
+from render.model.apimachinery.duration import DurationError, nanoseconds
 from render.model.apimachinery.selectors import SelectorError, selects
+from render.model.fieldpath import FieldPath
+from render.model.release import Windowed, since
 
 _STRATEGIES = ("unmanaged", "opportunistic", "proactive")
 _POOL = ("VirtualMachinePool",)
@@ -71,7 +76,31 @@ def _strategies(subject: Subject) -> Iterator[Cause]:
             yield Cause("pool/one-strategy", ("spec", key), text, "keep one of them")
 
 
-CHECKS = (
+def _least(place: FieldPath, least: int, subject: Subject) -> Iterator[Cause]:
+    """A number below what the CRD asks for."""
+    value = tree.get(subject.owner, *place)
+    if isinstance(value, int) and value < least:
+        field = fieldpath.text(("spec", *place))
+        text = f"{field}: Invalid value: {value}: {field} in body should be greater than or equal to {least}"
+        yield Cause("pool/minimum", ("spec", *place), text, f"write {least} or more")
+
+
+def _duration(subject: Subject) -> Iterator[Cause]:
+    place = ("autohealing", "minFailingToStartDuration")
+    value = tree.get(subject.owner, *place)
+    try:
+        if value is not None:
+            nanoseconds(value)
+    except DurationError as error:
+        yield Cause("pool/duration", ("spec", *place), str(error), "write it like 5m or 1h30m")
+
+
+CHECKS: tuple[Check | Windowed[Check], ...] = (
+    since("1.7", Check("pool/minimum", partial(_least, ("replicas",), 0), only=_POOL)),
+    Check(
+        "pool/minimum", partial(_least, ("autohealing", "startUpFailureThreshold"), 1), only=_POOL
+    ),
+    Check("pool/duration", _duration, only=_POOL),
     Check("pool/selector", _selector, only=_SETS),
     Check("pool/max-unavailable", _unavailable, only=_POOL),
     Check("pool/one-strategy", _strategies, only=_POOL),

@@ -9,12 +9,15 @@ from functools import partial
 
 from render.admission.checks import EACH, Check, FieldValue, Subject, at_most, each
 from render.diagnostics.cause import Cause
+from render.model.apimachinery import go
 from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, since
 
 _MOST_ITEMS = 256
 _LONGEST_PATH = 4096
 _PATH = ("volumes", EACH, "containerPath", "path")
+_AGENT = ("sshPublicKey", "propagationMethod", "qemuGuestAgent")
+_USERS = ("accessCredentials", EACH, *_AGENT, "users")
 
 
 def _keys(place: FieldPath, keys: tuple[str, ...], subject: Subject) -> Iterator[Cause]:
@@ -31,6 +34,15 @@ def _keys(place: FieldPath, keys: tuple[str, ...], subject: Subject) -> Iterator
 
 def _list_map(place: FieldPath, *keys: str) -> Check:
     return Check("schema/unique", partial(_keys, place, keys), where=place)
+
+
+def _members(place: FieldPath, subject: Subject) -> Iterator[Cause]:
+    """Texts of a set that are in it already."""
+    for path, values in subject.values(place):
+        for index, value in enumerate(values):
+            if value in values[:index]:
+                text = f"{subject.text(*path, index)}: Duplicate value: {go.quoted(value)}"
+                yield Cause("schema/unique", subject.at(*path, index), text, "drop one of the two")
 
 
 def _path(subject: Subject, at: FieldValue) -> str:
@@ -53,6 +65,7 @@ def _items(place: FieldPath) -> Check:
 
 
 CHECKS: tuple[Check | Windowed[Check], ...] = (
+    Check("schema/unique", partial(_members, _USERS), where=_USERS),
     _list_map(("resourceClaims",), "name"),
     _list_map(("topologySpreadConstraints",), "topologyKey", "whenUnsatisfiable"),
     since("1.8", _list_map(("utilityVolumes",), "name")),

@@ -3,18 +3,19 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from render.convert import flavors, instancetypes, presets
+from render.convert import flavors, instancetypes, presets, templates
 from render.model import topology, tree
 from render.model.edits import Move, Operation, Put, Remove
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR
 from render.model.release import Version, served
-from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource
+from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource, text_at
 from render.model.tree import Tree
 
 BETA = f"{INSTANCETYPE_GROUP}/v1beta1"
 _TOPOLOGY: FieldPath = ("spec", "cpu", "preferredCPUTopology")
 _FIRMWARE: FieldPath = ("spec", "firmware")
+_POOLED: FieldPath = ("spec", "virtualMachineTemplate")
 _EFI = ("preferredUseEfi", "preferredUseSecureBoot")
 
 
@@ -43,8 +44,25 @@ def steps(resource: Resource, release: Version) -> Iterator[Step]:
     elif resource.group == KUBEVIRT and resource.version == "v1alpha3":
         changes = (Put(("apiVersion",), f"{KUBEVIRT}/v1"),)
         yield Step(f"apiVersion {KUBEVIRT}/v1", changes, ("v1alpha3",))
-    if (resource.group, resource.kind) == (KUBEVIRT, "VirtualMachine"):
-        yield from _running(resource)
+    for path, vm in _machines(resource):
+        yield from _of_machine(path, vm)
+
+
+def _machines(resource: Resource) -> Iterator[tuple[FieldPath, Tree]]:
+    """The VMs in *resource*, itself included, and where they stand.
+
+    A pool leaves the VMIs of its VMs alone as long as their template is the same
+    (pkg/virt-controller/watch/pool/pool.go, isOutdatedVMI).
+    """
+    if resource.group == KUBEVIRT and resource.kind == "VirtualMachine":
+        yield (), resource.body
+    elif resource.group == f"pool.{KUBEVIRT}" and resource.kind == "VirtualMachinePool":
+        yield _POOLED, _mapping(tree.get(resource.body, *_POOLED))
+    elif templates.is_template(resource):
+        for path, kind, vm in templates.places(resource):
+            group = text_at(vm, "apiVersion").partition("/")[0]
+            if kind == "VirtualMachine" and group in ("", KUBEVIRT):
+                yield path, vm
 
 
 def _to_beta(resource: Resource, release: Version) -> Step:
@@ -71,12 +89,17 @@ def _mapping(value: Any) -> Tree:
     return value if isinstance(value, dict) else {}
 
 
-def _running(resource: Resource) -> Iterator[Step]:
-    running = resource.spec.get("running")
-    if isinstance(running, bool) and "runStrategy" not in resource.spec:
+def _of_machine(path: FieldPath, vm: Tree) -> Iterator[Step]:
+    """What is to be done about the VM at *path* of an object."""
+    if path and vm.get("apiVersion") == f"{KUBEVIRT}/v1alpha3":
+        changes: tuple[Operation, ...] = (Put((*path, "apiVersion"), f"{KUBEVIRT}/v1"),)
+        yield Step(f"apiVersion {KUBEVIRT}/v1", changes, ("v1alpha3",))
+    spec = _mapping(vm.get("spec"))
+    running = spec.get("running")
+    if isinstance(running, bool) and "runStrategy" not in spec:
         strategy = "Always" if running else "Halted"
-        place = ("spec", "runStrategy")
-        changes = (Move(("spec", "running"), place), Put(place, strategy))
+        place = (*path, "spec", "runStrategy")
+        changes = (Move((*path, "spec", "running"), place), Put(place, strategy))
         yield Step(f"runStrategy: {strategy}", changes, ("running",))
 
 

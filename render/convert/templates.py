@@ -102,8 +102,7 @@ def filled(resource: Resource, fill: Fill, release: Version) -> Iterator[Templat
     A namespace that is no reference goes, as it does where templates are processed.
     """
     labels = resource.body.get("labels") if resource.kind == OPENSHIFT else None
-    for path, written in _objects(resource):
-        kind = "VirtualMachine" if resource.kind == OURS else text_at(written, "kind")
+    for path, kind, written in places(resource):
         walk = _Template(fill, _TYPES.get(kind, ""), release)
         body = walk.value(_unplaced(written), ())
         if isinstance(labels, dict):
@@ -115,16 +114,17 @@ def filled(resource: Resource, fill: Fill, release: Version) -> Iterator[Templat
         yield TemplateObject(path, body, tuple(walk.uses))
 
 
-def _objects(resource: Resource) -> Iterator[tuple[FieldPath, Tree]]:
+def places(resource: Resource) -> Iterator[tuple[FieldPath, str, Tree]]:
+    """The objects in a template as they are written: where, of which kind, and what."""
     if resource.kind == OURS:
         body = resource.spec.get("virtualMachine")
         if isinstance(body, dict):
-            yield ("spec", "virtualMachine"), body
+            yield ("spec", "virtualMachine"), "VirtualMachine", body
         return
     objects = resource.body.get("objects")
     for index, body in enumerate(objects if isinstance(objects, list) else ()):
         if isinstance(body, dict):
-            yield ("objects", index), body
+            yield ("objects", index), text_at(body, "kind"), body
 
 
 def _unplaced(body: Tree) -> Tree:

@@ -8,7 +8,6 @@ revision.
 import re
 from typing import Literal, NamedTuple
 
-from render.convert.presets import compact
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.resource import KUBEVIRT, Resource, text_at
@@ -26,8 +25,6 @@ _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "s390x": "s390x"}
 _OS_KEYS = frozenset({"os", "arch", "machine"})
 #: pkg/virt-controller/watch/vm/firmware.go: the namespace of firmware uuids that follow from a VM's name.
 _FIRMWARE = "6a1a24a1-4061-4607-8bf4-a3963d0c5895"
-
-_IS_NUMBER = re.compile(r"[0-9]{1,9}\Z").match
 
 Era = Literal["", "runtime", "store"]
 
@@ -56,7 +53,7 @@ def flavour(resource: Resource) -> str:
 def stored_revision(resource: Resource) -> int:
     """The number of the edit revision that the store gave a VM, 0 if none is written down as a number."""
     number = tree.get(resource.body, "metadata", "annotations", REVISION)
-    if isinstance(number, str) and _IS_NUMBER(number):
+    if isinstance(number, str) and re.fullmatch("[0-9]{1,9}", number):
         number = int(number)
     return number if type(number) is int and number > 0 else 0
 
@@ -92,6 +89,8 @@ def store_faults(body: Tree) -> list[Fault]:
     policy = tree.get(body, *RESTART_POLICY)
     if policy is not None and policy not in tuple(_RUN_STRATEGIES):
         known = " and ".join(_RUN_STRATEGIES)
+        from render.convert.presets import compact
+
         shown = policy if isinstance(policy, str) else compact(policy)
         message = f"restartPolicy {shown} has no run strategy: {known} have"
         found.append(Fault(RESTART_POLICY, message, "write always (Always) or never (Once)"))

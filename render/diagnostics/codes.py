@@ -8,7 +8,7 @@ presets, 8 settings, 9 ours. A retired number is never used again. The text that
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity
+from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, ordered
 from render.diagnostics.exits import Exit
 from render.model.resource import OWN
 
@@ -232,3 +232,21 @@ def status(diagnostics: Iterable[Diagnostic]) -> Exit:
     """The status for *diagnostics*: `Exit.OK` without errors, else that of the error that says least of the input."""
     seen = {CODES[found.code].exit for found in diagnostics if found.is_error}
     return next((exit_ for exit_ in _STRONGEST_FIRST if exit_ in seen), Exit.OK)
+
+
+def worth_saying(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Leave out what only ``-v`` shows: notes on the reading, and repetitions of one note.
+
+    This comes before any place is looked up, since every VM of a fleet may give the same note.
+    """
+    kept, said = [], set()
+    for diagnostic in ordered(diagnostics):
+        if diagnostic.severity is Severity.INFO:
+            code = CODES[diagnostic.code]
+            place = None if code.said_once else diagnostic.location
+            note = (diagnostic.code, diagnostic.message, place)
+            if note in said or not code.always_said:
+                continue
+            said.add(note)
+        kept.append(diagnostic)
+    return kept

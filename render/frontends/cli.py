@@ -5,7 +5,7 @@ that a wrong one reads the same from a flag, a variable or a file.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from inspect import cleandoc
 from typing import Any
 
@@ -17,7 +17,7 @@ from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends.execute import execute
-from render.frontends.request.commands import COMMANDS, GROUPS, Argument, Command
+from render.frontends.request.commands import COMMANDS, GROUPS, SECTIONS, Argument, Command
 from render.frontends.request.request import Call
 from render.report import text
 from render.report.findings import find, groups
@@ -28,6 +28,9 @@ _PROGRAM = "virt-render"
 _COMPLETION = "_VIRT_RENDER_COMPLETE"
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _PATHS = ("path", "paths")
+_COMPLETED = ("vm", "code", "name", "upgrade")
+_MANY = 12
+_SECTIONS = {option.field: title for title, options in SECTIONS for option in options}
 
 
 @click.group(
@@ -38,6 +41,26 @@ _PATHS = ("path", "paths")
 @click.version_option(render.__version__, prog_name=_PROGRAM, message="%(prog)s %(version)s")
 def main() -> None:
     """Render KubeVirt virtual machines from the YAML in a repository, as KubeVirt would run them."""
+
+
+class _SectionedCommand(click.Command):
+    """A command whose help has its options in sections, if they are many."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, those of their own first."""
+        shown = [
+            (one.name, one.get_help_record(ctx))
+            for one in self.get_params(ctx)
+            if isinstance(one, click.Option)
+        ]
+        records = [(name, record) for name, record in shown if record]
+        sections: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for name, record in records:
+            section = _SECTIONS.get(name or "", "Options") if len(records) > _MANY else "Options"
+            sections.setdefault(section, []).append(record)
+        for title, rows in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
 
 def _command(row: Command) -> click.Command:
@@ -56,7 +79,7 @@ def _command(row: Command) -> click.Command:
         return execute(call, os.environ)
 
     summary = cleandoc(row.summary)
-    return click.Command(
+    return _SectionedCommand(
         row.name.rpartition(" ")[2],
         callback=callback,
         params=[*map(_argument, row.arguments), *map(_option, row.options)],
@@ -75,8 +98,20 @@ def _argument(argument: Argument) -> click.Argument:
         metavar=argument.metavar,
         type=shape,
         required=argument.required,
+        shell_complete=_completing(argument.name),
         **many,
     )
+
+
+def _completing(name: str) -> Callable[..., list[str]] | None:
+    """What completes the word *name* of a command, None where click does so by itself."""
+
+    def complete(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+        from render.frontends import completion
+
+        return completion.words(name, context.params, incomplete)
+
+    return complete if name in _COMPLETED else None
 
 
 def _option(option: Option) -> click.Option:
@@ -91,6 +126,7 @@ def _option(option: Option) -> click.Option:
         default=None,
         metavar=option.metavar or "|".join(option.choices) or None,
         multiple=option.many,
+        shell_complete=_completing(option.field),
         help=f"{option.help}{shown}",
     )
 

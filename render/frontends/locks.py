@@ -16,7 +16,7 @@ from render.system import files
 from render.yaml.reader import read
 
 _UNBUILT = frozenset({codes.KUSTOMIZE_FAILED.number, codes.KUSTOMIZE_MISSING.number})
-_MARKER = re.compile(rb"^(<<<<<<< |>>>>>>> )", re.MULTILINE)
+_MARKER = rb"(?m)^(<<<<<<< |>>>>>>> )"
 
 
 def choose(loaded: Documents, asked: Request, *, new: bool = False) -> None:
@@ -141,7 +141,7 @@ def _is_own(body: object) -> bool:
 
 def marked(data: bytes, file: str) -> Diagnostic | None:
     """That the lock *data* has conflict markers, with the place of the first; None if it has none."""
-    marker = _MARKER.search(data)
+    marker = re.search(_MARKER, data)
     if marker is None:
         return None
     line = data.count(b"\n", 0, marker.start()) + 1

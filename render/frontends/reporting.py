@@ -4,20 +4,17 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
-from render.diagnostics import codes
-from render.diagnostics.codes import status
-from render.diagnostics.diagnostic import Diagnostic, Location, Severity
+from render.diagnostics.codes import status, worth_saying
+from render.diagnostics.diagnostic import Diagnostic, Severity
 from render.diagnostics.exits import Exit
-from render.frontends.progress import Work
 from render.frontends.request import config
 from render.frontends.request.request import Request
 from render.manifests.discover import inside, repository
 from render.manifests.sources import Documents
 from render.report import formats, summary
-from render.report.findings import Finding, find, identified, merge, worth_saying
+from render.report.findings import Finding, find, identified, merge
 from render.report.places import Place, Sources
 from render.report.summary import Tally
-from render.system import signals
 from render.system.files import unwritable, write_atomic
 from render.system.streams import STDERR, STDOUT, emit
 
@@ -64,16 +61,6 @@ def hand_over(answer: str, asked: Request) -> Exit:
     except OSError as error:
         return refuse([unwritable(error, asked.output)], asked)
     return Exit.OK
-
-
-def in_time(command: Callable[[], Exit], asked: Request, work: Work) -> Exit:
-    """What *command* answers, or that the deadline of *asked* has passed, and in the midst of which *work*."""
-    try:
-        with signals.deadline(asked.deadline):
-            return command()
-    except signals.OverdueError:
-        said = f"the deadline of {asked.deadline} s has passed while {work.doing}"
-        return refuse([codes.DEADLINE.at(Location(), said, help="raise --deadline")], asked)
 
 
 def publish(

@@ -2,19 +2,17 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from render.diagnostics import codes, secrets
+from render.diagnostics import codes
 from render.diagnostics.codes import status
-from render.diagnostics.diagnostic import Diagnostic, Location, at
+from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.diagnostics.suppression import suppress
 from render.frontends import locks
 from render.frontends.progress import Work, in_words
 from render.frontends.request.request import Request, with_objects
-from render.manifests import boot_order, kustomization, roots, sources
-from render.manifests.discover import CHART, tidy
-from render.manifests.helm import HelmRelease
-from render.manifests.neighbours import Neighbours
+from render.manifests import kustomization, sources
+from render.manifests.discover import CHART, HelmRelease, tidy
 from render.manifests.relevance import Scope
 from render.manifests.sources import Documents, Reading
 from render.model import tree
@@ -24,6 +22,9 @@ from render.model.tree import Tree
 from render.pipeline import Rendered, run
 from render.pipeline.machine import Machine
 from render.yaml.reader import Document
+
+if TYPE_CHECKING:
+    from render.manifests.neighbours import Neighbours
 
 
 def load(asked: Request, work: Work, stdin: BinaryIO | None) -> Documents:
@@ -45,7 +46,10 @@ def reading(asked: Request, stdin: BinaryIO | None) -> Reading:
         asked.kustomize,
         asked.allow_remote,
         helm=asked.helm,
-        chart=HelmRelease(asked.values, settings.namespace, kubevirt),
+        chart=HelmRelease(
+            asked.values, settings.namespace, kubevirt, asked.release_name, asked.file_parameters
+        ),
+        lock=asked.lock,
     )
 
 
@@ -61,22 +65,36 @@ def load_each(
 
     *anything* as for `sources.load_all`. Who writes a lock must know of every VM, and so what cannot be read.
     """
+    from render.manifests import roots
+
     lenient = asked.call.command != "pin"
     how = reading(asked, stdin)._replace(scope=Scope(asked.layout.exclude, lenient=lenient))
     inputs = sources.load_all(paths, how, anything=anything, watch=work.inputs)
-    parted = (
+    parts = (
         [one] if one.is_built else roots.split(one, asked.layout.roots, asked.settings.namespace)
         for one in inputs
     )
-    return [part for parts in parted for part in parts]
+    return [part for several in parts for part in several]
 
 
-def with_neighbours(asked: Request, loaded: Documents, neighbours: Neighbours) -> Request:
+def include(loaded: Documents, neighbours: "Neighbours") -> None:
+    """Count what the VMs of *loaded* find in other folders of the repository among its documents."""
+    found, _ = neighbours.of(loaded)
+    start = len(loaded.documents)
+    for place, one in enumerate(found, start):
+        loaded.borrowed[place] = one.loaded, one.index
+    loaded.documents.extend(one.document for one in found)
+
+
+def with_neighbours(asked: Request, loaded: Documents, neighbours: "Neighbours") -> Request:
     """*asked* with what the VMs of *loaded* find in other folders of the repository."""
-    documents, unclear = neighbours.of(loaded)
+    found, unclear = neighbours.of(loaded)
     loaded.diagnostics.extend(unclear)
-    if not documents:
+    if not found:
         return asked
+    documents = [one.document for one in found]
+    start = len(loaded.documents) + len(asked.catalog)
+    loaded.borrowed = {start + place: (one.loaded, one.index) for place, one in enumerate(found)}
     settings = asked.settings
     return asked._replace(
         catalog=(*asked.catalog, *documents),
@@ -108,14 +126,15 @@ def render_loaded(
     ]
     rendered = run(resources, asked.settings, observe, sink=sink, traced=observe is not None)
     found: Iterable[Diagnostic] = rendered.diagnostics
-    for document in asked.around:
-        loaded.data.add_file(document.origin.file, asked.limits.file_bytes)
+    for place, document in enumerate(asked.around, len(loaded.documents)):
+        if place not in loaded.borrowed:
+            loaded.data.add_file(document.origin.file, asked.limits.file_bytes)
     if any(diagnostic.is_error for diagnostic in loaded.diagnostics):
         found = (diagnostic for diagnostic in found if not codes.CODES[diagnostic.code].follows)
     of_text = (*_ambiguities(loaded, resources), *_unordered(loaded, resources))
     ambiguous = suppress(of_text, resources, reading=True)
     diagnostics = [*loaded.diagnostics, *ambiguous, *found]
-    if loaded.values:
+    if loaded.filled or loaded.borrowed:
         diagnostics = [_with_values(loaded, one) for one in diagnostics]
     if not rendered.sources and not asked.settings.allow_empty and not status(diagnostics):
         diagnostics.append(_nothing(asked, loaded))
@@ -123,15 +142,18 @@ def render_loaded(
 
 
 def _with_values(loaded: Documents, found: Diagnostic) -> Diagnostic:
-    """*found* with the files that fill in the template of a chart which it is about."""
-    index = found.location.index
-    if index is None or index >= len(loaded.documents):
+    """*found* with the value that a chart fills in there, or the files with its values where that is not known."""
+    place = found.position or found.location
+    values = [] if place.index is None else loaded.values(place.index, place.path)
+    if not values:
         return found
-    files = loaded.values.get(loaded.documents[index].origin.file)
-    if not files:
-        return found
+    file, line, column = values[-1]
+    if line:
+        value = Location(file=file, line=line, column=column)
+        return found._replace(related=(*found.related, Related("the value comes from here", value)))
+    names = ", ".join(file for file, *_ in values)
     return found._replace(
-        help="; ".join(filter(None, (found.help, f"its values come from {', '.join(files)}")))
+        help="; ".join(filter(None, (found.help, f"its values come from {names}")))
     )
 
 
@@ -174,6 +196,7 @@ def _ambiguities(loaded: Documents, resources: Sequence[Resource]) -> Iterator[D
     for document, resource in zip(loaded.documents, resources, strict=True):
         if not document.ambiguous or resource.group not in (KUBEVIRT, INSTANCETYPE_GROUP):
             continue
+        from render.diagnostics import secrets
         from render.yaml import positions
 
         data = loaded.data[document.origin.file]
@@ -192,6 +215,8 @@ def _unordered(loaded: Documents, resources: Sequence[Resource]) -> Iterator[Dia
         resource = resources[index]
         if (resource.group, resource.kind) != (KUBEVIRT, "VirtualMachine"):
             continue
+        from render.manifests import boot_order
+
         for path, name, order in boot_order.lost(before, resource.body):
             yield codes.BOOT_ORDER_LOST.at(
                 at(resource, path),

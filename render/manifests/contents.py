@@ -22,6 +22,10 @@ class Contents(Mapping[str, bytes]):
         self._streams: dict[str, bytes] = {}
         self._recent: dict[str, bytes] = {}
 
+    def parted(self) -> "Contents":
+        """Another one, empty, that is kept like this one."""
+        return Contents(whole=self._whole)
+
     def add_stream(self, name: str, data: bytes) -> None:
         """Remember the bytes of a stream."""
         self._streams[name] = data
@@ -37,7 +41,7 @@ class Contents(Mapping[str, bytes]):
         if name in self._streams:
             to.add_stream(name, self._streams[name])
         elif name in self._files:
-            to.add_file(name, self._files[name])
+            to.add_file(name, self._files[name], self._recent.get(name))
 
     def files(self) -> list[str]:
         """The names of all files noted, sorted (streams are none)."""

@@ -7,11 +7,32 @@ from typing import NamedTuple, Protocol
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import kustomization
+from render.model.release import NEWEST, Version
 from render.system import files
 
 _YAML = (".yaml", ".yml", ".json")
 CHART = "the templates of a Helm chart"
 """Why the folder with these is left out."""
+CHART_FILE = "Chart.yaml"
+
+
+class HelmRelease(NamedTuple):
+    """What a chart is installed as: with the *values* files, in *namespace*, on a cluster with KubeVirt *kubevirt*.
+
+    It is called *name*, or as helm calls what has none. *file_parameters* are values that are texts of files, as
+    ``NAME=FILE``, seen from the chart.
+    """
+
+    values: tuple[str, ...] = ()
+    namespace: str = "default"
+    kubevirt: Version = NEWEST
+    name: str = ""
+    file_parameters: tuple[str, ...] = ()
+
+    def texts(self, folder: str) -> dict[str, str]:
+        """The files of the *file_parameters* of the chart in *folder*, by the name of the value."""
+        pairs = (one.partition("=") for one in self.file_parameters)
+        return {name: os.path.join(folder, file) for name, _, file in pairs}
 
 
 class Discovery:
@@ -56,6 +77,11 @@ def printable(name: str) -> str:
 def join(folder: str, name: str) -> str:
     """*name* in *folder*, without a ``./`` in front."""
     return name if folder == "." else os.path.join(folder, name)
+
+
+def is_chart(folder: str) -> bool:
+    """Whether *folder* holds a Helm chart."""
+    return os.path.isfile(os.path.join(folder, CHART_FILE))
 
 
 def skipped(shown: str, why: str) -> Diagnostic:
@@ -176,7 +202,7 @@ class _FolderWalk:
         if not entries.keys().isdisjoint(kustomization.FILES):
             self.found.kustomizations.append(folder.shown)
             owned = not self.plain
-        self.found.charts += [folder.shown] * ("Chart.yaml" in entries and not owned)
+        self.found.charts += [folder.shown] * (CHART_FILE in entries and not owned)
         for name, entry in entries.items():
             child = _Folder(join(folder.shown, name), f"{folder.real.rstrip('/')}/{name}", owned)
             why = self._unread(name, child.real, entries)
@@ -201,7 +227,7 @@ class _FolderWalk:
         """Why *name* is not read, whatever it is."""
         if name.startswith("."):
             return "hidden"
-        if name == "templates" and "Chart.yaml" in siblings:
+        if name == "templates" and CHART_FILE in siblings:
             return CHART
         return self.omitted.path(real) if self.omitted else ""
 

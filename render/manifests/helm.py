@@ -3,17 +3,16 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomize
+from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
-from render.model.release import NEWEST, Version
 from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, Origin
 from render.yaml.reader import Document, Limits
 
-CHART = "Chart.yaml"
 _SCHEMA = "values.schema.json"
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "$schema"})
 _PUBLISHED = r"https?://json-schema\.org/(draft-0[467]|draft/20(19-09|20-12))/schema#?\Z"
@@ -24,6 +23,11 @@ _SHOWN = 4096
 _PIECE = 1 << 20
 _RELEASE_NAME = "release-name"
 """What ``helm template`` itself calls a release without a name."""
+_CHATTER = re.compile(
+    r"^walk\.go:\d+: found symbolic link .*\n?|Use --debug flag to render out invalid YAML",
+    re.MULTILINE,
+)
+"""What helm says beside why it failed."""
 _SOURCE = re.compile(rb"^# Source: (.+?)\r?$", re.MULTILINE)
 #: What clusters with KubeVirt serve, for charts that ask.
 _SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -54,19 +58,6 @@ _POOL_SINCE_1_7 = (f"pool.{KUBEVIRT}/v1beta1", ("VirtualMachinePool",))
 _KUBERNETES = 27
 
 
-class HelmRelease(NamedTuple):
-    """What a chart is installed as: with the *values* files, in *namespace*, on a cluster with KubeVirt *kubevirt*."""
-
-    values: tuple[str, ...] = ()
-    namespace: str = "default"
-    kubevirt: Version = NEWEST
-
-
-def is_chart(folder: str) -> bool:
-    """Whether *folder* holds a chart."""
-    return os.path.isfile(os.path.join(folder, CHART))
-
-
 def binary(setting: str, folder: str) -> str | Diagnostic:
     """The binary that *setting* (``auto``, a name or a path) means, or that there is none for the chart in *folder*."""
     from render.system import processes
@@ -82,9 +73,10 @@ def binary(setting: str, folder: str) -> str | Diagnostic:
     )
 
 
-def faults(folder: str, values: Sequence[str], limits: Limits) -> list[Diagnostic]:
+def faults(folder: str, release: HelmRelease, limits: Limits) -> list[Diagnostic]:
     """What speaks against running helm on *folder*: files from outside of its repository, and more than the limits."""
     real = os.path.realpath(folder)
+    values = (*release.values, *release.texts(folder).values())
     allowed = (discover.boundary(real) or real,)
     found = []
     total = 0
@@ -188,7 +180,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
     if done.returncode == 0 or len(done.stdout) > most:
         return done.stdout
     said = done.stderr.decode("utf-8", "replace").replace(os.path.realpath(".") + "/", "").strip()
-    said = said.replace("Use --debug flag to render out invalid YAML", "").strip()
+    said = _CHATTER.sub("", said).strip()
     from render.manifests import concealment
 
     reach = Reach()
@@ -199,7 +191,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
 
 def _words(folder: str, release: HelmRelease) -> list[str]:
     _, minor, *_ = release.kubevirt
-    words = ["template", _RELEASE_NAME, ".", "--skip-tests", "--include-crds"]
+    words = ["template", "--skip-tests", "--include-crds"]
     if not all(_is_complete(file) for file in _files(folder)):
         words.append("--skip-schema-validation")
     served = (*_SERVED, _POOL_SINCE_1_7 if release.kubevirt >= (1, 7, 0) else _POOL)
@@ -210,7 +202,11 @@ def _words(folder: str, release: HelmRelease) -> list[str]:
         # The option takes several, as a line of CSV.
         quoted = os.path.realpath(file).replace('"', '""')
         words += ["--values", f'"{quoted}"']
-    return words
+    for name, file in release.texts(folder).items():
+        # Commas part several of them.
+        escaped = re.sub(r"([,\\])", r"\\\1", os.path.realpath(file))
+        words += ["--set-file", f"{name}={escaped}"]
+    return [*words, "--", release.name or _RELEASE_NAME, "."]
 
 
 def _is_complete(file: str) -> bool:
@@ -277,7 +273,7 @@ def environment(inherited: Mapping[str, str], home: str) -> dict[str, str]:
 def trace(folder: str, output: bytes, documents: Sequence[Document]) -> list[Document]:
     """*documents* of the *output* of helm, at the template files that it says they come from.
 
-    Which line of a template made what nobody knows: such an origin has none.
+    The text of such a file is no YAML, and nothing is looked up in it.
     """
     lines: list[tuple[int, str]] = []
     line, start = 1, 0

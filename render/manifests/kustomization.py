@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from render.diagnostics import codes, secrets
+from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
@@ -386,6 +386,8 @@ def _add_affixes(found: Reach, body: Tree) -> None:
 
 
 def _refusal(here: _Here, reference: Reference) -> Diagnostic:
+    from render.diagnostics import secrets
+
     return codes.REMOTE_BASE.at(
         here.at(reference.path),
         f"{here.file} refers to {secrets.without_credentials(reference.entry)}, which kustomize would"

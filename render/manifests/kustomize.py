@@ -59,12 +59,14 @@ def build(  # noqa: PLR0913 - what a build depends on
     *,
     most: int,
     allow_remote: bool,
+    lock: str = "",
     seconds: float = SECONDS,
 ) -> bytes | Diagnostic:
     """What ``kustomize build`` prints for *folder*, or its own words about why not, without what is secret in *reach*.
 
-    It is started inside the folder, so that no name of a folder is taken for a URL. Once it has printed more than
-    *most* bytes it is stopped, and the answer is a byte longer than that.
+    *lock* is the revision lock in use, if it is not that of the folder. kustomize is started inside the folder, so that
+    no name of a folder is taken for a URL. Once it has printed more than *most* bytes it is stopped, and the answer is
+    a byte longer than that.
     """
     from subprocess import TimeoutExpired
 
@@ -96,14 +98,14 @@ def build(  # noqa: PLR0913 - what a build depends on
     from render.manifests import concealment
 
     said = concealment.shortened(said, concealment.secret_parts(reach, limits), _SHOWN)
-    return _failure(folder, said or _ended(done.returncode), help=_cure(folder, said))
+    return _failure(folder, said or _ended(done.returncode), help=_cure(folder, said, lock))
 
 
 def _ended(status: int) -> str:
     return f"exit status {status}" if status >= 0 else f"ended by signal {-status}"
 
 
-def _cure(folder: str, said: str) -> str:
+def _cure(folder: str, said: str, named: str) -> str:
     """The way out where kustomize misses the lock, or should have run us as a function, and we do not let it."""
     lock = os.path.normpath(os.path.join(folder, LOCK))
     if LOCK in said and not os.path.lexists(lock):
@@ -118,7 +120,7 @@ def _cure(folder: str, said: str) -> str:
     return (
         "this kustomization has kustomize run virt-render; then virt-render does not run kustomize: pipe"
         " 'kustomize build --enable-alpha-plugins FOLDER | virt-render check -' (or '... | virt-render pin --lock"
-        f" {lock} -'), or take the RenderConfig out of the transformers"
+        f" {named or lock} -'), or take the RenderConfig out of the transformers"
     )
 
 

@@ -30,11 +30,12 @@ _Identity = tuple[str, ResourceRef]
 
 
 class Shared(NamedTuple):
-    """An object that VMs of other folders may mean, and what it was read with."""
+    """An object that VMs of other folders may mean, what it was read with, and its index there."""
 
     document: Document
     identity: _Identity
     loaded: Documents
+    index: int  # type: ignore[assignment] # nobody searches it as a tuple
 
 
 class Neighbours:
@@ -47,10 +48,10 @@ class Neighbours:
         self._by_name: dict[str, list[Shared]] = {}
         self._settings: list[Shared] = []
         for loaded in inputs if len(inputs) > 1 else ():
-            for document in loaded.documents:
+            for index, document in enumerate(loaded.documents):
                 one = from_body(document.body, 0)
                 kind = (one.group, one.kind)
-                shared = Shared(document, (one.group, one.ref), loaded)
+                shared = Shared(document, (one.group, one.ref), loaded, index)
                 if not one.name or not self._is_allowed(document):
                     continue
                 if kind in SETTINGS_HOLDERS:
@@ -63,7 +64,7 @@ class Neighbours:
             self._allowed.match(os.path.realpath(document.origin.file))
         )
 
-    def of(self, loaded: Documents) -> tuple[list[Document], list[Diagnostic]]:
+    def of(self, loaded: Documents) -> tuple[list[Shared], list[Diagnostic]]:
         """What the VMs of *loaded* may mean elsewhere, the nearest of each; and where that is not clear."""
         if not self._by_name and not self._settings:
             return [], []
@@ -76,12 +77,12 @@ class Neighbours:
             for shared in self._settings:
                 kind = (shared.identity[0], ResourceRef(shared.identity[1].kind, "", ""))
                 groups.setdefault(kind, []).append(shared)
-        found: list[Document] = []
+        found: list[Shared] = []
         diagnostics: list[Diagnostic] = []
         for same in groups.values():
             same.sort(key=lambda shared: distance(loaded.folder, shared.loaded.folder))
             first = same[0]
-            found.append(first.document)
+            found.append(first)
             first.loaded.data.share(first.document.origin.file, loaded.data)
             diagnostics += _ambiguous(first, same[1:], loaded)
         return found, diagnostics

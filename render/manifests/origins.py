@@ -26,7 +26,7 @@ def trace(folder: str, built: list[Document], reach: Reach, limits: Limits) -> T
     """*built* with the origin in a source file of *folder*'s build wherever exactly one source document fits.
 
     The origin annotation of kustomize decides where there is one (``buildMetadata: [originAnnotations]``). Otherwise
-    group, kind, name (with and without the prefixes and suffixes in use) and, among several, the namespace.
+    group, kind, name (with and without the prefixes and suffixes in use) and, among several, version and namespace.
     """
     sources: dict[_Key, list[Resource]] = {}
     for one in _sources(reach, limits):
@@ -62,6 +62,9 @@ def _origin(
     file = _annotated(folder, built.body)
     if file:
         found = [source for source in found if source.origin and source.origin.file == file]
+    if len(found) > 1:
+        version = built.body.get("apiVersion")
+        found = [one for one in found if one.body.get("apiVersion") == version] or found
     if len(found) > 1:
         same = [source for source in found if source.namespace == built.namespace]
         found = same or [source for source in found if not source.namespace]

@@ -21,7 +21,7 @@ _OWN = b"virt-render.dev/"
 _CLAIMS = (b"PersistentVolumeClaim", b"VolumeSnapshot")
 _INFERS = b"inferFromVolume"
 _CLAIM_KINDS = frozenset({("", "PersistentVolumeClaim"), (SNAPSHOT, "VolumeSnapshot")})
-_SEPARATOR = re.compile(rb"^---", re.MULTILINE)
+_SEPARATOR = rb"(?m)^---"
 _NEAR = 3
 
 
@@ -77,7 +77,7 @@ class Globs(NamedTuple):
         return below != real and any(_expression(one, "").match(below) for one in self.patterns)
 
 
-_PIECE = re.compile(r"\*\*/|/\*\*|\*\*|\*|\?|\[!?[^\]]+\]|.", re.DOTALL)
+_PIECE = r"(?s)\*\*/|/\*\*|\*\*|\*|\?|\[!?[^\]]+\]|."
 _MEANINGS = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
@@ -85,7 +85,7 @@ _MEANINGS = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^
 def _expression(pattern: str, below: str = "(?:/.*)?") -> re.Pattern[str]:
     """The expression that *pattern* stands for, and *below* of what lies in what it matches."""
     anchored = "/" in pattern.rstrip("/")
-    pieces = (_meaning(piece) for piece in _PIECE.findall(pattern.strip("/")))
+    pieces = (_meaning(piece) for piece in re.findall(_PIECE, pattern.strip("/")))
     start = "" if anchored else "(?:.*/)?"
     return re.compile(f"{start}{''.join(pieces)}{below}\\Z", re.DOTALL)
 
@@ -148,7 +148,7 @@ def of_kubevirt(diagnostics: Sequence[Diagnostic], data: bytes) -> tuple[list[Di
     """
     if not diagnostics:
         return [], 0
-    starts = [0, *(found.start() for found in _SEPARATOR.finditer(data)), len(data)]
+    starts = [0, *(found.start() for found in re.finditer(_SEPARATOR, data)), len(data)]
     lines = data.split(b"\n")
     offsets = [0]
     for line in lines:

@@ -19,6 +19,11 @@ def split(loose: Documents, named: Globs, namespace: str) -> list[Documents]:
     Where two folders side by side hold an object of the same kind and name (in *namespace* where it names none), each
     folder beside them is a root too, as an ApplicationSet lays them out. What lies in no root stays together, first.
     """
+    return parted(loose, found(loose, named, namespace))
+
+
+def found(loose: Documents, named: Globs, namespace: str) -> dict[str, str]:
+    """The root of each file of *loose*, ``""`` where it lies in none; arguments as for `split`."""
     files = sorted({document.origin.file for document in loose.documents})
     if named.patterns:
         folders = {file: _named(file, named) for file in files}
@@ -31,6 +36,19 @@ def split(loose: Documents, named: Globs, namespace: str) -> list[Documents]:
         folders = {file: _around(file, locked) for file in files}
         rest = [file for file in files if not folders[file]]
         _detect(folders, _among(_identities(loose.documents, namespace), rest), rest)
+    return folders
+
+
+def within(loose: Documents, roots: Iterable[str]) -> dict[str, str]:
+    """The innermost of *roots* around each file of *loose*, ``""`` where it lies in none."""
+    known = sorted(roots)
+    return {
+        document.origin.file: _around(document.origin.file, known) for document in loose.documents
+    }
+
+
+def parted(loose: Documents, folders: Mapping[str, str]) -> list[Documents]:
+    """*loose* in one part for each of *folders*, by its files."""
     parts: dict[str, Documents] = {}
     for document in loose.documents:
         folder = folders[document.origin.file]
@@ -38,9 +56,9 @@ def split(loose: Documents, named: Globs, namespace: str) -> list[Documents]:
     if len(parts) < 2:  # noqa: PLR2004 - one part is all of it
         loose.folder = next(iter(parts), "") or loose.folder
         return [loose]
-    for found in loose.diagnostics:
-        around = _around(found.location.file, parts)
-        _part(parts, around, loose).diagnostics.append(found)
+    for one in loose.diagnostics:
+        around = _around(one.location.file, parts)
+        _part(parts, around, loose).diagnostics.append(one)
     for file in loose.data:
         loose.data.share(file, _part(parts, folders.get(file) or _around(file, parts), loose).data)
     first, *others = (parts[folder] for folder in sorted(parts))
@@ -51,6 +69,7 @@ def split(loose: Documents, named: Globs, namespace: str) -> list[Documents]:
 def _part(parts: dict[str, Documents], folder: str, loose: Documents) -> Documents:
     if folder not in parts:
         parts[folder] = Documents(folder=folder or loose.folder)
+        parts[folder].data = loose.data.parted()
     return parts[folder]
 
 

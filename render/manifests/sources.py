@@ -4,23 +4,13 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import BinaryIO, Literal, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import (
-    discover,
-    helm,
-    kustomization,
-    kustomize,
-    objects,
-    origins,
-    patches,
-    relevance,
-)
+from render.manifests import discover, kustomization, kustomize, objects, relevance
 from render.manifests.contents import Contents
-from render.manifests.discover import boundary, inside, skipped, tidy
-from render.manifests.helm import HelmRelease
+from render.manifests.discover import HelmRelease, boundary, inside, skipped, tidy
 from render.manifests.relevance import Scope, Texts
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
@@ -28,7 +18,13 @@ from render.system import files
 from render.yaml.budget import Budget
 from render.yaml.reader import Document, Limits, read
 
+if TYPE_CHECKING:
+    from render.manifests.patches import Position
+    from render.manifests.templating import FilledChart
+
 STDIN = "<stdin>"
+Blame = Callable[[int, FieldPath], "Position | None"]
+"""What tells where the field at a path of the object at an index was written, None where that is not known."""
 LOCK = kustomize.LOCK
 
 
@@ -37,15 +33,16 @@ class Documents:
 
     *documents* in the order of the paths, below each by file name; *data*: what positions are looked up in; *unbuilt*:
     of the *diagnostics*, why a kustomization was not built. *folder* is where all of it stands, and *is_built* whether
-    kustomize did it, from the resolved folders *bases*; *blame* then knows the patches, and *before* what documents
-    were without them, by index. *passed* are the files that were looked at and hold nothing that counts, *unseen*
-    counts what may hold VMs and cannot be looked into; *values*: of template files of charts, the files that fill them
-    in. *whole*: files are not read again, see `Contents`.
+    kustomize did it, from the resolved folders *bases*; *before* is what documents were without its patches, by index.
+    *blamed* know who else wrote fields: patches, and the charts that were *filled* in. *borrowed*: of what stands
+    beside the documents, whose it is, and its index there. *passed* are the files that were looked at and hold nothing
+    that counts, *unseen* counts what may hold VMs and cannot be looked into. *whole*: files are not read again, see
+    `Contents`.
     """
 
     __slots__ = (
-        "bases", "before", "blame", "data", "diagnostics", "documents", "folder", "is_built", "passed", "unbuilt",
-        "unseen", "values",
+        "bases", "before", "blamed", "borrowed", "data", "diagnostics", "documents", "filled", "folder", "is_built",
+        "passed", "unbuilt", "unseen",
     )  # fmt: skip
 
     def __init__(self, *, folder: str = ".", whole: bool = False) -> None:
@@ -55,12 +52,30 @@ class Documents:
         self.diagnostics: list[Diagnostic] = []
         self.unbuilt: list[Diagnostic] = []
         self.bases: frozenset[str] = frozenset()
-        self.blame: Callable[[int, FieldPath], patches.Position | None] | None = None
+        self.blamed: list[Blame] = []
+        self.filled: list[FilledChart] = []
+        self.borrowed: dict[int, tuple[Documents, int]] = {}
         self.before: dict[int, Tree] = {}
         self.passed: list[str] = []
         self.unseen: Counter[str] = Counter()
-        self.values: dict[str, tuple[str, ...]] = {}
         self.data = Contents(whole=whole)
+
+    def blame(self, index: int, path: FieldPath) -> "Position | None":
+        """Who else wrote the field at *path* of the object at *index*, None if nobody is known to have."""
+        if index in self.borrowed:
+            other, there = self.borrowed[index]
+            found = other.blame(there, path)
+            if found is not None:
+                other.data.share(found[0], self.data)
+            return found
+        return next((found for one in self.blamed if (found := one(index, path))), None)
+
+    def values(self, index: int, path: FieldPath) -> "list[Position]":
+        """Where the value stands with which a chart filled in that field; without lines: the files where it may."""
+        if index in self.borrowed:
+            other, there = self.borrowed[index]
+            return other.values(there, path)
+        return [found for one in self.filled for found in one.values(index, path)]
 
     @property
     def files(self) -> list[str]:
@@ -73,7 +88,8 @@ class Reading(NamedTuple):
 
     *stdin* is what ``-`` means; *kustomize*: ``auto`` finds it on the PATH, ``never`` reads the plain files, anything
     else names the binary; *allow_remote*: whether it may use the network; *scope*: what of a repository counts, None
-    for all that is there; *helm* is the same for charts, *chart* what they are installed as.
+    for all that is there; *helm* is the same for charts, *chart* what they are installed as; *lock*: the revision lock
+    that is used for all of it, if one is.
     """
 
     limits: Limits
@@ -84,6 +100,7 @@ class Reading(NamedTuple):
     scope: Scope | None = None
     helm: str = "never"
     chart: HelmRelease = HelmRelease()
+    lock: str = ""
 
 
 def load(
@@ -97,7 +114,8 @@ def load(
     """Read *paths* into one set of documents: what ``build`` renders.
 
     A folder with a kustomization is built; of another folder the YAML and JSON files below it are read, and the one
-    kustomization that may be there is built; several are an error unless *roots* is ``all``. *whole*: see `Documents`.
+    kustomization that may be there is built, or, where there is nothing else, the one chart; several are an error
+    unless *roots* is ``all``. *whole*: see `Documents`.
     What is read is noted in *watch* before it is complete. Nothing is raised: whatever is wrong is a diagnostic.
     """
     loader = _Loader(reading)
@@ -112,10 +130,12 @@ def load(
             continue
         tops = loader.plain(path, into)
         if len(tops) > 1 and roots == "one":
-            into.diagnostics.append(_several(path, tops))
+            into.diagnostics.append(_several(path, tops, "kustomizations that nothing refers to"))
             continue
         for top in tops:
             loader.build(top, into)
+        if not into.documents and not tops:
+            loader.fill_only(path, into, roots)
     return into
 
 
@@ -225,11 +245,11 @@ def piped(stdin: BinaryIO | None, most: int) -> bytes | Diagnostic:
         return files.unreadable(STDIN, error)
 
 
-def _several(path: str, tops: list[str]) -> Diagnostic:
+def _several(path: str, tops: list[str], what: str) -> Diagnostic:
     folder = tidy(path)
     return codes.SEVERAL_ROOTS.at(
         Location(file=folder),
-        f"{folder} holds {len(tops)} kustomizations that nothing refers to: {', '.join(tops)}",
+        f"{folder} holds {len(tops)} {what}: {', '.join(tops)}",
         help="build one of them at a time; check takes them all",
     )
 
@@ -299,7 +319,7 @@ class _Loader:
     def is_chart(self, path: str) -> bool:
         """Whether *path* is a folder for helm."""
         is_asked = self.reading.helm != "never" and path != "-"
-        return is_asked and not self.is_root(path) and helm.is_chart(path)
+        return is_asked and not self.is_root(path) and discover.is_chart(path)
 
     def plain(self, path: str, into: Documents) -> list[str]:
         """Read *path* except for what kustomizations own; answer the folders to build."""
@@ -334,12 +354,14 @@ class _Loader:
             return
         shown = f"{top} (kustomize build)"
         if self._fits(shown, output, into):
+            from render.manifests import origins, patches
+
             documents = self._printed(shown, output, into)
             first = len(into.documents)
             traced = origins.trace(top, documents, reach, self.limits)
             into.documents.extend(traced.documents)
             into.before.update((first + n, body) for n, body in enumerate(traced.before) if body)
-            into.blame = patches.blame(into.documents, first, reach, self.limits)
+            into.blamed.append(patches.blame(into.documents, first, reach, self.limits))
         lock = tidy(os.path.join(top, LOCK))
         if os.path.isfile(lock):
             if leads_out(lock):
@@ -366,14 +388,42 @@ class _Loader:
             return
         shown = f"{folder} (helm template)"
         if self._fits(shown, output, into):
-            traced = helm.trace(folder, output, self._printed(shown, output, into))
-            into.documents.extend(traced)
+            from render.manifests import helm
+            from render.manifests.templating import FilledChart, PrintedObject
+
+            printed = self._printed(shown, output, into)
+            traced = helm.trace(folder, output, printed)
             usual = discover.join(folder, "values.yaml")
             values = (usual, *self.reading.chart.values)
-            into.values.update((one.origin.file, values) for one in traced)
-            for file in (discover.join(folder, helm.CHART), *values):
+            filled = FilledChart(
+                output,
+                [
+                    PrintedObject(one, there.origin.file)
+                    for one, there in zip(printed, traced, strict=True)
+                ],
+                len(into.documents),
+                values,
+                self.limits,
+            )
+            into.blamed.append(filled.position)
+            into.filled.append(filled)
+            into.documents.extend(traced)
+            for file in (discover.join(folder, discover.CHART_FILE), *values):
                 if os.path.isfile(file):
                     into.data.add_file(file, self.limits.file_bytes)
+
+    def fill_only(self, path: str, into: Documents, roots: Literal["one", "all"]) -> None:
+        """Run helm on the charts below *path*, where nothing else is: one, unless *roots* is ``all``."""
+        found = [
+            chart
+            for chart in (self.charts if self.reading.helm != "never" else ())
+            if self.texts.anywhere(os.path.join(chart, "templates"))
+        ]
+        if len(found) > 1 and roots == "one":
+            into.diagnostics.append(_several(path, found, "Helm charts"))
+            return
+        for chart in found:
+            self.fill(chart, into)
 
     def try_chart(self, folder: str, into: Documents) -> Documents:
         """The same for a chart that nobody named: one that does not go without values of its own is passed over."""
@@ -389,11 +439,13 @@ class _Loader:
 
     def _filled(self, folder: str) -> bytes | list[Diagnostic]:
         """What helm makes of the chart in *folder*, or why nothing."""
+        from render.manifests import helm
+
         program = helm.binary(self.reading.helm, folder)
         if isinstance(program, Diagnostic):
             return [program]
         release = self.reading.chart
-        faults = helm.faults(folder, release.values, self.limits)
+        faults = helm.faults(folder, release, self.limits)
         if faults:
             return faults
         most = room(self.limits, self.total)
@@ -407,7 +459,13 @@ class _Loader:
             return [program]
         most = room(self.limits, self.total)
         output = kustomize.build(
-            top, program, reach, self.limits, most=most, allow_remote=self.reading.allow_remote
+            top,
+            program,
+            reach,
+            self.limits,
+            most=most,
+            allow_remote=self.reading.allow_remote,
+            lock=self.reading.lock,
         )
         return [output] if isinstance(output, Diagnostic) else output
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from render.convert import v1alpha1
-from render.diagnostics import secrets
 from render.diagnostics.codes import Code
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model import tree
@@ -72,7 +71,8 @@ class Context(NamedTuple):
     *config_source* is None where the settings are KubeVirt's defaults;
     *contents*: the decoded specs of *lock*, by hash; *hashes*: those of definitions, kept once computed, as are the
     *contradictions* of presets by their positions, since many VMs match the same ones, and the *selections* by the
-    namespace and the kind of presets; *traced*: whether it is to be known which object decided which field.
+    namespace and the kind of presets; *traced*: whether it is to be known which object decided which field. What the
+    cluster has beside the input counts from *start* on.
     """
 
     settings: Settings
@@ -88,6 +88,7 @@ class Context(NamedTuple):
     contradictions: dict[tuple[int, ...], Contradiction]
     selections: dict[tuple[str, str], "Index"]
     traced: bool
+    start: int
 
 
 class Additions(NamedTuple):
@@ -307,6 +308,8 @@ def setting(definition: Definition, path: FieldPath) -> Related:
 
 def _valued(path: FieldPath, value: object) -> str:
     """*path* with its *value*, unless that is secret or large."""
+    from render.diagnostics import secrets
+
     text = ".".join(map(str, path))
     if secrets.is_secret(path) or secrets.redacted(value) != value:
         return text

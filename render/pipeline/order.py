@@ -12,7 +12,6 @@ from render.model.provenance import Provenance
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline import outcomes
-from render.pipeline.clashes import Clashes
 from render.pipeline.drift import PinDrift
 from render.pipeline.input import definitions, elsewhere, served
 from render.pipeline.input.context import shared
@@ -27,6 +26,7 @@ from render.settings import Settings
 from render.settings import faults as settings_faults
 
 if TYPE_CHECKING:
+    from render.pipeline.clashes import Clashes
     from render.pipeline.reach import PresetReach
     from render.pipeline.templates import Parts
 
@@ -101,6 +101,7 @@ def _resolve(machine: Machine) -> None:
     if machine.failed:
         admission.check_spread(machine)
         admission.check_requirements(machine)
+        start.check_network(machine)
         _admit_vm(machine)
 
 
@@ -243,6 +244,7 @@ def run(
         return Rendered([], refused, (), ())
     observe = observe or _ignore
     output = _Output(resources, sink)
+    start = len(resources)
     if settings.parameters:
         from render.pipeline import templates
 
@@ -252,13 +254,11 @@ def run(
         resources, settings.namespace, lambda: elsewhere.bundled_names(given, settings)
     )
     loaded = definitions.load(resources, settings)
-    context = shared(resources, loaded, settings, traced=traced)
+    context = shared(resources, loaded, settings, start, traced=traced)
     drift, reach, obsolete = PinDrift(context), _reach(context), Obsolete(context)
     observers = (drift, output, obsolete) if reach is None else (drift, output, obsolete, reach)
-    clashing = Clashes()
-    # Beyond KubeVirt's own words: with its admission, or not at all.
-    asked = settings.admission != "off" and settings.emit != "expand"
-    all_observers = (*observers, clashing) if asked else observers
+    clashing = _clashes(settings)
+    all_observers = observers if clashing is None else (*observers, clashing)
     for resource in resources:
         if resource.group in definitions.CONSUMED or resource.index in loaded.refused:
             continue
@@ -285,7 +285,7 @@ def run(
         *drift.diagnostics(),
         *(reach.diagnostics(resources) if reach else ()),
         *obsolete.diagnostics(),
-        *clashing.diagnostics(resources),
+        *(clashing.diagnostics(resources) if clashing else ()),
         *output.add_companions(context),
     )
     found = output.relocated(suppression.suppress(found, resources))
@@ -302,6 +302,15 @@ def _reach(context: Context) -> "PresetReach | None":
     from render.pipeline.reach import PresetReach
 
     return PresetReach(context)
+
+
+def _clashes(settings: Settings) -> "Clashes | None":
+    """Beyond KubeVirt's own words: with its admission, or not at all."""
+    if settings.admission == "off" or settings.emit == "expand":
+        return None
+    from render.pipeline.clashes import Clashes
+
+    return Clashes()
 
 
 def _render_machine(
@@ -383,7 +392,7 @@ def _render_replica(
         return
     read = definitions.Definitions(Target(context.release))
     machine = Machine(context, one, definitions.decode(one, read))
-    machine.failed = bool(read.refused)
+    machine.failed = bool(read.refused) or any(map(definitions.withholds, found))
     body = one.body if machine.failed else _render(machine)
     refused = any(diagnostic.is_error for diagnostic in found)
     inner = [

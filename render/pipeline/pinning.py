@@ -232,7 +232,7 @@ def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Set
     Only what a ControllerRevision holds is certain; a VM whose revisions *dump* lacks is reported.
     """
     loaded = definitions.load(dump, settings)
-    context = shared(dump, loaded, settings, traced=False)
+    context = shared(dump, loaded, settings, len(dump), traced=False)
     running = {_placed(one, settings): one for one in vms(dump).values()}
     adopted = Adopted({}, {}, [])
     for vm, resource in vms(resources).items():

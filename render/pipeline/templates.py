@@ -1,7 +1,7 @@
 """Templates in a rendering: the VMs in them are checked as if their parameters were filled in, or really are.
 
-What a template makes has an index of its own after those of the input, by which its findings are brought back to the
-lines of the template.
+What a template makes has an index of its own beyond those of the input and of what stands beside it, by which its
+findings are brought back to the lines of the template.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -35,6 +35,8 @@ class Part(NamedTuple):
 
 #: The parts by their indexes.
 Parts = dict[int, Part]
+#: Where the indexes of parts begin: of those that are rendered, and of those that are only tried.
+_RENDERED, _TRIED = 1 << 40, 1 << 41
 
 
 def relocated(found: Diagnostic, parts: Mapping[int, Part]) -> Diagnostic:
@@ -81,7 +83,7 @@ def expand(
             continue
         fill = _filling(declared, values)
         for item in templates.filled(resource, fill, NEWEST):
-            part = _part(resource, item, len(resources) + len(parts))
+            part = _part(resource, item, _RENDERED + len(parts))
             parts[part.resource.index] = part
             found.append(part.resource)
     for name in sorted(values.keys() - known):
@@ -140,7 +142,7 @@ def check(
         fill = _example(declared, number, context.release)
         items = list(templates.filled(template, fill, context.release))
         given = [
-            _attempt(template, item, len(resources) + position, declared)
+            _attempt(template, item, _TRIED + position, declared)
             for position, item in enumerate(items)
         ]
         parts = {part.resource.index: part for part in given}
@@ -202,7 +204,7 @@ def _findings(
         whole = [*filter(_is_definition, resources), *others]
         settings = settings._replace(kubevirt=tag(context.release))
         loaded = definitions.load(whole, settings)
-        context = shared(whole, loaded, settings, traced=False)
+        context = shared(whole, loaded, settings, context.start, traced=False)
         mine = {one.index for one in inner}
         found += (
             one

@@ -1,7 +1,6 @@
 """Findings: diagnostics with their places, in the order in which every format shows them."""
 
 from collections.abc import Callable, Iterable, Sequence
-from hashlib import sha256
 from typing import NamedTuple
 
 from render.diagnostics import codes
@@ -67,7 +66,7 @@ def merge(findings: Iterable[Finding]) -> list[Finding]:
     for found in findings:
         diagnostic = found.diagnostic
         about = (diagnostic.code, diagnostic.message, diagnostic.location.path, diagnostic.resource)
-        key = (about, found.place, found.related)
+        key = (about, found.place[:3], tuple(place[:3] for place in found.related))
         other = once.setdefault(key, found)
         if other is not found:
             once[key] = other._replace(
@@ -79,24 +78,6 @@ def merge(findings: Iterable[Finding]) -> list[Finding]:
 
 def _order(found: Finding) -> tuple[str, int, int]:
     return found.place.file, found.place.line, found.place.column
-
-
-def worth_saying(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Leave out what only ``-v`` shows: notes on the reading, and repetitions of one note.
-
-    This comes before any place is looked up, since every VM of a fleet may give the same note.
-    """
-    kept, said = [], set()
-    for diagnostic in ordered(diagnostics):
-        if diagnostic.severity is Severity.INFO:
-            code = codes.CODES[diagnostic.code]
-            place = None if code.said_once else diagnostic.location
-            note = (diagnostic.code, diagnostic.message, place)
-            if note in said or not code.always_said:
-                continue
-            said.add(note)
-        kept.append(diagnostic)
-    return kept
 
 
 _SINGLE = 3
@@ -144,6 +125,8 @@ def identified(findings: Iterable[Finding], seen_from: Callable[[str], str]) -> 
 
     Of several that say the same of the same, the first keeps its own where a later one goes.
     """
+    from hashlib import sha256  # loads OpenSSL, which costs more than a small rendering
+
     counts: dict[tuple[str, ...], int] = {}
     made = []
     for found in findings:

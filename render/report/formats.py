@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from render.report.findings import Finding, Group, groups, worst
-from render.report.summary import Tally
+if TYPE_CHECKING:  # who only needs the names of formats has nothing to report yet
+    from render.report.findings import Finding
+    from render.report.summary import Tally
 
 
 class Format(NamedTuple):
@@ -38,11 +39,14 @@ class Style(NamedTuple):
 
 def report(
     name: str,
-    findings: Sequence[Finding],
-    tally: Tally | None = None,
+    findings: "Sequence[Finding]",
+    tally: "Tally | None" = None,
     style: Style = Style(),  # noqa: B008 - a value
 ) -> str:
     """The report on *findings* in the format *name*; *tally* are the figures where those of *findings* are not all."""
+    from render.report.findings import Group, groups, worst
+    from render.report.summary import Tally
+
     tally = tally or Tally().counting(findings)
     whole = (
         groups(findings) if name == "text" and style.grouped else [Group(one) for one in findings]

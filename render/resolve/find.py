@@ -150,7 +150,7 @@ def _suggest(kind_class: KindClass, wanted: Key, catalogue: Catalogue) -> str:
     where = f"namespace {wanted.namespace}" if wanted.namespace else "the input"
     known = catalogue.known(wanted.kind, wanted.namespace)
     meant = _meant(wanted.name, known) or f"add the {wanted.kind} to {where}"
-    end = "; else" if meant.endswith("?") else ", or"
+    end = " else" if meant.endswith("?") else ", or"
     return f"{meant}{end} name the file or folder where the cluster's own is: --catalog PATH"
 
 

@@ -20,8 +20,8 @@ PREFIX = "sha256:"
 #: Decides which content a hash is of, so that an empty instancetype is no empty preference.
 KIND_CLASSES = ("instancetype", "preference", "flavor", "preset")
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False).encode
-_IS_HASH = re.compile(r"sha256:[0-9a-f]{64}\Z").match
-_IS_REF = re.compile(r"([A-Za-z]+)/([^@/\s]+)@(sha256:[0-9a-f]{64})\Z").match
+_HASH = "sha256:[0-9a-f]{64}"
+_REF = rf"([A-Za-z]+)/([^@/\s]+)@({_HASH})"
 _SUFFIX = 10
 #: Kustomize's: no vowels and nothing that looks like one, so that no suffix spells a word.
 _ALPHABET = str.maketrans("013ae", "ghkmt")
@@ -93,12 +93,12 @@ def rendered_hash(spec: Tree) -> str:
 
 def is_hash(text: Any) -> bool:
     """Whether *text* is written as `digest` writes."""
-    return isinstance(text, str) and _IS_HASH(text) is not None
+    return isinstance(text, str) and re.fullmatch(_HASH, text) is not None
 
 
 def read_ref(text: Any) -> Ref | None:
     """The reference that *text* spells, None if it spells none."""
-    found = _IS_REF(text) if isinstance(text, str) else None
+    found = re.fullmatch(_REF, text) if isinstance(text, str) else None
     return Ref(*found.groups()) if found else None
 
 

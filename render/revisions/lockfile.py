@@ -24,11 +24,15 @@ CLASSES = ("instancetype", "preference", "flavor")
 _KEYS = frozenset({"apiVersion", "kind", "metadata", "kubevirt", "revisions", "pins"})
 #: What a lock was written for that does not say so: there was no other release then.
 UNSAID = "v1.9.0"
-_IS_VERSION = re.compile(r"v\d+((alpha|beta)\d+)?\Z").match
-#: Whether a text can name a VM in a lock: ``NAMESPACE/NAME`` or ``NAME``, that of a pool with its kind before.
-is_vm = re.compile(r"(VirtualMachinePool/)?([^/\s]+/)?[^/\s]+\Z").match
+_VERSION_SHAPE = r"v\d+((alpha|beta)\d+)?"
+_VM = r"(VirtualMachinePool/)?([^/\s]+/)?[^/\s]+"
 _PARTS = ("", "Volume", "Before")
 _EDITED = "take the lock from git again, or remove it and pin anew"
+
+
+def is_vm(text: str) -> bool:
+    """Whether *text* can name a VM in a lock: ``NAMESPACE/NAME`` or ``NAME``, that of a pool with its kind before."""
+    return re.fullmatch(_VM, text) is not None
 
 
 class Content(NamedTuple):
@@ -97,7 +101,7 @@ def read(body: Tree, place: Location) -> tuple[Lock, list[Diagnostic]]:
 
 def _frame_faults(body: Tree) -> Iterable[_LockFault]:
     version = str(body.get("apiVersion", "")).removeprefix(f"{OWN}/")
-    if version != VERSION and _IS_VERSION(version):
+    if version != VERSION and re.fullmatch(_VERSION_SHAPE, version):
         message = f"the lock has the format {version}, this program reads {VERSION}"
         cure = "use the version of virt-render that wrote it, or a later one"
         yield _LockFault(codes.LOCK_NEWER, ("apiVersion",), message, cure)

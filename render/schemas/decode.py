@@ -234,6 +234,8 @@ def _unusual(key: str, item: Any, rules: _Rules, link: Link, causes: list[Cause]
         causes.append(refusals.unknown(key, link, known, rules.type_name))
         return _DROPPED
     python, change, json, drops, nullable = rules[key]
+    if python is int:
+        item = _as_integer(item)
     if type(item) is python or (python is None and item is not None):
         new = item if change is None else change(item, (link, key), causes)
         return new if new or not drops else _DROPPED
@@ -246,6 +248,11 @@ def _unusual(key: str, item: Any, rules: _Rules, link: Link, causes: list[Cause]
     elif not nullable:
         causes.append(refusals.dropped_null((link, key)))
     return _DROPPED
+
+
+def _as_integer(value: Any) -> Any:
+    """*value*, a whole one written as ``2.0`` as an integer: JSON makes no difference, nor does the API server."""
+    return int(value) if type(value) is float and value.is_integer() else value
 
 
 @cache
@@ -341,6 +348,8 @@ def _one_of(json: str, *accepted: type) -> _Reader:
     """A reader of values of several JSON types."""
 
     def convert(value: Any, link: Link, causes: list[Cause]) -> Any:
+        if float not in accepted:
+            value = _as_integer(value)
         if type(value) in accepted:
             return value
         causes.append(refusals.mistyped(value, json, link))
@@ -386,11 +395,11 @@ def _canonical_number(number: float) -> str:
 _SCALARS = {
     "any": _Reader(None, None, "object"),
     "bool": _Reader(bool, None, "boolean"),
-    "cidr": _Reader(str, lambda value, _link, _problems: sanitised_cidr(value), "string"),
+    "cidr": _Reader(str, lambda value, _link, _causes: sanitised_cidr(value), "string"),
     "duration": _Reader(str, None, "string"),
     "float32": _one_of("number", int, float),
     "intstr": _one_of("string,integer", int, str),
-    "ip": _Reader(str, lambda value, _link, _problems: sanitised_ip(value), "string"),
+    "ip": _Reader(str, lambda value, _link, _causes: sanitised_ip(value), "string"),
     "quantity": _Reader(None, _quantity, _QUANTITY_JSON),
     "string": _Reader(str, None, "string"),
     "time": _Reader(str, None, "string"),

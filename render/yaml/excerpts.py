@@ -215,9 +215,10 @@ def _secret_nodes(root: Node) -> set[int]:
     pending = [(root, _Visit(id(root), hidden=False, kind=""))]
     while pending:
         node, visit = pending.pop()
-        if visit in seen:
-            continue
-        seen.add(visit)
+        if node.kind != SCALAR:  # most are, and nothing follows from them
+            if visit in seen:
+                continue
+            seen.add(visit)
         if visit.hidden or (node.kind == SCALAR and secrets.may_contain_secrets(node.text)):
             secret.add(id(node))
         if node.kind == MAPPING:

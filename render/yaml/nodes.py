@@ -1,14 +1,19 @@
 """The nodes of a document with their places: what is looked at again once there is something to report."""
 
 import contextlib
+import sys
 from collections.abc import Iterator, Sequence
 
 from render.yaml import libyaml, scalars
 from render.yaml.libyaml import ALIAS, CLOSE, END, FINISHED, MAPPING, OTHER, SCALAR, SEQUENCE
+from render.yaml.reader import DEEPEST
 from render.yaml.stream import Chunk
 
 _MOST = 200_000
 """Nodes of one document, each a few hundred bytes: what follows has the place of what stands around it."""
+
+_COLUMN = 32
+"""Bits of a column."""
 
 
 class Node:
@@ -17,19 +22,26 @@ class Node:
     *index* is where it begins in the text, *at* the same as line and column of the stream.
     """
 
-    __slots__ = ("_fields", "at", "children", "index", "kind", "plain", "tag", "text")
+    __slots__ = ("_at", "_fields", "children", "index", "kind", "plain", "tag", "text")
 
     def __init__(
         self, kind: int, at: tuple[int, int], tag: str | None = None, index: int = 0
     ) -> None:
         self.kind = kind
-        self.at = at
+        self._at = (
+            at[0] << _COLUMN | at[1]
+        )  # one number where a pair takes thrice as much: there are many nodes
         self.index = index
         self.tag = tag
         self.text = ""
         self.plain = False
         self.children: Sequence[Node] = ()
         self._fields: _Fields | None = None
+
+    @property
+    def at(self) -> tuple[int, int]:
+        """Line and column."""
+        return self._at >> _COLUMN, self._at & (1 << _COLUMN) - 1
 
     def pairs(self) -> Iterator[tuple["Node", "Node"]]:
         """The keys of a mapping with their values."""
@@ -89,7 +101,11 @@ def _fill(top: Node, children: list[Node], chunk: Chunk, get: libyaml.Next) -> i
         if anchor is not None:
             anchors[anchor] = node
         if kind == SCALAR:
-            node.text, node.plain = libyaml.restored(scalar[0]), scalar[1]
+            node.text, node.plain = sys.intern(libyaml.restored(scalar[0])), scalar[1]
+        elif (
+            len(open_nodes) > DEEPEST
+        ):  # no object is; libyaml looks at all that is open again with each token
+            return -1
         else:
             open_nodes.append(node)
             open_children.append([])

@@ -5,7 +5,6 @@ booleans of them, and writes dates out as timestamps, where kubectl keeps the te
 recorded answers of both.
 """
 
-import math
 from typing import Final
 
 Value = str | int | float | bool | None
@@ -32,10 +31,11 @@ _SWITCHES: Final = {
 }
 _NULLS: Final = dict.fromkeys(("", "~", *_spellings("null")))
 _WORDS: Final[dict[str, Value]] = {**_BOOLEANS, **_SWITCHES, **_NULLS}
+_INFINITY = float("inf")  # without math, which is a library to load
 _SPECIAL: Final = {
-    **{sign + word: math.inf for sign in ("", "+") for word in (".inf", ".Inf", ".INF")},
-    **{"-" + word: -math.inf for word in (".inf", ".Inf", ".INF")},
-    **dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan),
+    **{sign + word: _INFINITY for sign in ("", "+") for word in (".inf", ".Inf", ".INF")},
+    **{"-" + word: -_INFINITY for word in (".inf", ".Inf", ".INF")},
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
 }
 _FLOAT = frozenset("0123456789+-.eE")
 _INT64 = 1 << 63
@@ -143,6 +143,7 @@ def tagged(tag: str, text: str) -> Value:
 
 def _float_key(number: float) -> str:
     # Go writes it with the fewest digits that tell it from other 32-bit floats (strconv's format g).
+    import math
     import struct
 
     if math.isnan(number):
@@ -196,7 +197,7 @@ def _float(plain: str, text: str) -> Value:
         number = float(plain)
     except ValueError:
         return text
-    if math.isinf(number):
+    if abs(number) == _INFINITY:
         return text
     return number
 

@@ -5,7 +5,6 @@ Block style, keys in their order, one line a value. A string stands bare only wh
 aliases, no tags, no directives.
 """
 
-import math
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -109,6 +108,8 @@ def _other(value: Any) -> str:
 
 
 def _float(value: float) -> str:
+    import math
+
     if not math.isfinite(value):
         raise ValueError("infinity and NaN are no JSON numbers")
     mantissa, exponent, power = repr(value).partition("e")

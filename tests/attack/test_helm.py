@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from render.manifests.helm import HelmRelease
+from render.manifests.discover import HelmRelease
 from render.manifests.sources import Reading, load
 from render.yaml.reader import Limits
 from tests.support.loopback import Loopback

@@ -70,7 +70,13 @@ def check(value: Any, definition: str) -> None:
 
 
 def pod() -> Any:
-    return body(SIDECAR)["spec"]["template"]["spec"]
+    """What the component adds to the pod of the repository server."""
+    text = b"patch:\n" + (DEPLOY / SIDECAR).read_bytes()
+    ((document,), _) = read(text, SIDECAR)
+    added: dict[str, list[Any]] = {}
+    for one in document.body["patch"]:
+        added.setdefault(one["path"].split("/")[-2], []).append(one["value"])
+    return added
 
 
 def test_the_component_adds_the_sidecar_to_the_repository_server(
@@ -84,7 +90,7 @@ def test_the_component_adds_the_sidecar_to_the_repository_server(
     ((deployment,), _) = read(done.stdout, "stdout")
     spec = deployment.body["spec"]["template"]["spec"]
     containers = {one["name"]: one for one in spec["containers"]}
-    assert set(containers) == {"argocd-repo-server", "virt-render"}
+    assert list(containers) == ["argocd-repo-server", "virt-render"], "the first one is Argo CD's"
     check(containers["virt-render"], "container")
     mounted = {one["name"] for one in containers["virt-render"]["volumeMounts"]}
     volumes = [one["name"] for one in spec["volumes"]]

@@ -287,3 +287,55 @@ def test_a_path_need_not_be_there_now(repository: Repository, tmp_path: Path) ->
         assert (done.returncode, done.stdout.splitlines()[1:2]) == (0, ["2 VMs: 2 gone"])
         done = process.run("diff", "HEAD~1..HEAD", "nowhere", cwd=folder)
         assert "neither state has nowhere" in done.stderr
+
+
+CONFIG = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec:\n"
+
+
+def test_what_is_none_of_kubevirts_is_not_read(repository: Repository) -> None:
+    repository.write("other/values.yaml", "a: {{ .b }}\n")
+    repository.write("other/twice.yaml", "a: 1\na: 2\n")
+    repository.commit("What no VM reads")
+    repository.vm("web", instancetype="large")
+    repository.instancetype("large", cpus=4)
+    assert (
+        repository.fine("diff", "HEAD", "--emit", "vm").splitlines()[1]
+        == "2 VMs: 1 migrate, 1 same"
+    )
+
+
+@pytest.mark.parametrize("said", [True, False])
+def test_folders_that_are_applied_by_themselves_stay_apart(
+    repository: Repository, *, said: bool
+) -> None:
+    """The second VM of a name makes its folder a root, and that of the first, which had been none."""
+    if said:
+        repository.write(".virt-render.yaml", f"{CONFIG}  roots: [team-*]\n")
+    repository.instancetype("small", folder="team-a")
+    repository.vm("app", folder="team-a")
+    repository.commit("One team")
+    repository.vm("app", folder="team-b")
+    lines = repository.fine("diff", "HEAD").splitlines()
+    assert lines[1] == "4 VMs: 1 new, 3 same"
+    assert "team-b: 1 VM: 1 new" in lines
+
+
+def test_what_is_excluded_is_not_compared(repository: Repository) -> None:
+    repository.write(".virt-render.yaml", f"{CONFIG}  exclude: [old]\n")
+    repository.vm("gone", folder="old")
+    repository.commit("Excluded")
+    repository.vm("gone", folder="old", instancetype="large")
+    assert repository.fine("diff", "HEAD").splitlines()[1:] == ["2 VMs: 2 same"]
+
+
+def test_an_edit_in_another_folder_is_named(tmp_path: Path, kustomize: str) -> None:
+    repository = Repository(tmp_path / "repository")
+    repository.instancetype("small", folder="platform")
+    repository.write("platform/kustomization.yaml", "resources: [small.yaml]\n")
+    repository.vm("web", folder="apps")
+    repository.write("apps/kustomization.yaml", "resources: [web.yaml]\n")
+    repository.commit("Types of their own")
+    repository.instancetype("small", cpus=4, folder="platform")
+    said = repository.fine("diff", "HEAD", "--emit", "vm", "--kustomize", kustomize).splitlines()
+    assert said[1] == "1 VM: 1 migrate"
+    assert "platform/small.yaml:" in next(one for one in said if "cpu.sockets" in one)

@@ -7,12 +7,13 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import helm as module
-from render.manifests.helm import HelmRelease
+from render.manifests.discover import HelmRelease
 from render.manifests.sources import Documents, Reading, load, load_all
 from render.yaml.reader import Limits
 from tests.support.manifests import put
@@ -45,8 +46,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def fill(helm: str, *values: str, limits: Limits = Limits(), **release: str) -> Documents:  # noqa: B008 - frozen
-    return load(["chart"], Reading(limits, helm=helm, chart=HelmRelease(values, **release)))  # type: ignore[arg-type]
+def fill(helm: str, *values: str, limits: Limits = Limits(), **release: Any) -> Documents:  # noqa: B008 - frozen
+    return load(["chart"], Reading(limits, helm=helm, chart=HelmRelease(values, **release)))
 
 
 def texts(loaded: Documents) -> list[str]:
@@ -77,8 +78,10 @@ def test_the_last_values_file_wins(helm: str) -> None:
     assert guest(fill(helm)) == "1Gi"
     assert guest(fill(helm, "one,two.yaml")) == "2Gi"
     assert guest(fill(helm, "one,two.yaml", 'a "quoted" one.yaml')) == "3Gi"
-    found = fill(helm, "one,two.yaml")
-    assert found.values["chart/templates/vm.yaml"] == ("chart/values.yaml", "one,two.yaml")
+    at = ("spec", "template", "spec", "domain", "memory", "guest")
+    assert fill(helm, "one,two.yaml").values(0, at) == [("one,two.yaml", 1, 1)]
+    put("one,two.yaml", "more: 2\n")
+    assert fill(helm, "one,two.yaml").values(0, at) == [("chart/values.yaml", 1, 1)]
 
 
 def test_a_chart_sees_the_cluster_of_the_release(helm: str) -> None:
@@ -238,6 +241,45 @@ def virt_render(helm: str, *words: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+def test_a_release_has_a_name(helm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "name: shop-web" in virt_render(helm, "build", "chart", "--release-name", "shop").stdout
+    monkeypatch.setenv("ARGOCD_APP_NAME", "team_app")
+    assert "name: app-web" in virt_render(helm, "build", "chart").stdout
+    assert "name: shop-web" in virt_render(helm, "build", "chart", "--release-name", "shop").stdout
+    for wrong in ("--debug", "Shop"):
+        done = virt_render(helm, "build", "chart", f"--release-name={wrong}")
+        assert (done.returncode, done.stdout) == (3, "")
+        assert "invalid release name" in done.stderr
+
+
+def test_a_value_can_be_the_text_of_a_file(
+    helm: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    put("sizes/a,b\\.txt", "6Gi")
+    parameter = "memory=../sizes/a,b\\.txt"
+    assert guest(fill(helm, file_parameters=(parameter,))) == "6Gi"
+    done = virt_render(helm, "build", "chart", "--file-parameters", parameter)
+    assert 'guest: "6Gi"' in done.stdout
+    outside = tmp_path_factory.mktemp("outside") / "size"
+    outside.write_text("7Gi")
+    for wrong in (f"memory={outside}", "memory", "memory=http://127.0.0.1/size", "memory=../none"):
+        found = fill(helm, file_parameters=(wrong,))
+        assert [one.code for one in found.diagnostics] == ["VR127"]
+        assert found.documents == []
+
+
+def test_a_folder_with_one_chart_alone_is_built(helm: str) -> None:
+    put("README.md", "")
+    put("library/Chart.yaml", CHART)
+    put("library/templates/note.yaml", "# no VM")
+    assert "kind: VirtualMachine" in virt_render(helm, "build", ".").stdout
+    put("other/Chart.yaml", CHART)
+    put("other/templates/vm.yaml", VM)
+    done = virt_render(helm, "build", ".")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "holds 2 Helm charts: chart, other" in done.stderr
+
+
 def test_a_configuration_names_values_and_namespace(helm: str) -> None:
     put(
         "chart/.virt-render.yaml",
@@ -251,12 +293,36 @@ def test_a_configuration_names_values_and_namespace(helm: str) -> None:
     assert "namespace: prod" in done.stdout
 
 
-def test_a_finding_names_template_and_values(helm: str) -> None:
-    put("prod.yaml", "memory: much\n")
+def test_a_finding_names_the_lines_of_template_and_value(helm: str) -> None:
+    put("prod.yaml", "# of production\nmemory: much\n")
     done = virt_render(helm, "build", "chart", "--values", "prod.yaml")
     assert done.returncode == 1
+    assert "chart/templates/vm.yaml:12:9: error VR108" in done.stderr
+    assert "prod.yaml:2:1: the value comes from here" in done.stderr
+    put("chart/templates/vm.yaml", VM.replace("  runStrategy: Always", "  running: true"))
+    done = virt_render(helm, "build", "chart")
+    assert "chart/templates/vm.yaml:7:3: warning VR502" in done.stderr
+    assert "value" not in done.stderr
+
+
+def test_where_the_line_is_not_clear_the_files_are_named(helm: str) -> None:
+    above, _, _ = VM.partition("        memory:")
+    put("chart/templates/vm.yaml", above + "        {{- toYaml .Values.more | nindent 8 }}\n")
+    put("chart/values.yaml", "more: {memory: {guest: much}}\n")
+    done = virt_render(helm, "build", "chart")
     assert "chart/templates/vm.yaml: error VR108" in done.stderr
-    assert "its values come from chart/values.yaml, prod.yaml" in done.stderr
+    assert "its values come from chart/values.yaml" in done.stderr
+
+
+def test_what_a_chart_shares_with_other_folders_stands_at_its_line(helm: str) -> None:
+    put("infra/Chart.yaml", CHART)
+    put("infra/values.yaml", "account:\n")
+    text = "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt, namespace: kubevirt}\nspec:\n"
+    put("infra/templates/kubevirt.yaml", f"{text}  monitorAccount: {{{{ .Values.account }}}}\n")
+    done = virt_render(helm, "check", ".")
+    assert done.stdout.count("VR114") == 1
+    assert "infra/templates/kubevirt.yaml:5:3: warning VR114" in done.stdout
+    assert "infra/values.yaml:1:1: the value comes from here" in done.stdout
 
 
 def test_a_kustomization_with_charts_says_what_to_do(kustomize: str) -> None:

@@ -122,6 +122,63 @@ def test_transformer_in_an_overlay_sees_patches_and_prefixes(kustomize: str) -> 
     assert template["metadata"]["annotations"] == {"kubevirt.io/instancetype-name": "p-tiny"}
 
 
+GENERATED = """\
+resources: [vm.yaml]
+secretGenerator: [{name: user-data, literals: [userData=x]}]
+configMapGenerator: [{name: drivers, literals: [a=b]}]
+transformers: [render.yaml]
+configurations: [kubevirt-names.yaml]
+"""
+VOLUMES = """\
+      volumes:
+      - {name: init, cloudInitNoCloud: {secretRef: {name: user-data}}}
+      - {name: drivers, configMap: {name: drivers}}
+"""
+
+
+def generating(emit: str) -> None:
+    """A kustomization of a VM and of what it uses, which is generated."""
+    disks = "{disks: [{name: init, disk: {}}, {name: drivers, disk: {}}]}"
+    put("vm.yaml", f"{VM.replace('devices: {}', f'devices: {disks}')}{VOLUMES}---\n{SMALL}")
+    put("render.yaml", function(f"{{emit: {emit}}}"))
+    put("kustomization.yaml", "resources: [vm.yaml]\n")
+    assert run("kustomize", "init").returncode == 0
+    put("kustomization.yaml", GENERATED)
+
+
+@pytest.mark.parametrize("emit", ["vm", "vmi", "expand", "hashed", "revisions", "source"])
+def test_names_that_are_hashed_later_are_followed(kustomize: str, emit: str) -> None:
+    generating(emit)
+    found = built(kustomize, ".")
+    machine = "VirtualMachineInstance" if emit == "vmi" else "VirtualMachine"
+    (text,) = [json.dumps(body) for (kind, _), body in found.items() if kind == machine]
+    for kind, name in (("Secret", "user-data"), ("ConfigMap", "drivers")):
+        (hashed,) = [name for known, name in found if known == kind]
+        assert hashed != name
+        assert f'{{"name": "{hashed}"}}' in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_fine"),
+    [
+        ("", "", True),
+        ("drivers-", "others-", False),
+        ("guest: 1Gi", "guest: 2Gi", False),
+        ("kind: ConfigMap", "kind: Other", False),
+    ],
+)
+def test_a_name_that_was_hashed_is_no_edit(
+    kustomize: str, old: str, new: str, *, is_fine: bool
+) -> None:
+    generating("vm")
+    printed = build(kustomize, ".", *FLAGS).stdout
+    assert old in printed
+    put("out.yaml", printed.replace(old, new))
+    done = run("verify", "out.yaml")
+    assert (done.returncode == 0) is is_fine
+    assert ("VR613" in done.stdout) is not is_fine
+
+
 def test_the_output_is_what_build_prints_for_the_same_files(kustomize: str) -> None:
     put("vm.yaml", f"{VM}---\n{SMALL}")
     put("plain/kustomization.yaml", "resources: [vm.yaml]\n")

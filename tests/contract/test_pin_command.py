@@ -443,6 +443,9 @@ def test_pinning_where_a_function_renders(repository: Repository, kustomize: str
     done = repository.run("pin", "--kustomize", kustomize)
     assert done.returncode == 3
     assert f"virt-render pin --lock {LOCK} -" in done.stderr
+    repository.write("locks/web.yaml", "")
+    done = repository.run("build", "--kustomize", kustomize, "--lock", "locks/web.yaml")
+    assert "virt-render pin --lock locks/web.yaml -" in done.stderr
     built = subprocess.run(
         [kustomize, "build", "--enable-alpha-plugins", "."],
         cwd=repository.folder, capture_output=True, encoding="utf-8", check=True,

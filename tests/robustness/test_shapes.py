@@ -121,6 +121,7 @@ LARGE: dict[str, tuple[Callable[[], str], str | None]] = {
     "one-line-with-10000-findings": (lambda: one_line_with_findings(10_000), "VR105"),
     "merge-keys": (lambda: merge_keys(100_000), None),
     "nested-anchors": (lambda: nested_anchors(28_000), None),
+    "nested-without-end": (lambda: f"{vm('v')}  x: {'&a [' * 250_000}", "VR111"),
     "unknown-fields": (lambda: vm("v") + "".join(f"  k{n}: 1\n" for n in range(100_000)), "VR105"),
     "ambiguous-values": (lambda: ambiguous_values(200_000), "VR113"),
 }  # fmt: skip

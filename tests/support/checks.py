@@ -56,6 +56,13 @@ def _own() -> list[Json]:
         "selector": {"matchLabels": {"app": "web"}},
         "virtualMachineTemplate": {"metadata": labels, "spec": hungry},
     }
+    small = _vm({})["spec"]
+    small["template"]["metadata"] = labels
+    single: Json = {"selector": {"matchLabels": {"app": "web"}}}
+    single["virtualMachineTemplate"] = {"metadata": labels, "spec": small}
+    minus = {**pool, "spec": {**single, "replicas": -1}}
+    healing = {"minFailingToStartDuration": "5 minutes"}
+    healed = {**pool, "spec": {**single, "autohealing": healing}}
     threads = _vm({})
     threads["spec"]["template"]["metadata"] = {
         "annotations": {"kubevirt.io/multiThreadedQemuMigration": "many"}
@@ -67,6 +74,8 @@ def _own() -> list[Json]:
         "many-volumes": _vm({}, volumes=[{"name": f"v{number}", **disk} for number in range(257)]),
         "migration-threads": threads,
         "pool-hugepages": pool,
+        "pool-minus": minus,
+        "pool-healing": healed,
     }
     return [{"id": name, "objects": [body]} for name, body in objects.items()]
 

@@ -156,7 +156,7 @@ def test_paths_have_indexes_and_kubevirts_text_has_none() -> None:
     [
         ({"devices": 3}, DOMAIN, 'got a whole number: devices in body must be of type object: "number"'),
         ({"cores": "2"}, "kubevirt.CPU", 'got a string: cores in body must be of type integer: "string"'),
-        ({"cores": 1.0}, "kubevirt.CPU", 'must be of type integer: "number"'),
+        ({"cores": 1.5}, "kubevirt.CPU", 'must be of type integer: "number"'),
         ({"cores": True}, "kubevirt.CPU", 'must be of type integer: "boolean"'),
         ({"model": True}, "kubevirt.CPU", 'must be of type string: "boolean"'),
         ({"features": {}}, "kubevirt.CPU", 'must be of type array: "object"'),
@@ -170,6 +170,19 @@ def test_wrong_types(tree: dict[str, Any], type_name: str, text: str) -> None:
     cause = only(tree, type_name)
     assert of_check(cause.check).number == "VR106"
     assert text in cause.message
+
+
+@pytest.mark.parametrize(
+    ("tree", "type_name", "found"),
+    [
+        ({"cores": 2.0}, "kubevirt.CPU", {"cores": 2}),
+        ({"port": 80.0}, "core.TCPSocketAction", {"port": 80}),
+    ],
+)
+def test_a_whole_number_may_be_written_with_a_fraction(
+    tree: dict[str, Any], type_name: str, found: dict[str, Any]
+) -> None:
+    assert decode(tree, type_name, NEWEST) == (found, [])
 
 
 def test_null_is_dropped_or_missing() -> None:

@@ -20,17 +20,21 @@ def fault(source: Source, **values: Any) -> str:
     return found.message
 
 
+#: What is for helm, before anything is rendered.
+OF_CHARTS = {"values", "file_parameters", "release_name"}
+
+
 def test_table_and_settings_say_the_same() -> None:
     fields = Settings()._asdict()
     for option in OPTIONS:
-        if option.name == "values":
+        if option.field in OF_CHARTS:
             continue
         default = "" if fields[option.field] is None else fields[option.field]
         assert option.default == default, option.name
         assert option.kind != "choice" or option.default in option.choices
     given = {option.field for option in OPTIONS}
-    # --set of build fills the parameters; values files are for helm, before anything is rendered.
-    assert fields.keys() - {"parameters"} == given - {"values"}
+    # --set of build fills the parameters.
+    assert fields.keys() - {"parameters"} == given - OF_CHARTS
 
 
 def test_spelling_of_each_source() -> None:

@@ -1,6 +1,5 @@
 """Memory of an instancetype (upstream: pkg/instancetype/apply/memory.go)."""
 
-import struct
 from collections.abc import Iterable
 from functools import partial
 
@@ -29,6 +28,8 @@ _CLAIMED_WHOLE = (
 
 def _single(value: float) -> float:
     """Round to IEEE binary32, as every step of Go's float32 arithmetic does."""
+    import struct
+
     return float(struct.unpack("f", struct.pack("f", value))[0])
 
 

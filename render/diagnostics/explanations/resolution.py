@@ -8,7 +8,7 @@ EXPLANATIONS = {
         "The VM names an instancetype that is neither in the input nor in the catalogue. KubeVirt admits such a VM"
         " and fails when it starts.",
         vm("instancetype: {name: u1.mediun}"),
-        "u1.mediun",
+        'virtualmachineclusterinstancetypes.instancetype.kubevirt.io "u1.mediun" not found',
         "Correct the name, add the object to the input, or give the cluster's own with --catalog PATH. Without a"
         " kind the cluster-wide VirtualMachineClusterInstancetype is meant; a namespaced one needs"
         " 'kind: VirtualMachineInstancetype'.",
@@ -16,7 +16,7 @@ EXPLANATIONS = {
     "VR202": Explanation(
         "The VM names a preference that is neither in the input nor in the catalogue.",
         vm("preference: {name: fedoro}"),
-        "fedoro",
+        'virtualmachineclusterpreferences.instancetype.kubevirt.io "fedoro" not found',
         "Correct the name, add the object to the input, or give the cluster's own with --catalog PATH. Without a"
         " kind the cluster-wide VirtualMachineClusterPreference is meant.",
     ),

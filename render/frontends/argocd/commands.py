@@ -51,7 +51,8 @@ def _announcement(option: Option) -> dict[str, Any]:
         "tooltip": f"{option.help}{one_of}",
         **({"itemType": kind} if kind else {}),
         "collectionType": "string",
-        "string": shown,
+        # Where nobody names one, the destination of the Application decides.
+        "string": "" if option.name == "namespace" else shown,
     }
 
 

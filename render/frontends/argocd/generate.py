@@ -14,7 +14,7 @@ from typing import Any
 
 import render
 from render.diagnostics import codes
-from render.diagnostics.codes import status
+from render.diagnostics.codes import status, worth_saying
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.diagnostics.exits import Exit, failure
 from render.frontends.progress import Work
@@ -25,7 +25,7 @@ from render.frontends.session import load, render_loaded, rendering, written
 from render.manifests.sources import Documents
 from render.pipeline import Rendered
 from render.report import escaping, text
-from render.report.findings import Finding, Group, find, merge, worth_saying
+from render.report.findings import Finding, Group, find, merge
 from render.report.places import Sources
 from render.settings import OPTIONS, Source
 from render.system import signals

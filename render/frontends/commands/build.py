@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 
 from render.diagnostics import codes
-from render.diagnostics.codes import status
+from render.diagnostics.codes import status, worth_saying
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends.progress import Work
@@ -37,7 +37,8 @@ def build(asked: Request, work: Work) -> Exit:
         rendered, diagnostics = render_loaded(loaded, asked, append, observe)
     work.begin("write", f"reporting {len(diagnostics):,} findings")
     outcome = Exit.OK
-    if diagnostics or asked.format != "text" or asked.reports or asked.verbose or os.isatty(STDERR):
+    is_report = asked.format != "text" or asked.reports or asked.verbose or os.isatty(STDERR)
+    if is_report or worth_saying(diagnostics):
         from render.frontends import figures, reporting
 
         findings = reporting.findings_of(loaded, diagnostics, asked)

@@ -19,8 +19,10 @@ from render.frontends.reporting import findings_of, hand_over, print_findings, r
 from render.frontends.request import config
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request, again
-from render.frontends.session import reading
-from render.manifests import kustomization, sources
+from render.frontends.session import include, reading
+from render.manifests import kustomization, roots, sources
+from render.manifests.neighbours import Neighbours
+from render.manifests.relevance import Scope
 from render.manifests.sources import Documents
 from render.model import tree
 from render.model.resource import KUBEVIRT, ResourceRef, from_body
@@ -66,8 +68,54 @@ class _NamedState(NamedTuple):
     fault: SnapshotError | None = None
 
 
-#: The states of one side, by the folder of the kustomization; ``""`` is what no kustomization refers to.
+#: The states of one side, by the folder of the kustomization, the chart or the root; ``""`` is what lies in none.
 _Side = dict[str, _NamedState]
+
+
+class _LoadedSide(NamedTuple):
+    """What was read of one side: called *name*, at *path* seen from *folder*, as *there* asks.
+
+    None of *inputs* is divided yet.
+    """
+
+    name: str
+    folder: str
+    path: str
+    there: Request
+    inputs: list[Documents]
+
+    def roots(self) -> set[str]:
+        """The folders that are applied each by itself, as seen from the path."""
+        layout, namespace = self.there.layout, self.there.settings.namespace
+        with contextlib.chdir(self.folder):
+            folders = (
+                folder
+                for one in self.inputs
+                if not one.is_built
+                for folder in roots.found(one, layout.roots, namespace).values()
+            )
+            return {os.path.relpath(folder, self.path) for folder in folders if folder}
+
+    def side(self, known: Collection[str]) -> _Side:
+        """The states of what was read, of which the folders *known* are applied each by itself."""
+        with contextlib.chdir(self.folder):
+            folders = [os.path.normpath(os.path.join(self.path, folder)) for folder in known]
+            parts = [
+                part
+                for one in self.inputs
+                for part in (
+                    [one] if one.is_built else roots.parted(one, roots.within(one, folders))
+                )
+            ]
+            neighbours = Neighbours(parts, self.there.layout.shared)
+            for part in parts:
+                include(part, neighbours)
+            return {
+                os.path.relpath(part.folder, self.path).removeprefix("."): _state(
+                    self.there, part, self.name
+                )
+                for part in parts
+            }
 
 
 class _Revisions(NamedTuple):
@@ -110,7 +158,8 @@ def diff(asked: Request, work: Work) -> Exit:
     work.begin("read", "reading both states")
     try:
         clusters = _clusters(asked)
-        before, after = _sides(asked, clusters)
+        with contextlib.ExitStack() as trees:
+            before, after = _sides(asked, clusters, trees)
     except SnapshotError as refused:
         print_findings(refused.findings, asked)
         return refused.exit
@@ -272,15 +321,15 @@ def _ends(given: str) -> tuple[str, str]:
     return before, after if dots else before
 
 
-def _sides(asked: Request, clusters: _Clusters) -> tuple[_Side, _Side]:
-    """Both sides, as the words of the command line name them."""
+def _sides(asked: Request, clusters: _Clusters, trees: contextlib.ExitStack) -> tuple[_Side, _Side]:
+    """Both sides, as the words of the command line name them; what is checked out for them belongs to *trees*."""
     words = asked.paths
     if len(words) == _ENDS and all(map(os.path.isdir, words)):
-        loaded = [_load(asked, word, word) for word in words]
+        read = [_read(asked, word, word) for word in words]
     else:
         revisions = _revisions(words)
         if clusters[0] != clusters[1] and not revisions.before:
-            loaded = [_load(asked, revisions.path, revisions.path)] * 2
+            read = [_read(asked, revisions.path, revisions.path) for _ in clusters]
         else:
             top = _top(revisions)
             base = revisions.before or _branched_off(top)
@@ -288,7 +337,10 @@ def _sides(asked: Request, clusters: _Clusters) -> tuple[_Side, _Side]:
                 head = _commit(top, revisions.after or "HEAD").id
                 base = git.merge_base(top, _commit(top, base).id, head)
             _demand(revisions.path, top, (base, revisions.after))
-            loaded = [_at(asked, top, one, revisions.path) for one in (base, revisions.after)]
+            read = [_at(asked, top, one, revisions.path, trees) for one in (base, revisions.after)]
+    # What is a root on one side is one on the other too: else a second VM of a name would make the first another one.
+    known = {folder for one in read for folder in one.roots()}
+    loaded = [one.side(known) for one in read]
     before, after = (
         {
             name: state._replace(settings=cluster.decide(state.settings))
@@ -353,17 +405,19 @@ def _branched_off(top: str) -> str:
     )
 
 
-def _at(asked: Request, top: str, revision: str, path: str) -> _Side:
-    """The state of *path* at *revision*, or that of the working tree."""
+def _at(
+    asked: Request, top: str, revision: str, path: str, trees: contextlib.ExitStack
+) -> _LoadedSide:
+    """What stands at *path* at *revision*, or in the working tree."""
     if not revision:
-        return _load(asked, path, "the working tree")
+        return _read(asked, path, "the working tree")
     commit = _commit(top, revision)
     inside = os.path.relpath(os.path.realpath(path), top)
-    with _checked_out(top, commit.id) as tree:
-        if not os.path.exists(os.path.join(tree, inside)):
-            return {"": _NamedState(commit.id[:10], [], asked.settings, Sources())}
-        with contextlib.chdir(tree):
-            return _load(asked, inside, commit.id[:10])
+    tree = trees.enter_context(_checked_out(top, commit.id))
+    if not os.path.exists(os.path.join(tree, inside)):
+        return _LoadedSide(commit.id[:10], tree, inside, asked, [Documents()])
+    with contextlib.chdir(tree):
+        return _read(asked, inside, commit.id[:10])
 
 
 def _commit(top: str, revision: str) -> git.Commit:
@@ -388,21 +442,18 @@ def _checked_out(top: str, commit_id: str) -> Iterator[str]:
         raise
 
 
-def _load(asked: Request, path: str, name: str) -> _Side:
-    """What stands at *path*, each kustomization by itself, with the configuration that stands there."""
+def _read(asked: Request, path: str, name: str) -> _LoadedSide:
+    """What stands at *path*: of a folder what KubeVirt reads, with the configuration that stands there."""
     there = again(asked, path)
     if there.diagnostics:
         found = merge(find(there.diagnostics, there.sources))
         raise SnapshotError(found, status(there.diagnostics))
-    how = reading(there, standard_input())
-    tops = sources.roots(path, there.limits) if os.path.isdir(path) else []
-    alone = kustomization.find(path) is not None or there.kustomize == "never"
-    if alone or not tops:
-        return {"": _state(there, sources.load((path,), how, roots="all", whole=True), name)}
-    loaded = sources.load_all((path,), how, whole=True)
-    folders = [os.path.relpath(top, path) for top in tops]
-    names = folders if len(loaded) == len(folders) else ["", *folders]
-    return {key: _state(there, one, name) for key, one in zip(names, loaded, strict=True)}
+    how, here = reading(there, standard_input()), os.getcwd()
+    if os.path.isdir(path) and not (kustomization.find(path) and there.kustomize != "never"):
+        how = how._replace(scope=Scope(there.layout.exclude))
+        return _LoadedSide(name, here, path, there, sources.load_all((path,), how, whole=True))
+    loaded = sources.load((path,), how, whole=True)
+    return _LoadedSide(name, here, loaded.folder, there, [loaded])
 
 
 def _state(there: Request, loaded: Documents, name: str) -> _NamedState:

@@ -1,7 +1,9 @@
 """``virt-render verify``: see that what is applied was rendered."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
@@ -15,6 +17,7 @@ from render.frontends.session import load, resources_of
 from render.model.kinds import FLAVOR
 from render.model.release import NEWEST
 from render.model.resource import KUBEVIRT, Resource, from_body
+from render.model.tree import Tree
 from render.pipeline import outcomes
 from render.pipeline.input import definitions, served
 from render.report.findings import merge
@@ -30,6 +33,10 @@ _HOLDERS = {
     (KUBEVIRT, "VirtualMachineInstanceReplicaSet"),
     ("pool.kubevirt.io", "VirtualMachinePool"),
 }
+#: What kustomize adds to the names of generated objects, after every function has run (api/hasher/hasher.go).
+_HASH = re.compile(r"-[2456789bcdfghkmt]{10}")
+_HASHED = frozenset({"ConfigMap", "Secret"})
+_NAMING = frozenset({"name", "secretName"})
 
 
 def verify(asked: Request, work: Work) -> Exit:
@@ -39,8 +46,12 @@ def verify(asked: Request, work: Work) -> Exit:
         loaded = load(asked, work, standard_input())
         diagnostics = list(loaded.diagnostics)
         work.begin("verify", f"verifying {len(loaded.documents):,} objects")
-        for resource in resources_of(loaded):
-            diagnostics += examined(resource, tally, allow_matchers=asked.own["allow_matchers"])
+        resources = resources_of(loaded)
+        generated = _generated(resources)
+        for resource in resources:
+            diagnostics += examined(
+                resource, tally, generated, allow_matchers=asked.own["allow_matchers"]
+            )
     work.begin("write", f"reporting {len(diagnostics):,} findings")
     if not loaded.documents and not asked.settings.allow_empty and not status(diagnostics):
         message = "no Kubernetes object in the input"
@@ -53,24 +64,57 @@ def verify(asked: Request, work: Work) -> Exit:
     return outcome(diagnostics, asked)
 
 
+def _generated(resources: Iterable[Resource]) -> dict[str, str]:
+    """The names that kustomize has given a hash, and what they were before."""
+    names = (one.name for one in resources if not one.group and one.kind in _HASHED)
+    return {name: name[:-11] for name in names if _HASH.fullmatch(name[-11:])}
+
+
+def _unhashed(value: Any, generated: Mapping[str, str], key: str = "") -> Any:
+    """*value* with the names that what it refers to had before it was *generated*."""
+    if isinstance(value, dict):
+        return {name: _unhashed(item, generated, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_unhashed(item, generated, key) for item in value]
+    return generated.get(value, value) if key in _NAMING and isinstance(value, str) else value
+
+
+def _is_genuine(vm: Tree, generated: Mapping[str, str]) -> bool:
+    """Whether the spec of *vm* is the one that was stamped, but for the names of what is *generated*."""
+    if stamps.is_genuine(vm) or not generated:
+        return stamps.is_genuine(vm)
+    return stamps.is_genuine({**vm, "spec": _unhashed(vm.get("spec"), generated)})
+
+
 def examined(
-    resource: Resource, tally: Counter[tuple[str, str]], *, allow_matchers: bool
+    resource: Resource,
+    tally: Counter[tuple[str, str]],
+    generated: Mapping[str, str] = {},
+    *,
+    allow_matchers: bool,
 ) -> Iterator[Diagnostic]:
-    """What is wrong with *resource*; a machine, and what holds some, is counted in *tally* by its state and kind."""
+    """What is wrong with *resource*; a machine, and what holds some, is counted in *tally* by its state and kind.
+
+    *generated*: names of Secrets and ConfigMaps that kustomize has given a hash, and what they were before.
+    """
     unserved = _unserved(resource)
     if unserved is not None:
         yield unserved
     elif (resource.group, resource.kind) in _HOLDERS:
-        yield from _replica_faults(resource, tally, allow_matchers=allow_matchers)
+        yield from _replica_faults(resource, tally, generated, allow_matchers=allow_matchers)
     elif definitions.is_machine(resource):
-        yield from _faults(resource, allow_matchers=allow_matchers)
+        yield from _faults(resource, generated, allow_matchers=allow_matchers)
         tally[_state(resource), resource.kind] += 1
     elif resource.kind in _TEMPLATES and _makes_machines(resource):
         tally["", resource.kind] += 1
 
 
 def _replica_faults(
-    resource: Resource, tally: Counter[tuple[str, str]], *, allow_matchers: bool
+    resource: Resource,
+    tally: Counter[tuple[str, str]],
+    generated: Mapping[str, str],
+    *,
+    allow_matchers: bool,
 ) -> Iterator[Diagnostic]:
     """What is wrong with what a pool or a replica set makes."""
     from render.pipeline.stages import holders
@@ -78,7 +122,7 @@ def _replica_faults(
     machine = holders.machine_of(resource)
     tally[_state(machine), resource.kind] += 1
     if machine is not resource:
-        for found in _faults(machine, allow_matchers=allow_matchers):
+        for found in _faults(machine, generated, allow_matchers=allow_matchers):
             yield holders.relocated(resource, found)
 
 
@@ -130,8 +174,10 @@ def _counted(count: int, kind: str) -> str:
     return f"{count} {kind}{'' if count == 1 else 's'}"
 
 
-def _faults(resource: Resource, *, allow_matchers: bool) -> Iterator[Diagnostic]:
-    """What is wrong with a machine that is about to be applied."""
+def _faults(
+    resource: Resource, generated: Mapping[str, str], *, allow_matchers: bool
+) -> Iterator[Diagnostic]:
+    """What is wrong with a machine that is about to be applied, beside what is *generated*: the names of before."""
     body = resource.body
     if outcomes.machine_kind(resource) in ("store", "runtime"):
         yield codes.NOT_RENDERED.at(
@@ -148,7 +194,7 @@ def _faults(resource: Resource, *, allow_matchers: bool) -> Iterator[Diagnostic]
                 f"the VM still has its {word}: it was not rendered",
                 help="run virt-render build; kustomize needs --enable-alpha-plugins --enable-exec for functions",
             )
-    if not matchers and stamps.read(body) and not stamps.is_genuine(body):
+    if not matchers and stamps.read(body) and not _is_genuine(body, generated):
         what = (
             "the spec"
             if stamps.RENDERED in stamps.read(body)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from render.diagnostics import codes
-from render.diagnostics.codes import status
+from render.diagnostics.codes import status, worth_saying
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends.kustomize.message import Books, Message, is_plugin, receive, reply
@@ -24,7 +24,7 @@ from render.manifests import discover, kustomization, origins, sources
 from render.manifests.sources import STDIN, Documents
 from render.model.resource import ResourceRef, text_at
 from render.model.tree import Tree
-from render.report.findings import Finding, find, merge, worth_saying
+from render.report.findings import Finding, find, merge
 from render.report.places import Place, Sources
 from render.settings import Layer, Source, is_name
 from render.system.streams import STDOUT, emit, standard_input

@@ -276,6 +276,7 @@ _ROWS: tuple[Command, ...] = (
         """,
         (Argument("paths", "[BASE[..HEAD]] [PATH]", many=True),),
         (DIFF_FORMAT, MAX_BYTES, EXIT_CODE, DIFF_FAIL_ON, OUTPUT, *_COMPARING, *HOST_OPTIONS, *_COMMON),
+        whole=True,
     ),
     Command(
         "explain",
@@ -326,5 +327,12 @@ _ROWS: tuple[Command, ...] = (
         (LIST, RULE_FORMAT),
     ),
 )  # fmt: skip
+
+SECTIONS = (
+    ("Rendering", OPTIONS),
+    ("Reading", HOST_OPTIONS),
+    ("Findings", (*_REPORTING, BASELINE, CHANGED_SINCE)),
+)
+"""Under which headings help lists the options of a command that has many."""
 
 COMMANDS: dict[str, Command] = {row.name: row for row in _ROWS}

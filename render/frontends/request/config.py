@@ -44,8 +44,8 @@ class ConfigFile(NamedTuple):
     data: Mapping[str, bytes] = MappingProxyType({})
 
 
-class ClusterConfigFile(NamedTuple):
-    """The KubeVirt or HyperConverged resource in a file (none or one), or what is wrong, and the bytes of the file."""
+class ObjectFiles(NamedTuple):
+    """The objects in files that settings name, what is wrong with these, and the bytes of those that are at fault."""
 
     documents: tuple[Document, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -204,18 +204,18 @@ def _is_path(option: Option, value: Any) -> bool:
     return named and value not in ("", *option.choices)
 
 
-def cluster_config(path: str, limits: Limits) -> ClusterConfigFile:
+def cluster_config(path: str, limits: Limits) -> ObjectFiles:
     """The one KubeVirt or HyperConverged resource in the file *path*, or why there is none."""
     documents, diagnostics, data = _documents(path, limits)
     if diagnostics:
-        return ClusterConfigFile((), diagnostics, {path: data} if is_ours(path) else {})
+        return ObjectFiles((), diagnostics, {path: data} if is_ours(path) else {})
     found = [one for one in documents if _holds_settings(one.body)]
     if len(found) != 1:
         message = (
             f"{path} holds {len(found)} KubeVirt or HyperConverged objects and should hold one"
         )
-        return ClusterConfigFile((), (codes.INVALID_SETTING.at(Location(file=path), message),))
-    return ClusterConfigFile(tuple(found))
+        return ObjectFiles((), (codes.INVALID_SETTING.at(Location(file=path), message),))
+    return ObjectFiles(tuple(found))
 
 
 def _holds_settings(body: Tree) -> bool:
@@ -223,18 +223,10 @@ def _holds_settings(body: Tree) -> bool:
     return (one.group, one.kind) in resource.SETTINGS_HOLDERS
 
 
-class CatalogFiles(NamedTuple):
-    """The objects in the files and folders of a catalogue, and what is wrong with those."""
-
-    documents: tuple[Document, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
-    data: Mapping[str, bytes] = MappingProxyType({})
-
-
-def catalog(paths: Sequence[str], limits: Limits) -> CatalogFiles:
+def catalog(paths: Sequence[str], limits: Limits) -> ObjectFiles:
     """The objects in the files and below the folders *paths*, which together have to keep to *limits*."""
     if not paths:
-        return CatalogFiles()
+        return ObjectFiles()
     from render.manifests.sources import Reading
     from render.manifests.sources import load as read_all
 
@@ -242,7 +234,7 @@ def catalog(paths: Sequence[str], limits: Limits) -> CatalogFiles:
     faults = tuple(one for one in found.diagnostics if one.is_error)
     files_ = {one.location.file for one in faults if one.location.file in found.data}
     data = {file: found.data[file] for file in files_ if is_ours(file)}
-    return CatalogFiles(tuple(found.documents), faults, data)
+    return ObjectFiles(tuple(found.documents), faults, data)
 
 
 def _documents(path: str, limits: Limits) -> tuple[list[Document], tuple[Diagnostic, ...], bytes]:

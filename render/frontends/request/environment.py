@@ -9,7 +9,7 @@ from render.settings import ENVIRONMENT_PREFIX, Option, Source
 
 _ARGOCD_PREFIX = "ARGOCD_ENV_"
 # What Kubernetes sets in every container beside a Service whose name begins with virt-render.
-_OF_A_SERVICE = re.compile(r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)$")
+_OF_A_SERVICE = r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)$"
 _OTHERS = ("DEBUG", "REQUIRE_TOOLS")
 
 
@@ -27,7 +27,7 @@ def misspelt(environ: Mapping[str, str], options: Iterable[Option]) -> Iterator[
     known = [option.field.upper() for option in options] + [*_OTHERS]
     for name in sorted(environ):
         word = name.removeprefix(ENVIRONMENT_PREFIX)
-        if word in (name, *known) or not environ[name] or _OF_A_SERVICE.search(f"_{word}"):
+        if word in (name, *known) or not environ[name] or re.search(_OF_A_SERVICE, f"_{word}"):
             continue
         from render.model.nearest import nearest
 
@@ -49,6 +49,12 @@ def application(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def destination(environ: Mapping[str, str]) -> dict[str, str]:
-    """The namespace to which Argo CD deploys, where nobody named one."""
-    namespace = environ.get("ARGOCD_APP_NAMESPACE")
-    return {f"{ENVIRONMENT_PREFIX}NAMESPACE": namespace} if namespace else {}
+    """The namespace to which Argo CD deploys, and the name under which, where nobody named them.
+
+    An Application outside of Argo CD's own namespace has that in front of its name.
+    """
+    found = {
+        "NAMESPACE": environ.get("ARGOCD_APP_NAMESPACE", ""),
+        "RELEASE_NAME": environ.get("ARGOCD_APP_NAME", "").rpartition("_")[2],
+    }
+    return {f"{ENVIRONMENT_PREFIX}{name}": value for name, value in found.items() if value}

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from render.diagnostics.codes import INVALID_SETTING, UNREADABLE, USAGE
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -24,9 +25,9 @@ from render.frontends.request.options import (
     TIMINGS,
     VERBOSE,
 )
+from render.model.resource import Origin
 from render.model.tree import Tree
 from render.report.formats import FORMATS
-from render.report.places import Sources
 from render.settings import (
     OPTIONS,
     Chosen,
@@ -37,6 +38,9 @@ from render.settings import (
     decide,
 )
 from render.yaml.reader import Document, Limits
+
+if TYPE_CHECKING:
+    from render.report.places import Sources
 
 _SHARED = (
     FORMAT, *REPORTS, MAX_FINDINGS, QUIET, FAIL_ON, CONFIG, VERBOSE, TIMINGS, OUTPUT, ROOT, SET, DEADLINE,
@@ -61,9 +65,9 @@ class Request(NamedTuple):
     *own* are the values of what only this command takes, options and arguments, by field name; *report* is the stream
     for findings; *reports* are pairs of a format and a file; *read* are the files and folders that settings name,
     *catalog* the documents of the catalogue among them, in the order of the settings, and *cluster* the one with the
-    settings of the cluster, if any. *chosen* are the names of the
-    options of a rendering that somebody asked for. *diagnostics* say what was wrong with the asking, *sources* where.
-    *call* and *environ* are what it was made of; *layout* is that of the repository.
+    settings of the cluster, if any. *chosen* are the names of the options of a rendering that somebody asked for.
+    *diagnostics* say what was wrong with the asking; *origins* and *data* are those of the settings file, and of what
+    else is at fault. *call* and *environ* are what it was made of; *layout* is that of the repository.
     """
 
     call: Call
@@ -75,6 +79,8 @@ class Request(NamedTuple):
     kustomize: str
     helm: str
     values: tuple[str, ...]
+    file_parameters: tuple[str, ...]
+    release_name: str
     allow_remote: bool
     limits: Limits
     format: str
@@ -94,12 +100,20 @@ class Request(NamedTuple):
     cluster: tuple[Document, ...] = ()
     layout: Layout = Layout()
     diagnostics: tuple[Diagnostic, ...] = ()
-    sources: Sources = Sources()
+    origins: tuple[Origin, ...] = ()
+    data: Mapping[str, bytes] = MappingProxyType({})
 
     @property
     def around(self) -> tuple[Document, ...]:
         """The documents that count after those of the input."""
         return (*self.catalog, *self.cluster)
+
+    @property
+    def sources(self) -> "Sources":
+        """Where what was asked for stands in files."""
+        from render.report.places import Sources
+
+        return Sources(self.origins, self.data)
 
 
 def own_options(call: Call) -> tuple[Option, ...]:
@@ -250,7 +264,9 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
     named = chosen.values.pop("cluster_config")
     lock = chosen.values.pop("lock")
     files = chosen.values.pop("values")
-    cluster = config.cluster_config(named, limits) if named else config.ClusterConfigFile()
+    file_parameters = chosen.values.pop("file_parameters")
+    release_name = chosen.values.pop("release_name")
+    cluster = config.cluster_config(named, limits) if named else config.ObjectFiles()
     words = chosen.values.pop("catalog")
     paths = [word for word in words if word not in ("bundled", "none")]
     catalog = config.catalog(paths, limits)
@@ -275,6 +291,8 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
         kustomize=values.get("kustomize", "never"),
         helm=values.get("helm", "never"),
         values=files,
+        file_parameters=file_parameters,
+        release_name=release_name,
         allow_remote=values.get("allow_remote", False),
         limits=limits,
         format=values["format"] if FORMAT in command.options else "text",
@@ -315,9 +333,8 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
             *cluster.diagnostics,
             *catalog.diagnostics,
         ),
-        sources=Sources(
-            [*file.origins], {**whole.data, **file.data, **cluster.data, **catalog.data}
-        ),
+        origins=file.origins,
+        data={**whole.data, **file.data, **cluster.data, **catalog.data},
     )
 
 

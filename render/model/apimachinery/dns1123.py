@@ -19,7 +19,7 @@ _SUBDOMAIN_FAULT = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
     f"and {_ENDS} (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
 )
-_is_label = re.compile(_LABEL).fullmatch
+_OF_LABEL = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
 def too_long(text: str, most: int) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ def too_long(text: str, most: int) -> tuple[str, ...]:
 def label_faults(name: str) -> tuple[str, ...]:
     """Why *name* is no DNS label, in Kubernetes' words; nothing if it is one."""
     faults = too_long(name, _LONGEST_LABEL)
-    if _is_label(name):
+    if name and _OF_LABEL.issuperset(name) and "-" not in (name[0], name[-1]):
         return faults
     return (*faults, "must not contain dots" if re.fullmatch(_SUBDOMAIN, name) else _LABEL_FAULT)
 

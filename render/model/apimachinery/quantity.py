@@ -17,12 +17,10 @@ FORMAT_WRONG = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
 _SUFFIX_WRONG = "unable to parse quantity's suffix"
-# Possessive throughout: what follows never needs a digit back, and a text may be long.
-_SHAPE = re.compile(
-    r"(?P<sign>[+-]?)0*+(?P<whole>[0-9]*+)(?:\.(?P<fraction>[0-9]*+))?"
-    r"(?P<suffix>[eEinumkKMGTP]*+[+-]?[0-9]*+)"
-)
-_EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
+_DIGITS = "0123456789"
+#: What may stand behind the number. Possessive: what follows never needs a character back, and a text may be long.
+_SUFFIX = "[eEinumkKMGTP]*+[+-]?[0-9]*+"
+_EXPONENT = "[eE]([+-]?[0-9]+)"
 _DECIMAL_SUFFIXES = {
     "n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18,
 }  # fmt: skip
@@ -72,12 +70,15 @@ def parse(value: str | float) -> Quantity:
 @lru_cache(maxsize=4096)
 def parse_text(text: str) -> Quantity:
     """Read a quantity exactly as it stands; raises `QuantityError`."""
-    match = _SHAPE.fullmatch(text)
-    if match is None or not text:
+    if not text:
         raise QuantityError(FORMAT_WRONG)
-    sign = -1 if match["sign"] == "-" else 1
-    whole, fraction = match["whole"] or "0", match["fraction"] or ""
-    exponent, quantity_format = _interpret(match["suffix"])
+    unsigned = text[1:] if text[0] in "+-" else text
+    behind = unsigned.lstrip(_DIGITS)
+    whole = unsigned[: len(unsigned) - len(behind)].lstrip("0") or "0"
+    suffix = behind[1:].lstrip(_DIGITS) if behind.startswith(".") else behind
+    fraction = behind[1 : len(behind) - len(suffix)]
+    sign = -1 if text[0] == "-" else 1
+    exponent, quantity_format = _interpret(suffix)
     digits = whole + fraction
     if len(digits) > _MAX_DIGITS:
         raise QuantityError(f"quantities must not have more than {_MAX_DIGITS} digits")
@@ -98,7 +99,9 @@ def _interpret(suffix: str) -> tuple[int, str]:
         return _DECIMAL_SUFFIXES[suffix], DECIMAL
     if suffix in _BINARY_SUFFIXES:
         return _BINARY_SUFFIXES[suffix], BINARY
-    match = _EXPONENT.fullmatch(suffix)
+    if not re.fullmatch(_SUFFIX, suffix):
+        raise QuantityError(FORMAT_WRONG)
+    match = re.fullmatch(_EXPONENT, suffix)
     if match is None or len(match[1]) > _FAST_DIGITS:
         raise QuantityError(_SUFFIX_WRONG)
     return (int(match[1]) + 2**31) % 2**32 - 2**31, EXPONENT  # Go keeps it in an int32

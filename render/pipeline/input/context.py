@@ -21,12 +21,17 @@ if TYPE_CHECKING:
 
 
 def shared(
-    resources: Sequence[Resource], loaded: Definitions, settings: Settings, *, traced: bool
+    resources: Sequence[Resource],
+    loaded: Definitions,
+    settings: Settings,
+    start: int,
+    *,
+    traced: bool,
 ) -> Context:
-    """What every VM of the input shares."""
-    around = elsewhere.load(settings._replace(kubevirt=tag(loaded.release)), len(resources))
+    """What every VM of the input shares; what the cluster has beside it counts from *start* on."""
+    around = elsewhere.load(settings._replace(kubevirt=tag(loaded.release)), start)
     loaded.diagnostics += around.diagnostics
-    after = len(resources) + around.size
+    after = start + around.size
     config, source = cluster_settings.load(loaded, around.clusters, settings, after)
     shipped = _shipped(around, settings, loaded.release)
     loaded.diagnostics += _differing(loaded, shipped)
@@ -56,6 +61,7 @@ def shared(
         contradictions={},
         selections={},
         traced=traced,
+        start=start,
     )
 
 

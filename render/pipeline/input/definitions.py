@@ -66,11 +66,12 @@ class Definitions:
         """Keep findings about one object; some keep the object out of the result."""
         for diagnostic in diagnostics:
             self.diagnostics.append(diagnostic)
-            if _withholds(diagnostic):
+            if withholds(diagnostic):
                 self.refused.add(resource.index)
 
 
-def _withholds(diagnostic: Diagnostic) -> bool:
+def withholds(diagnostic: Diagnostic) -> bool:
+    """Whether *diagnostic* keeps the object that it is about out of the result."""
     # KubeVirt's own code reads a missing field of a list entry as its zero value: the VM is still worth showing.
     in_list = any(isinstance(step, int) for step in diagnostic.location.path)
     lenient = diagnostic.code == MISSING_FIELD.number and in_list

@@ -10,7 +10,7 @@ from render.model.fieldpath import FieldPath
 from render.model.resource import Resource
 
 #: An opening inside of another ends the search for its closing, lest a text of nothing else takes ages.
-_PLACEHOLDER = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*+\}\}|\$\{[A-Za-z_][A-Za-z0-9_]*+\}")
+_PLACEHOLDER = r"\{\{(?:(?!\{\{|\}\}).)*+\}\}|\$\{[A-Za-z_][A-Za-z0-9_]*+\}"
 #: What may hold anything: guests' own files, annotations, and free words.
 _FREE_TEXT = frozenset(
     {
@@ -31,7 +31,7 @@ def find(resource: Resource) -> Iterator[Diagnostic]:
     if not resource.may_hold_placeholders:
         return
     for path, text in _texts(resource.body, ()):
-        match = _PLACEHOLDER.search(text)
+        match = re.search(_PLACEHOLDER, text)
         if match:
             yield PLACEHOLDER.at(
                 at(resource, path),

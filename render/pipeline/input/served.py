@@ -7,7 +7,6 @@ from functools import cache
 
 from render.diagnostics.codes import UNKNOWN_KIND
 from render.diagnostics.diagnostic import Diagnostic, at
-from render.model.nearest import nearest
 from render.model.release import Version, served, tag
 from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource, text_at
 from render.model.tree import Tree
@@ -72,12 +71,15 @@ def check(resource: Resource, release: Version) -> Diagnostic | None:
         help_text = f"write apiVersion: {resource.group}/{next(iter(versions))}"
         place = at(resource, ("apiVersion",))
     else:
-        known = versions[resource.version]
-        other = next((one for one, kinds in versions.items() if resource.kind in kinds), "")
-        near = nearest(resource.kind, known)
-        help_text = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
-        if other:
-            help_text = f"write apiVersion: {resource.group}/{other}"
+        from render.model.nearest import nearest
+
+        newest, known = next(iter(versions.items()))
+        elsewhere = next((name for name, kinds in versions.items() if resource.kind in kinds), "")
+        near = nearest(resource.kind, versions[resource.version]) or nearest(resource.kind, known)
+        help_text = f"did you mean {near}?" if near else ""
+        if elsewhere:
+            help_text = f"write apiVersion: {resource.group}/{elsewhere}"
+        help_text = help_text or f"{resource.group}/{newest} has {', '.join(known)}"
         place = at(resource, ("kind",))
     return UNKNOWN_KIND.at(
         place,

@@ -181,7 +181,7 @@ def _applied_template(machine: Machine) -> Checked | tuple[()]:
         return ()
     from render.defaults.spec import fill_spec
 
-    draft = _as_applied(machine) if machine.vmi else _apply(machine)
+    draft = _as_applied(machine) if machine.vmi else with_definitions(machine)
     if draft is None or not fill_zeros(machine, draft, len(TEMPLATE)):
         return ()
     if fill_spec(draft, machine.context.config, machine.context.release):
@@ -189,7 +189,7 @@ def _applied_template(machine: Machine) -> Checked | tuple[()]:
     return Checked(draft.tree, machine.decided)
 
 
-def _apply(machine: Machine) -> Draft | None:
+def with_definitions(machine: Machine) -> Draft | None:
     """The template with what definitions there are, None where they conflict with it."""
     instancetype, preference = machine.instancetype, machine.preference
     draft = Draft(machine.spec.get("template") or {})

@@ -10,13 +10,16 @@ from typing import NamedTuple
 from render import schemas
 from render.admission import order
 from render.admission.checks import Subject
+from render.diagnostics.cause import Cause
 from render.diagnostics.codes import (
+    CONTENT_DROPPED,
     INVALID_VALUE,
     MISSING_FIELD,
     NOT_EXPANDED,
     PIN_ENDED,
     PIN_MISSING,
     POOL_UNUSABLE,
+    WRONG_TYPE,
 )
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model import fieldpath, tree
@@ -32,7 +35,14 @@ POOL = "VirtualMachinePool"
 REPLICA_SET = "VirtualMachineInstanceReplicaSet"
 _GROUPS = {POOL: f"pool.{KUBEVIRT}", REPLICA_SET: KUBEVIRT}
 #: Of a pool only the CRD is asked, which knows no other enumerations.
-_ENUMERATIONS = frozenset({"rebootPolicy", "memLock", "contentType"})
+_ENUMERATIONS = frozenset(
+    {"rebootPolicy", "memLock", "contentType", "statePreservation", "sortPolicy", "basePolicy"}
+)
+_TYPES = {
+    (POOL, "v1beta1"): "pool.VirtualMachinePool",
+    (POOL, "v1alpha1"): "poolv1alpha1.VirtualMachinePool",
+}
+_REPLICA_SET_TYPE = "kubevirt.VirtualMachineInstanceReplicaSet"
 
 
 class Holder(NamedTuple):
@@ -51,8 +61,6 @@ class Holder(NamedTuple):
 
 #: The stages write it out, or refuse it.
 _FLAVOR = "flavor"
-#: An empty list counts, unless a mutating webhook has dropped it.
-_UTILITY = ("spec", "template", "spec", "utilityVolumes")
 _NAMES = ("name", "namespace", "generateName")
 FIRST = "-0"
 _VOLUMES = ("template", "spec", "volumes")
@@ -101,12 +109,12 @@ def unexpanded(resource: Resource) -> Diagnostic:
 def check(resource: Resource, context: Context) -> list[Diagnostic]:
     """What the schema and the webhook of a pool or a replica set refuse."""
     holder = _HOLDERS[resource.kind]
-    written = tree.get(resource.body, *holder.template)
-    vm, found = _decode(resource, holder, written, context.release)
+    spec, found = _decode(resource, context.release)
     if any(one.is_error for one in found):
         return found
+    body = {"spec": spec}
     is_pool = resource.kind == POOL
-    vmi = tree.get(vm, "spec", "template") or {}
+    vmi = tree.get(body, *holder.vmi) or {}
     subject = Subject(
         kind=resource.kind,
         spec=vmi.get("spec") or {},
@@ -114,39 +122,55 @@ def check(resource: Resource, context: Context) -> list[Diagnostic]:
         root=(*holder.vmi, "spec"),
         config=context.config,
         release=context.release,
-        holder=vm["spec"] if is_pool else {},
+        holder=tree.get(body, *holder.template, "spec") if is_pool else {},
         holder_root=(*holder.template, "spec") if is_pool else (),
         namespace=resource.namespace or context.settings.namespace,
-        owner=resource.spec,
+        owner=spec,
     )
     elsewhere = Alternatives(subject, context)
     return [*found, *(finding(resource, elsewhere, *one) for one in order.causes(subject))]
 
 
-def _decode(
-    resource: Resource, holder: Holder, written: Tree, release: Version
-) -> tuple[Tree, list[Diagnostic]]:
-    """The VM that a holder makes (around a VMI, if it makes those), as it was sent, and what its schema refuses.
+def _decode(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic]]:
+    """The spec of a pool or a replica set as it was sent, and what its schema refuses.
 
     Nothing has filled in anything yet, and nothing was left out.
     """
-    is_pool = holder.kind == "VirtualMachine"
-    spec = {key: value for key, value in written["spec"].items() if key != _FLAVOR}
-    body = {"spec": spec if is_pool else {"template": written}}
-    vm, causes = schemas.decode(body, "kubevirt.VirtualMachine", release)
-    draft = Draft(vm)
-    above = holder.template if is_pool else ()
+    holder = _HOLDERS[resource.kind]
+    is_pool = resource.kind == POOL
+    type_name = _TYPES.get((resource.kind, resource.version), _REPLICA_SET_TYPE)
+    body = {"spec": resource.body["spec"]}
+    decoded, causes = schemas.decode(body, type_name, release)
+    draft = Draft(decoded)
     found = []
     for cause in causes:
-        if cause.path[0] != "spec":
+        said_of_what_it_makes = (
+            cause.check == CONTENT_DROPPED.slug
+            and cause.path[: len(holder.template)] == holder.template
+        )
+        if said_of_what_it_makes or cause.path == (*holder.template, "spec", _FLAVOR):
             continue
-        if is_pool and cause.check == INVALID_VALUE.slug and cause.path[-1] not in _ENUMERATIONS:
-            draft.put(cause.path, tree.get(body, *cause.path))
-        else:
-            found += schemas.located(resource, [cause], above)
-    if tree.get(body, *_UTILITY) == []:
-        draft.put(_UTILITY, [])
-    return draft.tree, found
+        value = tree.get(body, *cause.path)
+        if is_pool and _is_open(cause, value):
+            if value is not None:
+                draft.put(cause.path, value)
+            continue
+        found += schemas.located(resource, [cause])
+    utility = (*holder.vmi, "spec", "utilityVolumes")
+    if tree.get(body, *utility) == []:  # counts, unless a mutating webhook has dropped it
+        draft.put(utility, [])
+    return draft.tree["spec"], found
+
+
+def _is_open(cause: Cause, value: object) -> bool:
+    """Whether the CRD of pools leaves open what the webhook of VMs refuses: Go reads it.
+
+    These are values of enumerations, and in metadata, of which the CRD knows nothing, missing fields and null.
+    """
+    if cause.check == INVALID_VALUE.slug:
+        return isinstance(value, str) and cause.path[-1] not in _ENUMERATIONS
+    missing = cause.check in (MISSING_FIELD.slug, WRONG_TYPE.slug)
+    return value is None and missing and "metadata" in cause.path
 
 
 def first_replica(resource: Resource, *, numbered: bool = False) -> Resource:
@@ -164,16 +188,45 @@ def first_replica(resource: Resource, *, numbered: bool = False) -> Resource:
         metadata["generateName"] = beginning or resource.ref.name
     if resource.namespace:
         metadata["namespace"] = resource.namespace
+    spec = written["spec"]
+    if holder.kind == "VirtualMachine":
+        metadata, spec = _without_nulls(metadata), _read(spec)
     body = {
         "apiVersion": f"{KUBEVIRT}/v1",
         "kind": holder.kind,
         "metadata": metadata,
-        "spec": _numbered(resource, written["spec"]) if numbered else written["spec"],
+        "spec": _numbered(resource, spec) if numbered else spec,
     }
     one = from_body(
         body, resource.index, resource.origin, may_hold_placeholders=resource.may_hold_placeholders
     )
     return one._replace(holder=resource)
+
+
+def _read(spec: Tree) -> Tree:
+    """The *spec* of the VM of a pool with its metadata as Go reads them: of null there no schema says anything."""
+    draft = Draft(spec)
+    templates = spec.get("dataVolumeTemplates")
+    places: list[FieldPath] = [("template",)]
+    if isinstance(templates, list):
+        places += (("dataVolumeTemplates", index) for index in range(len(templates)))
+    for place in places:
+        one = tree.get(spec, *place)
+        metadata = one.get("metadata", "") if isinstance(one, dict) else ""
+        if metadata is None or isinstance(metadata, dict):
+            draft.put((*place, "metadata"), _without_nulls(metadata or {}))
+    return draft.tree
+
+
+def _without_nulls(metadata: Tree) -> Tree:
+    """*metadata* without null: in labels and annotations it is an empty text."""
+    return {
+        key: {name: "" if text is None else text for name, text in value.items()}
+        if isinstance(value, dict)
+        else value
+        for key, value in metadata.items()
+        if value is not None
+    }
 
 
 def machine_of(resource: Resource) -> Resource:

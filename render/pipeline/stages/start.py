@@ -7,7 +7,11 @@ from render.diagnostics.codes import DEFAULT_NETWORK
 from render.model.draft import Draft
 from render.model.kinds import INSTANCETYPE, PREFERENCE
 from render.pipeline.machine import TEMPLATE, Additions, Machine
-from render.pipeline.stages.admission import check_conflicts, report_conflicts
+from render.pipeline.stages.admission import (
+    check_conflicts,
+    report_conflicts,
+    with_definitions,
+)
 
 
 def create_vmi(machine: Machine) -> None:
@@ -40,6 +44,14 @@ def create_vmi(machine: Machine) -> None:
     machine.vmi = draft.tree
     machine.record_defaults(draft)
     apply_definitions(machine, draft)
+
+
+def check_network(machine: Machine) -> None:
+    """Report a default network that cannot be attached to a VM whose rendering ends before its VMI is created."""
+    draft = with_definitions(machine)
+    error = network.add_default(draft, machine.context.config).error if draft else ""
+    if error:
+        refuse_network(machine, error)
 
 
 def refuse_network(machine: Machine, error: str) -> None:

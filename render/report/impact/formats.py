@@ -1,9 +1,11 @@
 """The output formats of an impact, one row each; the choices of ``diff --format`` are their names."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from render.report import extras
-from render.report.impact.review import Review
+
+if TYPE_CHECKING:
+    from render.report.impact.review import Review
 
 
 class ImpactFormat(NamedTuple):
@@ -31,7 +33,7 @@ FORMATS: dict[str, ImpactFormat] = {
 }
 
 
-def report(name: str, review: Review, style: ImpactStyle) -> str:
+def report(name: str, review: "Review", style: ImpactStyle) -> str:
     """*review* in the format *name*. Raises MissingExtraError."""
     module = extras.load(FORMATS[name].module, f"the format {name}")
     written: str = module.report(review, style)

@@ -201,7 +201,7 @@ def test_lists_of_gates(name: str, release: str, listed: bool, disabled: bool, o
     )
 
 
-def machine(spec: Json) -> Json:
+def machine(spec: Json, annotations: Json, run_strategy: str) -> Json:
     domain = {"devices": {}, **spec.get("domain", {})}
     domain["memory"] = {"guest": "1Gi", **domain.get("memory", {})}
     return {
@@ -209,27 +209,52 @@ def machine(spec: Json) -> Json:
         "kind": "VirtualMachine",
         "metadata": {"name": "vm", "namespace": "ns"},
         "spec": {
-            "runStrategy": "Always",
-            "template": {"metadata": {}, "spec": {**spec, "domain": domain}},
+            "runStrategy": run_strategy,
+            "template": {
+                "metadata": {"annotations": annotations},
+                "spec": {**spec, "domain": domain},
+            },
         },
     }
 
 
+#: Of `ELSEWHERE`: the releases, annotations and run strategy.
+ASKED_ELSEWHERE: dict[str, tuple[tuple[str, ...], Json, str]] = {
+    "DecentralizedLiveMigration": (RELEASES[2:], {}, "WaitAsReceiver"),
+    "ExperimentalIgnitionSupport": (RELEASES, {"kubevirt.io/ignitiondata": "{}"}, "Always"),
+    "Sidecar": (RELEASES, {"hooks.kubevirt.io/hookSidecars": "[]"}, "Always"),
+}
+WARNED = [
+    *((gate, rows[0], machine(rows[1], {}, "Always")) for gate, rows in GATED.items()),
+    *((gate, rows[0], machine({}, *rows[1:])) for gate, rows in ASKED_ELSEWHERE.items()),
+]
+
+
+#: Asked only where a setting says something else first: which devices are permitted, which gates are listed.
+BY_SETTINGS = {"GraceIOVirtualization", "IOMMUFD", "Macvtap", "PCINUMAAwareTopology", "Passt"}
+
+
+def test_every_gate_that_an_object_alone_asks_for_is_among_those_that_only_warn() -> None:
+    assert {gate for gate, _, _ in WARNED} | BY_SETTINGS == GATED.keys() | ELSEWHERE
+
+
 @pytest.mark.parametrize(
-    "gate",
+    ("gate", "release", "body"),
     [
-        gate
-        for gate, (releases, _) in GATED.items()
-        if "1.9" in releases and gate != "GraceIOVirtualization"
+        (gate, release, body)
+        for gate, releases, body in WARNED
+        if gate not in BY_SETTINGS
+        for release in releases
     ],
 )
-def test_without_settings_of_the_cluster_a_gate_only_warns(gate: str) -> None:
-    spec = GATED[gate][1]
-    answer = render([machine(spec)], Settings(admission="full"))
+def test_without_settings_of_the_cluster_a_gate_only_warns(
+    gate: str, release: str, body: Json
+) -> None:
+    answer = render([body], Settings(admission="full", kubevirt=release))
     said = [one for one in answer.diagnostics if f"gate {gate} decides" in one.message]
     assert not any(one.is_error for one in said)
-    strict = render([machine(spec)], Settings(admission="strict"))
-    if gates.is_on(gate, NONE, NONE, version("1.9")):
+    strict = render([body], Settings(admission="strict", kubevirt=release))
+    if gates.is_on(gate, NONE, NONE, version(release)):
         assert not said
     else:
         assert said

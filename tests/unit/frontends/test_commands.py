@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from render.diagnostics.codes import CODES
 from render.diagnostics.exits import Exit
 from render.frontends.commands import build
 from tests.support.asking import Ask
+from tests.support.manifests import put, vm
 
 SMALL = """\
 apiVersion: instancetype.kubevirt.io/v1beta1
@@ -334,20 +336,58 @@ def test_a_check_for_several_releases_says_which_finding_holds_for_which(ask: As
 def test_help_and_version(ask: Ask) -> None:
     assert ask("--help").exit == Exit.OK
     assert "--emit vm|vmi|" in ask("build", "--help").out
+    assert "..." not in ask("--help").out.replace("[ARGS]...", "")
+    titles = ["Options:", "Rendering:", "Reading:", "Findings:"]
+    assert re.findall("^[A-Z].*:$", ask("check", "--help").out, re.MULTILINE) == titles
+    assert re.findall("^[A-Z].*:$", ask("rule", "--help").out, re.MULTILINE) == titles[:1]
     assert ask("--version").out.startswith("virt-render ")
     assert ask().exit == Exit.USAGE
 
 
-def test_a_shell_completes_words(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [
+        ("bui", "build"),
+        ("rule VR11", " ".join(f"VR11{digit}" for digit in range(10))),
+        ("rule instancetype-not", "instancetype-not-found"),
+        ("catalog show u1.med", "u1.medium"),
+        ("show ", "prod/web"),
+        ("history prod", "prod/web"),
+        ("pin --upgrade ", "prod/web"),
+    ],
+)
+def test_a_shell_completes_words(tmp_path: Path, typed: str, wanted: str) -> None:
+    put(tmp_path / "vm.yaml", vm(namespace="prod"))
     asking = {
         "_VIRT_RENDER_COMPLETE": "bash_complete",
-        "COMP_WORDS": "virt-render bui",
-        "COMP_CWORD": "1",
+        "COMP_WORDS": f"virt-render {typed}",
+        "COMP_CWORD": str(typed.count(" ") + 1),
     }
     done = subprocess.run(
-        start(tmp_path), cwd=tmp_path, env={**os.environ, **asking}, capture_output=True, check=True
+        start(tmp_path),
+        cwd=tmp_path,
+        env={**os.environ, **asking},
+        capture_output=True,
+        check=True,
+        text=True,
     )
-    assert done.stdout == b"plain,build\n"
+    assert done.stdout.split() == [f"plain,{word}" for word in wanted.split()]
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "wanted"),
+    [
+        ("kubevirt.io/v1", "VirtualMachines", "did you mean VirtualMachine?"),
+        ("kubevirt.io/v1alpha1", "KubeVirt", "write apiVersion: kubevirt.io/v1"),
+        ("kubevirt.io/v1alpha1", "Zebra", "kubevirt.io/v1 has KubeVirt, VirtualMachine, "),
+        ("kubevirt.io/v1alpha1", "VMs", "did you mean VM?"),
+    ],
+)
+def test_kinds_are_proposed_that_are_served(
+    ask: Ask, api_version: str, kind: str, wanted: str
+) -> None:
+    text = f"apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: a}}\n"
+    assert f"help: {wanted}" in ask("check", files={"a.yaml": text}).out
 
 
 def test_our_own_fault_shows_no_manifest(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:

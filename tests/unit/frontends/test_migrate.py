@@ -178,6 +178,76 @@ def test_rewrites_what_has_a_successor_and_changes_no_vm(
     assert b"VM stored stays as it is" in report.err
 
 
+POOL = """\
+apiVersion: pool.kubevirt.io/v1alpha1
+kind: VirtualMachinePool
+metadata: {name: pool}
+spec:
+  selector: {matchLabels: {a: b}}
+  virtualMachineTemplate:
+    metadata: {labels: {a: b}}
+    spec:
+      running: true # as ever
+      template: {spec: {domain: {devices: {}, memory: {guest: 1Gi}}}}
+"""
+OPENSHIFT = """\
+apiVersion: template.openshift.io/v1
+kind: Template
+metadata: {name: linux}
+objects:
+- apiVersion: v1
+  kind: ConfigMap
+  metadata: {name: settings}
+- apiVersion: kubevirt.io/v1alpha3
+  kind: VirtualMachine
+  metadata: {name: "${NAME}"}
+  spec:
+    running: false # until it is wanted
+    template: {spec: {domain: {devices: {}, memory: {guest: 1Gi}}}}
+- apiVersion: other.example.com/v1
+  kind: VirtualMachine
+  metadata: {name: other}
+  spec: {running: true}
+parameters: [{name: NAME, required: true}]
+"""
+KUBEVIRTS = """\
+apiVersion: template.kubevirt.io/v1beta1
+kind: VirtualMachineTemplate
+metadata: {name: linux}
+spec:
+  virtualMachine:
+    metadata: {name: "${NAME}"}
+    spec:
+      running: ${{RUN}}
+      template: {spec: {domain: {devices: {}, memory: {guest: 1Gi}}}}
+  parameters: [{name: NAME, required: true}, {name: RUN, value: "true"}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (POOL, POOL.replace("running: true", "runStrategy: Always")),
+        (
+            OPENSHIFT,
+            OPENSHIFT.replace("running: false", "runStrategy: Halted").replace("v1alpha3", "v1"),
+        ),
+        (
+            KUBEVIRTS.replace("${{RUN}}", "true"),
+            KUBEVIRTS.replace("running: ${{RUN}}", "runStrategy: Always"),
+        ),
+        (KUBEVIRTS, KUBEVIRTS),
+    ],
+)
+def test_vms_in_pools_and_templates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, wanted: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("vms.yaml").write_text(text)
+    assert invoke(["migrate"]) is Exit.OK
+    assert Path("vms.yaml").read_text() == wanted
+
+
 @pytest.mark.usefixtures("folder")
 def test_comments_survive_and_a_second_run_changes_nothing() -> None:
     invoke(["migrate"])

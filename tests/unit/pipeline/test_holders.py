@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from render import Rendered, Settings, render
+from render.diagnostics.codes import CODES
 from render.model import tree
 from render.pipeline import pinning
 from render.resolve.renames import follow
@@ -140,6 +141,90 @@ def test_what_the_pool_is_refused_for_is_not_said_of_its_vms_again() -> None:
     body = changed(pool(), disks, *WITHIN, "spec", "template", "spec", "domain")
     found = codes(rendered(SMALL, body))
     assert [code for code, _ in found] == ["VR420"]
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "field", "text"),
+    [
+        ({"replicas": "3"}, "VR106", "spec.replicas", 'must be of type integer: "string"'),
+        ({"replicas": -1}, "VR440", "spec.replicas", "greater than or equal to 0"),
+        ({"replicas": 2**31}, "VR109", "spec.replicas", "from -2147483648 to 2147483647"),
+        ({"replica": 3}, "VR105", "spec.replica", "in body is a forbidden property"),
+        ({"paused": "no"}, "VR106", "spec.paused", 'must be of type boolean: "string"'),
+        ({"selector": None}, "VR107", "spec.selector", "spec.selector in body is required"),
+        (
+            {"nameGeneration": {"x": True}},
+            "VR105",
+            "spec.nameGeneration.x",
+            "spec.nameGeneration.x in body is a forbidden property",
+        ),
+        (
+            {"scaleInStrategy": {"proactive": {"selectionPolicy": {"sortPolicy": "Latest"}}}},
+            "VR109",
+            "spec.scaleInStrategy.proactive.selectionPolicy.sortPolicy",
+            "should be one of [AscendingOrder DescendingOrder Newest Oldest Random]",
+        ),
+        (
+            {"autohealing": {"startUpFailureThreshold": 0}},
+            "VR440",
+            "spec.autohealing.startUpFailureThreshold",
+            "greater than or equal to 1",
+        ),
+        (
+            {"autohealing": {"minFailingToStartDuration": "5x"}},
+            "VR440",
+            "spec.autohealing.minFailingToStartDuration",
+            'invalid duration "5x"',
+        ),
+    ],
+)
+def test_the_schema_of_the_pool_itself(more: Json, code: str, field: str, text: str) -> None:
+    result = rendered(SMALL, pool(**more), kubevirt="1.9")
+    (found,) = result.diagnostics
+    assert (found.code, found.field, found.is_error) == (code, field, True)
+    assert text in found.message
+    assert len(result.resources) == (1 if CODES[code].withholds else 2)
+
+
+@pytest.mark.parametrize("place", [WITHIN, (*WITHIN, "spec", "template")])
+def test_null_in_the_metadata_of_a_pool_is_what_go_makes_of_it(place: Any) -> None:
+    """The CRD preserves what stands there, and no webhook has a schema of pools."""
+    metadata = {"labels": {"app": "web"}, "annotations": {"a": None}, "finalizers": None}
+    result = rendered(SMALL, changed(pool(), metadata, *place, "metadata"))
+    assert result.diagnostics == ()
+    read = tree.get(result.resources[1], *place, "metadata")
+    assert read["annotations"]["a"] == ""
+    assert "finalizers" not in read
+    assert (
+        codes(rendered(SMALL, changed(pool(), None, *WITHIN, "spec", "template", "metadata"))) == []
+    )
+
+
+def test_null_is_said_once() -> None:
+    body = changed(pool(), None, *WITHIN, "spec", "template", "spec", "hostname")
+    assert [code for code, _ in codes(rendered(SMALL, body))] == ["VR114"]
+
+
+def test_what_a_release_does_not_know_of_a_pool() -> None:
+    older = "pool.kubevirt.io/v1alpha1"
+    negative = {**pool(replicas=-1), "apiVersion": older}
+    assert codes(rendered(SMALL, negative, kubevirt="1.6")) == []
+    healing = {**pool(autohealing={"startUpFailureThreshold": 1}), "apiVersion": older}
+    assert codes(rendered(SMALL, healing, kubevirt="1.6")) == [("VR105", "spec.autohealing")]
+    assert codes(rendered(SMALL, healing, kubevirt="1.7")) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "code"),
+    [
+        (("spec", "replicas"), "3", "VR106"),
+        (("spec", "replicas"), 2**31, "VR109"),
+        (("spec", "selector"), None, "VR107"),
+        (("spec", "updateStrategy"), {}, "VR105"),
+    ],
+)
+def test_the_schema_of_the_replica_set_itself(path: Any, value: object, code: str) -> None:
+    assert codes(rendered(changed(replica_set(), value, *path))) == [(code, ".".join(path))]
 
 
 @pytest.mark.parametrize("admission", ["off", "full"])

@@ -130,6 +130,22 @@ def test_what_the_input_has_too_is_no_duplicate() -> None:
     assert "VR103" in [code for code, _ in codes(render([openshift(SMALL, SMALL)]))]
 
 
+@BOTH
+def test_settings_beside_the_input_stand_beside_it(make: Any) -> None:
+    volume = {"name": "root", "hostDisk": {"path": "/x", "type": "Disk"}}
+    body = make(changed(VM, [volume], *SPEC, "volumes"))
+    settings = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "KubeVirt",
+        "metadata": {"name": "kubevirt", "namespace": "kubevirt"},
+        "spec": {},
+    }
+    result = order.run(resources(body), Settings(catalog=[settings]))
+    (found,) = [one for one in result.diagnostics if one.code == "VR426"]
+    (other,) = found.related
+    assert (found.location.index, other.location.index) == (0, 1)
+
+
 def test_kubevirt_refuses_references_to_no_parameter() -> None:
     vm = changed(VM, {"name": "${NONE}"}, "metadata")
     (found,) = [d for d in render([kubevirt(vm)]).diagnostics if "undefined" in d.message]

@@ -1,7 +1,8 @@
 from render.diagnostics import codes
+from render.diagnostics.codes import worth_saying
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.model.resource import Origin, from_body
-from render.report.findings import find, merge, worth_saying
+from render.report.findings import find, merge
 from render.report.places import Place, Sources
 
 DATA = b"kind: A\nspec:\n  size: 1\n---\nkind: B\n"

@@ -1,0 +1,46 @@
+"""The words that a shell completes: codes, names of the catalogue, and the VMs that stand in files."""
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from render.yaml.reader import Limits
+
+
+def words(name: str, given: Mapping[str, Any], incomplete: str) -> list[str]:
+    """What the argument or option *name* may be that begins like *incomplete*, beside the values *given*; sorted."""
+    known: Iterable[str]
+    if name == "code":
+        from render.diagnostics.codes import CODES
+
+        known = {word for row in CODES.values() for word in (row.number, row.slug)}
+    elif name == "name":
+        from render.model.release import NEWEST, release_named
+        from render.resolve import bundled
+
+        release = release_named(str(given.get("kubevirt") or "")) or NEWEST
+        known = {other for _, other in bundled.definitions(release)}
+    else:
+        known = _vms(given.get("path") or given.get("paths"))
+    return sorted(word for word in known if word.startswith(incomplete))
+
+
+def _vms(paths: Any) -> set[str]:
+    """The VMs in the files below *paths*, else the current folder, as they are written: nothing is built."""
+    from render.manifests import sources
+    from render.manifests.relevance import Scope
+    from render.model.resource import from_body
+    from render.pipeline.input import definitions
+
+    wanted = [paths] if isinstance(paths, str) else list(paths or ())
+    reading = sources.Reading(Limits(), kustomize="never", scope=Scope())
+    found = sources.load_all(
+        [path for path in wanted if path != "-" and os.path.exists(path)] or ["."], reading
+    )
+    machines = (
+        one
+        for loaded in found
+        for document in loaded.documents
+        if definitions.is_machine(one := from_body(document.body, 0)) and one.name
+    )
+    return {f"{one.namespace}/{one.name}" if one.namespace else one.name for one in machines}
