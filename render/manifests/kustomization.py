@@ -105,7 +105,9 @@ def references(body: Tree) -> Iterator[Reference]:
 def _no_resources(body: Tree) -> Iterator[tuple[FieldPath, str]]:
     for key in _FILE_LISTS:
         for path, entry in _texts(body, key):
-            if "\n" not in entry and not entry.startswith("{"):  # else written inline
+            written_inline = "\n" in entry or entry.startswith("{")
+            # What cannot be read as a manifest kustomize takes for a name, of several lines too.
+            if not written_inline or is_remote(entry):
                 yield path, entry
     for key, fields in _IN_ITEMS.items():
         for path, item in _items(body, key):

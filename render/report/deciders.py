@@ -79,7 +79,8 @@ def words(one: Evidence) -> str:
     contender = one.contender
     if contender.source is None:
         return _DEFAULT
-    held_by = " as the lock has it" if contender.pinned else ""
+    is_in_the_lock_alone = contender.pinned and not one.place.file
+    held_by = " as the lock has it" if is_in_the_lock_alone else ""
     if _is_bundled(one):
         held_by = " of KubeVirt itself"
     field = fieldpath.text(contender.source_field)

@@ -37,6 +37,8 @@ SPELLINGS: dict[str, tuple[str, dict[str, str]]] = {
     "openapi": ("Openapi: {path: URL/a}", {}),
     "openAPI": ("openAPI: {path: URL/a}", {}),
     "patches": ("Patches: [{path: URL/a}]", {}),
+    "several-lines": ('transformers: ["URL/a\\n: b"]', {}),
+    "several-lines-for-git": ('transformers: ["a@127.0.0.1:a\\nb: c)"]', {}),
     "patches-path": ("patches: [{Path: URL/a}]", {}),
     "patchesStrategicMerge": ("PatchesStrategicMerge: [URL/a]", {}),
     "patchesJson6902": (

@@ -99,7 +99,7 @@ def use_flavour(machine: Machine, name: str, path: FieldPath) -> Definition | No
     if not _is_named(machine, ref, name):
         _ended(machine, path, Entry(ref))
         return None
-    definition = Definition(ref.kind, name, machine.context.contents[ref.hash], None)
+    definition = _held(machine, ref, name)
     machine.pinned[FLAVOR.word] = definition
     return definition
 
@@ -203,8 +203,17 @@ def _apply(machine: Machine, kind_class: KindClass, entry: Entry, given: Tree) -
         machine.vm = draft.tree
     if ref is not None:
         name = ref.name if inferred else given["name"]
-        spec = machine.context.contents[ref.hash]
-        machine.pinned[kind_class.word] = Definition(ref.kind, name, spec, None)
+        machine.pinned[kind_class.word] = _held(machine, ref, name)
+
+
+def _held(machine: Machine, ref: Ref, name: str) -> Definition:
+    """What the lock holds of *ref*, called *name*; where its object still holds the same, that is where to look."""
+    namespace = "" if "Cluster" in ref.kind else machine.namespace
+    current = machine.context.catalogue.definition(Key(ref.kind, namespace, name))
+    same = current is not None and _hash(machine, current) == ref.hash
+    place = (current.resource or current.elsewhere) if current is not None and same else None
+    spec = machine.context.contents[ref.hash]
+    return Definition(ref.kind, name, spec, None, elsewhere=place)
 
 
 def ref_to(machine: Machine, word: str, definition: Definition) -> Ref:
@@ -212,16 +221,20 @@ def ref_to(machine: Machine, word: str, definition: Definition) -> Ref:
 
     What an old revision holds may lack the name of its object; the VM says it.
     """
+    name = definition.name
+    if name in ANONYMOUS.values():
+        name = text_at(machine.spec.get(word), "name") or name
+    return Ref(definition.kind, name, _hash(machine, definition))
+
+
+def _hash(machine: Machine, definition: Definition) -> str:
     known = machine.context.hashes
     key = id(definition.content)
     if key not in known:
         # The spec is kept with its hash: an id is unique only while its object lives.
-        held = content_hash(class_of(definition.kind), content_of(definition))
-        known[key] = (definition.content, held)
-    name = definition.name
-    if name in ANONYMOUS.values():
-        name = text_at(machine.spec.get(word), "name") or name
-    return Ref(definition.kind, name, known[key][1])
+        found = content_hash(class_of(definition.kind), content_of(definition))
+        known[key] = (definition.content, found)
+    return known[key][1]
 
 
 def content_of(definition: Definition) -> Tree:
