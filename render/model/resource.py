@@ -18,6 +18,7 @@ CDI = "cdi.kubevirt.io"
 HYPERCONVERGED = "hco.kubevirt.io"
 SNAPSHOT = "snapshot.storage.k8s.io"
 OWN = "virt-render.dev"
+LOCK_KIND = "RevisionLock"
 #: Group and kind of what holds the settings of a cluster; the operator of the first makes the second.
 SETTINGS_HOLDERS = ((HYPERCONVERGED, "HyperConverged"), (KUBEVIRT, "KubeVirt"))
 

@@ -1,6 +1,6 @@
 """The working state of one VirtualMachine on its way through the stages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from render.convert import v1alpha1
@@ -11,16 +11,16 @@ from render.model.catalogue import Catalogue, Definition
 from render.model.cluster_config import ARCHITECTURES, COMPUTED, DECIDED, ClusterConfig
 from render.model.draft import Draft, TracedDraft, additions
 from render.model.fieldpath import FieldPath
-from render.model.provenance import Provenance
 from render.model.release import Version
 from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
-from render.revisions.lockfile import Lock
 from render.rules import Edit
 from render.settings import Settings
 
 if TYPE_CHECKING:
+    from render.model.provenance import Provenance
     from render.presets import Index, Preset
+    from render.revisions.lockfile import Pin
 
 TEMPLATE: FieldPath = ("spec", "template")
 CONFIGURATION: FieldPath = ("spec", "configuration")
@@ -69,10 +69,10 @@ class Context(NamedTuple):
     """What all machines of a rendering share.
 
     *config_source* is None where the settings are KubeVirt's defaults;
-    *contents*: the decoded specs of *lock*, by hash; *hashes*: those of definitions, kept once computed, as are the
-    *contradictions* of presets by their positions, since many VMs match the same ones, and the *selections* by the
-    namespace and the kind of presets; *traced*: whether it is to be known which object decided which field. What the
-    cluster has beside the input counts from *start* on.
+    *pins*: those of the lock, by the names of VMs; *contents*: its decoded specs, by hash; *hashes*: those of
+    definitions, kept once computed, as are the *contradictions* of presets by their positions, since many VMs match the
+    same ones, and the *selections* by the namespace and the kind of presets; *traced*: whether it is to be known which
+    object decided which field. What the cluster has beside the input counts from *start* on.
     """
 
     settings: Settings
@@ -82,7 +82,7 @@ class Context(NamedTuple):
     config: ClusterConfig
     config_source: SettingsSource | None
     presets: dict[str, tuple["Preset", ...]]
-    lock: Lock
+    pins: Mapping[str, "Pin"]
     contents: dict[str, Tree]
     hashes: dict[int, tuple[Tree, str]]
     contradictions: dict[tuple[int, ...], Contradiction]
@@ -256,13 +256,17 @@ class Machine:
     def record_notation(self, before: Tree, after: Tree) -> None:
         """Remember that no one decided what the spec *after* has besides *before*: Go writes some empty values."""
         if self.context.traced:
+            from render.model.provenance import Provenance
+
             ref, above = self.resource.ref, self.vmi_path
             self.provenance += (
                 Provenance(ref, path, None, (), None, "empty in KubeVirt's notation")
                 for path in additions(before, after, above)
             )
 
-    def _default(self, path: FieldPath, value: object, architecture: str) -> Provenance:
+    def _default(self, path: FieldPath, value: object, architecture: str) -> "Provenance":
+        from render.model.provenance import Provenance
+
         ref, above = self.resource.ref, () if self.is_bare else TEMPLATE
         source = self.context.config_source
         setting = source and source.deciding(path, value, architecture)
@@ -277,6 +281,8 @@ class Machine:
         """Remember that *definition* decided the fields of *edits*."""
         self.decided += (Decided(definition, edits),)
         if self.context.traced:
+            from render.model.provenance import Provenance
+
             source, ref = ref_of(definition), self.resource.ref
             index = definition.resource.index if definition.resource else None
             self.provenance += (

@@ -8,13 +8,12 @@ from render.diagnostics import codes, suppression
 from render.diagnostics.codes import MISSING_FIELD
 from render.diagnostics.diagnostic import Diagnostic, Location, ordered
 from render.model import tree
-from render.model.provenance import Provenance
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline import outcomes
 from render.pipeline.drift import PinDrift
-from render.pipeline.input import definitions, elsewhere, served
-from render.pipeline.input.context import shared
+from render.pipeline.input import definitions, served
+from render.pipeline.input.context import bundled_names, shared
 from render.pipeline.input.releases import Target
 from render.pipeline.machine import Companion, Context, Machine
 from render.pipeline.obsolete import Obsolete
@@ -26,6 +25,7 @@ from render.settings import Settings
 from render.settings import faults as settings_faults
 
 if TYPE_CHECKING:
+    from render.model.provenance import Provenance
     from render.pipeline.clashes import Clashes
     from render.pipeline.reach import PresetReach
     from render.pipeline.templates import Parts
@@ -251,7 +251,7 @@ def run(
         resources, output.parts, output.diagnostics = templates.expand(resources, settings)
     given = resources
     resources = renames.follow(
-        resources, settings.namespace, lambda: elsewhere.bundled_names(given, settings)
+        resources, settings.namespace, lambda: bundled_names(given, settings)
     )
     loaded = definitions.load(resources, settings)
     context = shared(resources, loaded, settings, start, traced=traced)

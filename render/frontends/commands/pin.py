@@ -26,7 +26,7 @@ from render.manifests.neighbours import Neighbours
 from render.manifests.sources import LOCK, Documents, Reading
 from render.model.naming import ambiguity, fitting, name_of
 from render.model.nearest import nearest
-from render.model.resource import Resource
+from render.model.resource import LOCK_KIND, Resource
 from render.pipeline import pinning
 from render.pipeline.pinning import PinMove, Pinned
 from render.report.findings import merge
@@ -384,6 +384,6 @@ def _parse(data: bytes, shown: str) -> tuple[Lock, list[Diagnostic]]:
     found = read(data, shown)
     faults = [fault for fault in found.diagnostics if fault.is_error]
     if faults or len(found.documents) != 1:
-        message = f"{shown} is not one {lockfile.KIND}"
+        message = f"{shown} is not one {LOCK_KIND}"
         return lockfile.EMPTY, faults or [codes.LOCK_INVALID.at(Location(file=shown), message)]
     return lockfile.read(found.documents[0].body, Location(file=shown))

@@ -9,7 +9,7 @@ from render.diagnostics.codes import LOCK_INVALID, LOCKS_DISAGREE, PINS_NOT_ASKE
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model.kinds import FLAVOR
 from render.model.release import NEWEST, Version, minor
-from render.model.resource import OWN, Resource, from_body
+from render.model.resource import LOCK_KIND, OWN, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import outcomes
 from render.pipeline.outcomes import LockRole
@@ -45,7 +45,7 @@ def find(resources: Sequence[Resource], settings: Settings, release: Version) ->
     if settings.pins == "ignore":
         return LockInForce(lockfile.EMPTY, {}, [])
     documents = [
-        (one.body, at(one)) for one in resources if (one.group, one.kind) == (OWN, lockfile.KIND)
+        (one.body, at(one)) for one in resources if (one.group, one.kind) == (OWN, LOCK_KIND)
     ]
     if settings.lock is not None:
         given = from_body(settings.lock, 0)
