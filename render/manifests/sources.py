@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import discover, kustomization, kustomize, objects, relevance
+from render.manifests import discover, kustomization, objects, relevance
 from render.manifests.contents import Contents
 from render.manifests.discover import HelmRelease, boundary, inside, skipped, tidy
 from render.manifests.relevance import Scope, Texts
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 STDIN = "<stdin>"
 Blame = Callable[[int, FieldPath], "Position | None"]
 """What tells where the field at a path of the object at an index was written, None where that is not known."""
-LOCK = kustomize.LOCK
+LOCK = kustomization.LOCK
 
 
 class Documents:
@@ -454,6 +454,8 @@ class _Loader:
 
     def _built(self, top: str, reach: kustomization.Reach) -> bytes | list[Diagnostic]:
         """What kustomize makes of the folder *top*, or why nothing."""
+        from render.manifests import kustomize
+
         program = kustomize.binary(self.reading.kustomize, top)
         if isinstance(program, Diagnostic):
             return [program]

@@ -19,6 +19,7 @@ from render.settings import Settings
 
 if TYPE_CHECKING:
     from render.model.provenance import Provenance
+    from render.pipeline.companion import Companion
     from render.presets import Index, Preset
     from render.revisions.lockfile import Pin
 
@@ -30,17 +31,26 @@ CONFIGURATION: FieldPath = ("spec", "configuration")
 Contradiction = tuple[str, tuple[Related, ...]]
 
 
-class SettingsSource(NamedTuple):
+class SettingsSource:
     """The *resource* that holds the settings of the cluster, and the *kubevirt* resource that it is, or becomes.
 
     *origin* gives for a path there the field of *resource* that decides it, if one does; *in_release* the settings as
     another release takes them.
     """
 
-    resource: Resource
-    kubevirt: Tree
-    origin: Callable[[FieldPath], FieldPath | None]
-    in_release: Callable[[Version], ClusterConfig]
+    __slots__ = ("in_release", "kubevirt", "origin", "resource")
+
+    def __init__(
+        self,
+        resource: Resource,
+        kubevirt: Tree,
+        origin: Callable[[FieldPath], FieldPath | None],
+        in_release: Callable[[Version], ClusterConfig],
+    ) -> None:
+        self.resource = resource
+        self.kubevirt = kubevirt
+        self.origin = origin
+        self.in_release = in_release
 
     def says(self, path: FieldPath) -> Related | None:
         """What stands at *path* below ``spec.configuration`` of the KubeVirt resource, and who wrote it there."""
@@ -100,14 +110,6 @@ class Additions(NamedTuple):
     disks: tuple[Tree, ...] = ()
     inputs: tuple[Tree, ...] = ()
     interfaces: tuple[Tree, ...] = ()
-
-
-class Companion(NamedTuple):
-    """An object to be emitted beside the VMs: the hash of its content, and the namespace that it means."""
-
-    hash: str
-    namespace: str
-    body: Tree
 
 
 class Decided(NamedTuple):
@@ -269,7 +271,7 @@ class Machine:
 
         ref, above = self.resource.ref, () if self.is_bare else TEMPLATE
         source = self.context.config_source
-        setting = source and source.deciding(path, value, architecture)
+        setting = source.deciding(path, value, architecture) if source else None
         if source is None or setting is None:
             decider = f"KubeVirt's default for {architecture}"
             return Provenance(ref, (*above, *path), None, (), None, decider)

@@ -11,11 +11,10 @@ from render.model import tree
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline import outcomes
-from render.pipeline.drift import PinDrift
 from render.pipeline.input import definitions, served
 from render.pipeline.input.context import bundled_names, shared
 from render.pipeline.input.releases import Target
-from render.pipeline.machine import Companion, Context, Machine
+from render.pipeline.machine import Context, Machine
 from render.pipeline.obsolete import Obsolete
 from render.pipeline.outcomes import Outcome, Verdict
 from render.pipeline.result import Rendered
@@ -27,6 +26,8 @@ from render.settings import faults as settings_faults
 if TYPE_CHECKING:
     from render.model.provenance import Provenance
     from render.pipeline.clashes import Clashes
+    from render.pipeline.companion import Companion
+    from render.pipeline.drift import PinDrift
     from render.pipeline.reach import PresetReach
     from render.pipeline.templates import Parts
 
@@ -255,10 +256,11 @@ def run(
     )
     loaded = definitions.load(resources, settings)
     context = shared(resources, loaded, settings, start, traced=traced)
-    drift, reach, obsolete = PinDrift(context), _reach(context), Obsolete(context)
-    observers = (drift, output, obsolete) if reach is None else (drift, output, obsolete, reach)
+    drift, reach, obsolete = _drift(context), _reach(context), Obsolete(context)
+    asked = (drift, output, obsolete, reach)
+    observers: list[_Observer] = [one for one in asked if one is not None]
     clashing = _clashes(settings)
-    all_observers = observers if clashing is None else (*observers, clashing)
+    all_observers = observers if clashing is None else [*observers, clashing]
     for resource in resources:
         if resource.group in definitions.CONSUMED or resource.index in loaded.refused:
             continue
@@ -282,7 +284,7 @@ def run(
         *loaded.diagnostics,
         *output.diagnostics,
         *output.left_out(),
-        *drift.diagnostics(),
+        *(drift.diagnostics() if drift else ()),
         *(reach.diagnostics(resources) if reach else ()),
         *obsolete.diagnostics(),
         *(clashing.diagnostics(resources) if clashing else ()),
@@ -294,6 +296,14 @@ def run(
 
 _MOST_ERRORS = 10_000
 """Of a run: nothing is printed then, and nobody reads more."""
+
+
+def _drift(context: Context) -> "PinDrift | None":
+    if not context.pins:
+        return None
+    from render.pipeline.drift import PinDrift
+
+    return PinDrift(context)
 
 
 def _reach(context: Context) -> "PresetReach | None":

@@ -5,6 +5,7 @@ No combination is left unsaid; ``docs/emit.md`` is made from it.
 
 from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from render.convert import v1alpha1
@@ -22,21 +23,21 @@ class Verdict(StrEnum):
 
 
 class Outcome(NamedTuple):
-    """The *verdict*, and in words what becomes of the object, or why it stays or cannot be printed.
-
-    *unused*: what becomes of a definition that no machine of the input uses, where that is another thing.
-    """
+    """The *verdict*, and in words what becomes of the object, or why it stays or cannot be printed."""
 
     verdict: Verdict
     words: str
-    unused: "Outcome | None" = None
 
 
 class OutcomeRow(NamedTuple):
-    """A kind of object as the documentation names it, and its outcome by emit mode."""
+    """A kind of object as the documentation names it, and its outcome by emit mode.
+
+    *unused*: that of a definition that no machine of the input uses, where it is another one.
+    """
 
     title: str
     outcomes: Mapping[str, Outcome]
+    unused: Mapping[str, Outcome] = MappingProxyType({})
 
 
 MachineKind = Literal["vm", "flavored", "store", "runtime", "vmi"]
@@ -196,17 +197,15 @@ DefinitionKind = Literal["flavor", "older", "preset"]
 
 _WRITTEN_OUT = Outcome(Verdict.OMITTED, "what machines use of it is written out")
 _STAYS = _refused("this mode leaves its content to the cluster")
-_BY_NAME = Outcome(
-    Verdict.OMITTED,
-    "its content is emitted under another name",
-    _refused("no VM of the input uses it, so that its content would be lost"),
-)
+_BY_NAME = Outcome(Verdict.OMITTED, "its content is emitted under another name")
+_LOST = _refused("no VM of the input uses it, so that its content would be lost")
 _OMITTED = dict.fromkeys(("vm", "vmi", "expand"), _WRITTEN_OUT)
 
 DEFINITIONS: Mapping[DefinitionKind, OutcomeRow] = {
     "flavor": OutcomeRow(
         "flavors and preferences of `flavor.kubevirt.io`",
         {**_OMITTED, "hashed": _BY_NAME, "revisions": _BY_NAME, "source": _STAYS},
+        dict.fromkeys(("hashed", "revisions"), _LOST),
     ),
     "older": OutcomeRow(
         "instancetypes and preferences in versions that the release does not serve",

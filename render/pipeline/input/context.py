@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 from render.diagnostics.codes import BUNDLED_DIFFERS
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.model.catalogue import Catalogue, Definition, Elsewhere, Unfit
+from render.model.cluster_config import builtin
 from render.model.release import Version, tag
 from render.model.resource import LOCK_KIND, OWN, Resource
 from render.model.tree import Tree
-from render.pipeline.input import cluster_settings, releases
+from render.pipeline.input import releases
 from render.pipeline.input.definitions import Definitions, is_revision
 from render.pipeline.machine import Context
 from render.resolve import bundled
@@ -39,7 +40,11 @@ def shared(
         loaded.diagnostics += around.diagnostics
         objects, clusters, presets = around.objects, around.clusters, around.presets
         after += around.size
-    config, source = cluster_settings.load(loaded, clusters, settings, after)
+    config, source = builtin(loaded.release), None
+    if loaded.clusters or clusters or settings.cluster_config is not None:
+        from render.pipeline.input import cluster_settings
+
+        config, source = cluster_settings.load(loaded, clusters, settings, after)
     shipped = _shipped(objects, settings, loaded.release)
     loaded.diagnostics += _differing(loaded, shipped)
     pins, contents, settings = _pinned(resources, loaded, settings)
