@@ -19,7 +19,8 @@ from render.frontends.request import config
 from render.frontends.request.commands import COMMANDS, Command
 from render.frontends.request.options import DEADLINE, HOST_OPTIONS
 from render.model.provenance import Decider
-from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, TRACES, OutcomeRow
+from render.pipeline.lock_roles import TRACES
+from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, OutcomeRow
 from render.report.deciders import FORMAT_VERSION as EXPLAIN_VERSION
 from render.report.impact.json import FORMAT_VERSION as IMPACT_VERSION
 from render.report.plain_json import FORMAT_VERSION

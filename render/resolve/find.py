@@ -93,7 +93,7 @@ def _revision(
         return f"pin {kind_class.word} to a ControllerRevision that holds one"
 
     if isinstance(definition, Unfit):
-        return Missing(REVISION_UNFIT, definition.message, key, another)
+        return Missing(REVISION_UNFIT, str(definition), key, another)
     if definition.kind not in (kind_class.namespaced, kind_class.cluster):
         return Missing(
             REVISION_UNFIT,

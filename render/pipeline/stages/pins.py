@@ -18,10 +18,9 @@ from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES, KindClass, class_of
 from render.model.resource import INSTANCETYPE_GROUP, Resource, ResourceRef, former, text_at
 from render.model.tree import Tree
-from render.pipeline import outcomes
 from render.pipeline.machine import TEMPLATE, Machine, place_in, ref_of
-from render.pipeline.outcomes import LockRole
 from render.revisions.hashes import Ref, content, content_hash, hashed_name
+from render.settings import Settings
 
 if TYPE_CHECKING:
     from render.revisions.lockfile import Entry, Pin
@@ -86,8 +85,14 @@ def _use(machine: Machine, kind_class: KindClass, given: Tree, pin: "Pin | None"
         _missing(machine, path, kind_class.word)
     elif not _is_in_force(machine, entry, given, kind_class):
         _ended(machine, path, entry)
-    elif outcomes.lock_role(machine.context.settings) is LockRole.DECIDES:
+    elif _decides(machine.context.settings):
         _apply(machine, kind_class, entry, given)
+
+
+def _decides(settings: Settings) -> bool:
+    from render.pipeline.lock_roles import LockRole, lock_role
+
+    return lock_role(settings) is LockRole.DECIDES
 
 
 def use_flavour(machine: Machine, name: str, path: FieldPath) -> Definition | None:

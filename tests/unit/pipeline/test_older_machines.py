@@ -8,7 +8,8 @@ import pytest
 from render import Rendered, Settings, render
 from render.model.resource import from_body
 from render.pipeline import outcomes, pinning
-from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, TRACES, LockRole, Verdict
+from render.pipeline.lock_roles import TRACES, LockRole
+from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, Verdict
 from render.revisions import lockfile
 from render.settings import Emit
 from render.yaml.reader import read
