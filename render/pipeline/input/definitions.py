@@ -223,7 +223,7 @@ def _refused_metadata(resource: Resource) -> Iterator[Diagnostic]:
     """What the API server refuses of *resource*, or of the pool that makes it, which is sent in its stead."""
     from render.admission import metadata
 
-    sent = resource.holder or resource
+    sent = resource.written
     for one in metadata.refusals(tree.get(sent.body, "metadata") or {}):
         yield METADATA_REFUSED.at(at(sent, one.path), f"{sent.ref}: {one.message}", help=one.help)
 
