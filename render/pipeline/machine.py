@@ -19,7 +19,7 @@ from render.settings import Settings
 
 if TYPE_CHECKING:
     from render.model.provenance import Provenance
-    from render.pipeline.companion import Companion
+    from render.pipeline.result import Companion
     from render.presets import Index, Preset
     from render.revisions.lockfile import Pin
 

@@ -17,7 +17,7 @@ from render.pipeline.input.releases import Target
 from render.pipeline.machine import Context, Machine
 from render.pipeline.obsolete import Obsolete
 from render.pipeline.outcomes import Outcome, Verdict
-from render.pipeline.result import Rendered
+from render.pipeline.result import Companion, Rendered
 from render.pipeline.stages import admission, emit, pins, stamping, start, webhook
 from render.resolve import renames
 from render.settings import Settings
@@ -26,7 +26,6 @@ from render.settings import faults as settings_faults
 if TYPE_CHECKING:
     from render.model.provenance import Provenance
     from render.pipeline.clashes import Clashes
-    from render.pipeline.companion import Companion
     from render.pipeline.drift import PinDrift
     from render.pipeline.reach import PresetReach
     from render.pipeline.templates import Parts

@@ -1,4 +1,4 @@
-"""What a rendering gives."""
+"""What a rendering gives, and what it gives beside a VM that needs it."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,3 +22,11 @@ class Rendered(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     provenance: tuple["Provenance", ...]
     sources: tuple[int | None, ...]
+
+
+class Companion(NamedTuple):
+    """An object to be emitted beside the VMs: the hash of its content, and the namespace that it means."""
+
+    hash: str
+    namespace: str
+    body: Tree

@@ -34,7 +34,7 @@ RARE = {
         "apply.flavor", "admission.configuration", "convert.flavors", "convert.hyperconverged", "convert.presets",
         "convert.templates", "diff", "manifests.helm", "manifests.kustomize", "manifests.neighbours",
         "manifests.origins", "manifests.patches", "manifests.roots", "manifests.templating", "model.provenance",
-        "pipeline.companion", "pipeline.drift", "pipeline.input.cluster_settings",
+        "pipeline.drift", "pipeline.input.cluster_settings",
         "pipeline.input.controller_revisions", "pipeline.input.elsewhere", "pipeline.input.legacy",
         "pipeline.input.pinned", "pipeline.lock_roles", "pipeline.reach", "pipeline.stages.companions",
         "pipeline.stages.historic", "pipeline.stages.holders", "pipeline.stages.merging", "pipeline.templates",
