@@ -280,7 +280,7 @@ class Machine:
         self.decided += (Decided(definition, edits),)
         if self.context.traced:
             source, ref = ref_of(definition), self.resource.ref
-            index = definition.resource.index if definition.resource else None
+            index = place_in(definition, ()).index
             self.provenance += (
                 Provenance(ref, (*TEMPLATE, *edit.path), source, edit.source, index)
                 for edit in edits

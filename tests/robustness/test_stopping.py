@@ -136,13 +136,15 @@ def test_while_kustomize_runs(
     """The child ends too."""
     (folder / "vm.yaml").write_text(OLD)
     (folder / "kustomization.yaml").write_text("resources: [vm.yaml]\n")
-    slow, noted = tmp_path / "slow", tmp_path / "pid"
-    slow.write_text(
-        f"#!/bin/sh\necho $$ > {noted}.new\n/bin/mv {noted}.new {noted}\nexec /bin/sleep 600\n"
-    )
+    slow, pipe = tmp_path / "slow", tmp_path / "pipe"
+    os.mkfifo(pipe)  # what is no file may be written to, in a box too
+    named = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    slow.write_text(f"#!/bin/sh\necho $$ > {pipe}\nexec /bin/sleep 600\n")
     slow.chmod(0o755)
     process = start(*command.split(), "--kustomize", str(slow))
-    until(noted.exists, process)
+    until(lambda: waiting(named), process)
+    child = int(os.read(named, 100))
+    os.close(named)
     process.send_signal(number)
     printed, said = process.communicate(timeout=60)
     assert (process.returncode, printed) == (SIGNALS[number], b"")
@@ -150,7 +152,7 @@ def test_while_kustomize_runs(
         said.decode().splitlines()[0] == f"virt-render: {WORDS[number]} while {BUILDING[command]}"
     )
     with pytest.raises(ProcessLookupError):
-        os.kill(int(noted.read_text()), 0)
+        os.kill(child, 0)
     assert sorted(os.listdir(folder)) == ["kustomization.yaml", "vm.yaml"]
     assert (folder / "vm.yaml").read_text() == OLD
 

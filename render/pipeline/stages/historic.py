@@ -179,7 +179,7 @@ def fill_flavour(machine: Machine) -> None:
     draft = Draft(machine.spec.get("template") or {})
     _leave_to_the_vm(draft, fragment.template)
     filled = tuple(_fill(draft, fragment.template, ()))
-    index = definition.resource.index if definition.resource else None
+    index = place_in(definition, ()).index
     machine.provenance += (
         Provenance(
             machine.resource.ref, (*machine.vmi_path, *path[1:]), ref_of(definition), source, index
