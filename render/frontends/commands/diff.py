@@ -54,6 +54,7 @@ _RANGE = ".."
 #: As git has it: what came since the two parted.
 _BRANCH = "..."
 _ENDS = 2
+_NO_REPOSITORY = "not a git repository"
 
 
 class _NamedState(NamedTuple):
@@ -368,9 +369,20 @@ def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
 
 
 def _top(revisions: _Revisions) -> str:
-    """The top of the work tree; of a repository without one, that is the repository. Raises GitError."""
+    """The top of the work tree; of a repository without one, that is the repository. Raises GitError, SnapshotError."""
     folder = revisions.path if os.path.isdir(revisions.path) else "."
-    if git.is_bare(folder):
+    try:
+        is_bare = git.is_bare(folder)
+    except GitError as error:
+        if revisions.before and _NO_REPOSITORY in str(error):
+            fault = codes.UNREADABLE.at(
+                Location(file=revisions.before),
+                f"{revisions.before} is neither a folder nor a revision: {folder} is in no repository of git",
+                help="virt-render diff [BASE[..HEAD]] [PATH], or two folders",
+            )
+            raise SnapshotError(merge(find([fault], Sources())), status([fault])) from error
+        raise
+    if is_bare:
         if revisions.after:
             return os.path.realpath(folder)
         raise GitError("the repository is bare and has no working tree: name two revisions")
