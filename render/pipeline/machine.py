@@ -143,12 +143,13 @@ class Machine:
     annotation for a flavour means, whole; *pinned*: the definitions that the lock decides, by kind class; *merged*: the
     presets; *companions*: what is emitted beside it; *decided*: what its definitions wrote; *checked*: once known, the
     VMI as the VM's webhook checks it, empty if it gets no further; *missing*: the fields that the schema requires
-    and that are not there.
+    and that are not there; *is_doubted*: whether anything was found when its manifest was decoded.
     """
 
     __slots__ = (
         "additions", "checked", "companions", "context", "decided", "decoded", "diagnostics", "failed", "flavor",
-        "instancetype", "merged", "missing", "pinned", "preference", "provenance", "resource", "vm", "vmi",
+        "instancetype", "is_doubted", "merged", "missing", "pinned", "preference", "provenance", "resource", "vm",
+        "vmi",
     )  # fmt: skip
 
     def __init__(self, context: Context, resource: Resource, decoded: Tree) -> None:
@@ -169,6 +170,7 @@ class Machine:
         self.provenance: list[Provenance] = []
         self.failed = False
         self.missing: tuple[FieldPath, ...] = ()
+        self.is_doubted = False
 
     def under(self, settings: Settings) -> "Machine":
         """The same machine, in the same state, with other *settings*."""

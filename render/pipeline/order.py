@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from render.pipeline.drift import PinDrift
     from render.pipeline.reach import PresetReach
     from render.pipeline.templates import Parts
+    from render.pipeline.unchanged import Unchanged
 
 _TEMPLATES = frozenset({"Template", "VirtualMachineTemplate"})
 Stage = Callable[[Machine], None]
@@ -225,19 +226,21 @@ def render(resources: Iterable[Tree], settings: Settings = Settings()) -> Render
     )
 
 
-def run(
+def run(  # noqa: PLR0913 - what is rendered, and who is told
     resources: Sequence[Resource],
     settings: Settings,
     observe: Callable[[Machine, Tree], None] | None = None,
     *,
     sink: Callable[[Tree, int | None], None] | None = None,
     traced: bool = False,
+    unchanged: "Unchanged | None" = None,
 ) -> Rendered:
     """Render *resources*, whose indexes are their positions. The result shares trees with the input.
 
     *observe* is told each machine, failed or not, and what became of it; *sink* gets each resource and its source as
     soon as they are there, and `Rendered.resources` stays empty; *traced*: with provenance, which costs time and much
-    memory.
+    memory. *unchanged* machines, which another rendering with the same *settings* made, are not made again: only where
+    these leave VMs as they are (``source``), and without provenance.
     """
     refused = settings_faults(settings)
     if refused:
@@ -264,6 +267,10 @@ def run(
         if resource.group in definitions.CONSUMED or resource.index in loaded.refused:
             continue
         if definitions.is_machine(resource):
+            same = unchanged.find(resource, context) if unchanged else None
+            if same is not None:
+                _conclude(same, same.raw, output, all_observers, observe)
+                continue
             machine = _machine_of(resource, context, loaded)
             is_refused = resource.index in loaded.refused
             _render_machine(
@@ -334,6 +341,17 @@ def _render_machine(
     if is_refused:
         _check_schema(machine)
     body = machine.raw if is_refused else _render(machine)
+    _conclude(machine, body, output, observers, observe)
+
+
+def _conclude(
+    machine: Machine,
+    body: Tree,
+    output: "_Output",
+    observers: "Sequence[_Observer]",
+    observe: Callable[[Machine, Tree], None],
+) -> None:
+    """Tell all that *machine* became *body*, and keep that."""
     for observer in observers:
         observer.observe(machine)
     observe(machine, body)
@@ -349,6 +367,7 @@ def _machine_of(resource: Resource, context: Context, loaded: definitions.Defini
     """The machine that *resource* is, before its stages; findings about its manifest go to *loaded*."""
     known = len(loaded.diagnostics)
     machine = Machine(context, resource, definitions.decode(resource, loaded))
+    machine.is_doubted = len(loaded.diagnostics) > known
     machine.missing = tuple(
         one.location.path for one in loaded.diagnostics[known:] if one.code == MISSING_FIELD.number
     )
