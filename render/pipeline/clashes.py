@@ -11,6 +11,8 @@ from typing import NamedTuple
 from render.diagnostics.codes import CANNOT_MIGRATE, USED_TWICE
 from render.diagnostics.diagnostic import Diagnostic, Related, at
 from render.model import fieldpath, tree
+from render.model.cluster_config import ClusterConfig
+from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.resource import CDI, Resource
 from render.model.tree import Tree
@@ -55,7 +57,7 @@ class Clashes:
                 self._address(machine, spec, index, interface)
         volumes = spec.get("volumes")
         if volumes:
-            self._claims(machine, volumes, devices.get("disks") or ())
+            self._claims(machine, volumes, devices)
 
     def _use(self, machine: Machine, what: str, scope: str, path: FieldPath, value: str) -> None:
         one = _ResourceUse(machine.resource, (*machine.vmi_path, *path), value)
@@ -71,20 +73,19 @@ class Clashes:
                 path = ("domain", "devices", "interfaces", index, "macAddress")
                 self._use(machine, "mac-address", scope, path, address)
 
-    def _claims(self, machine: Machine, volumes: Sequence[Tree], disks: Sequence[Tree]) -> None:
+    def _claims(self, machine: Machine, volumes: Sequence[Tree], devices: Tree) -> None:
         """Of VMs that may run: claims that are written to, by this VM alone as it believes."""
         running = machine.spec.get("running")
         if running is False or machine.spec.get("runStrategy") in _IDLE:
             return
-        by_name = {disk.get("name"): disk for disk in disks}
+        by_name = {disk.get("name"): disk for disk in devices.get("disks") or ()}
+        mounted = {one.get("name") for one in devices.get("filesystems") or ()} - set(by_name)
         for index, volume in enumerate(volumes):
             source = volume.get("persistentVolumeClaim") or volume.get("dataVolume") or {}
-            disk = by_name.get(volume.get("name"))
-            if source.get("readOnly") or disk is None or disk.get("shareable"):
-                continue
-            target = disk.get("disk")
             claim = source.get("claimName") or source.get("name")
-            if claim and target is not None and not target.get("readonly"):
+            if not claim or source.get("readOnly") or volume.get("name") in mounted:
+                continue
+            if _is_written(by_name.get(volume.get("name")) or {}):
                 self._use(machine, "claim", machine.namespace, ("volumes", index), claim)
 
     def diagnostics(self, resources: Sequence[Resource]) -> list[Diagnostic]:
@@ -93,6 +94,18 @@ class Clashes:
         if self._pinned_down:
             found += _unable(self._pinned_down, resources)
         return found
+
+
+def _is_written(disk: Tree) -> bool:
+    """Whether a VM writes to what is behind *disk*, and nobody else may: what says nothing is a plain disk.
+
+    Upstream: pkg/util/util.go (SetDefaultVolumeDisk), pkg/virt-launcher/virtwrap/converter/converter.go.
+    """
+    if disk.get("shareable") or disk.get("cdrom") is not None:
+        return False
+    lun = disk.get("lun") or {}
+    target = disk.get("disk") or {}
+    return not (target.get("readonly") or lun.get("readonly") or lun.get("reservation"))
 
 
 def _used_twice(what: str, uses: Sequence[_ResourceUse]) -> Iterator[Diagnostic]:
@@ -120,22 +133,17 @@ def _unable(
             if storage.get("accessModes"):
                 modes[one.namespace, one.ref.name] = tuple(storage["accessModes"])
     for machine, spec in machines:
-        config = machine.context.config
+        config = _settings_for(machine, spec)
         claims = Claims(
             {
                 name: words
                 for (space, name), words in modes.items()
                 if space == machine.resource.namespace
             }
+            | _claims_of_templates(machine)
         )
-        vmi = {
-            "metadata": tree.get(machine.decoded, *machine.vmi_path[:-1], "metadata"),
-            "spec": spec,
-        }
-        if not (config.is_assumed and _depends_on_settings(spec)):
-            reasons = [one.holds(vmi, config) for one in OBSTACLES if not one.only_then]
-        else:
-            reasons = []
+        vmi = _started(machine, spec, config)
+        reasons = [one.holds(vmi, config) for one in OBSTACLES if not one.only_then]
         for volume in spec.get("volumes") or ():
             claim = claim_of(volume)
             if claim and not claims.is_shared(claim):
@@ -160,8 +168,42 @@ def _storage(resource: Resource) -> Iterator[Tree]:
         yield resource.spec.get("storage") or {}
 
 
-def _depends_on_settings(spec: Tree) -> bool:
-    """Whether devices or bindings are migratable as the cluster says."""
+def _claims_of_templates(machine: Machine) -> dict[str, tuple[str, ...]]:
+    """The access modes that the dataVolumeTemplates of a VM ask for, by the name of the claim."""
+    found = {}
+    for template in machine.spec.get("dataVolumeTemplates") or ():
+        for kind in ("pvc", "storage"):
+            modes = tree.get(template, "spec", kind, "accessModes")
+            if modes:
+                found[str(tree.get(template, "metadata", "name"))] = tuple(modes)
+    return found
+
+
+def _started(machine: Machine, spec: Tree, config: ClusterConfig) -> Tree:
+    """The VMI, with the network that it gets where it names none; a preference may decide that, too."""
+    from render.defaults.network import add_default
+
+    draft = Draft(
+        {
+            "metadata": tree.get(machine.decoded, *machine.vmi_path[:-1], "metadata"),
+            "spec": spec,
+        }
+    )
+    if machine.is_bare or machine.spec.get("preference") is None:
+        add_default(draft, config)
+    return draft.tree
+
+
+def _settings_for(machine: Machine, spec: Tree) -> ClusterConfig:
+    """The settings of the cluster; where nothing says them, those under which most can migrate."""
+    config = machine.context.config
+    if not config.is_assumed or machine.context.settings.admission == "strict":
+        return config
     devices = tree.get(spec, "domain", "devices") or {}
-    plugged = any(one.get("binding") is not None for one in devices.get("interfaces") or ())
-    return plugged or bool(devices.get("gpus"))
+    plugins = {tree.get(one, "binding", "name") for one in devices.get("interfaces") or ()}
+    return config._replace(
+        default_network="masquerade",
+        feature_gates=config.feature_gates | {"VGPULiveMigration"},
+        mediated_devices=frozenset(one.get("deviceName") for one in devices.get("gpus") or ()),
+        migratable_bindings=frozenset(plugins),
+    )

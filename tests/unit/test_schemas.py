@@ -107,21 +107,21 @@ def test_hugepages_are_no_quantity() -> None:
 def test_addresses_are_sanitised() -> None:
     spec = {
         "domain": {"devices": {"interfaces": [
-            {"name": "n", "dhcpOptions": {"ntpServers": ["010.0.0.1", "ntp"]}},
+            {"name": "n", "dhcpOptions": {"ntpServers": ["010.0.0.1", "10.0.0.010", "ntp"]}},
         ]}},
-        "dnsConfig": {"nameservers": ["::ffff:10.0.0.1"]},
+        "dnsConfig": {"nameservers": ["::ffff:10.0.0.1", "1.1.1.01", "::ffff:1.2.3.04"]},
         "networks": [{"name": "n", "pod": {
             "vmNetworkCIDR": "010.0.2.5/24", "vmIPv6NetworkCIDR": "fd10:0::/64",
         }}],
     }  # fmt: skip
     found = kept(spec, VMI_SPEC)
-    assert found["dnsConfig"] == {"nameservers": ["10.0.0.1"]}
+    assert found["dnsConfig"] == {"nameservers": ["10.0.0.1", "1.1.1.1", "1.2.3.4"]}
     assert found["networks"][0]["pod"] == {
         "vmNetworkCIDR": "10.0.2.5/24",
         "vmIPv6NetworkCIDR": "fd10:0::/64",
     }
     assert found["domain"]["devices"]["interfaces"][0]["dhcpOptions"] == {
-        "ntpServers": ["10.0.0.1", "ntp"]
+        "ntpServers": ["10.0.0.1", "10.0.0.10", "ntp"]
     }
 
 

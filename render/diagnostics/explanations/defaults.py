@@ -143,8 +143,8 @@ spec:
     ),
     "VR713": Explanation(
         "Two VMs of different names have one MAC address on one network, one firmware uuid, or write to one claim."
-        " KubeVirt takes both, and one of them will not work. Disks that are shareable or read-only, and VMs that are"
-        " halted, may share a claim.",
+        " KubeVirt takes both, and one of them will not work. Disks that are shareable or read-only or reserve"
+        " their LUN, and VMs that are halted, may share a claim.",
         """\
 apiVersion: kubevirt.io/v1
 kind: VirtualMachine

@@ -17,10 +17,11 @@ RWO = {
     "spec": {"accessModes": ["ReadWriteOnce"]},
 }
 Json = dict[str, Any]
+_DEVICES = ("disks", "filesystems", "interfaces", "gpus", "autoattachPodInterface")
 
 
 def vm(name: str, namespace: str = "prod", run: str = "Always", **parts: Any) -> Json:
-    devices = {key: parts.pop(key) for key in ("disks", "interfaces") if key in parts}
+    devices = {key: parts.pop(key) for key in _DEVICES if key in parts}
     firmware = {"firmware": {"uuid": parts.pop("uuid")}} if "uuid" in parts else {}
     domain = {"memory": {"guest": "1Gi"}, "devices": devices, **firmware}
     metadata: Json = {"name": name, "namespace": namespace}
@@ -57,6 +58,9 @@ def networked(network: Json = ON_VLAN, **interface: Any) -> Json:
     [
         (storing(), storing(), "claim"),
         (storing(), storing(volume={"name": "data", "dataVolume": {"name": "data"}}), "claim"),
+        (storing(), {"volumes": [CLAIM]}, "claim"),
+        (storing(), storing(disk={"name": "data"}), "claim"),
+        (storing(), storing(disk={"name": "data", "lun": {}}), "claim"),
         (networked(), networked(macAddress="02-00-5E-00-53-01"), "mac-address"),
         ({"uuid": "6a1a24a1-0000-4000-8000-000000000001"},) * 2 + ("firmware-uuid",),
     ],
@@ -78,7 +82,9 @@ def test_what_two_vms_use_is_said_of_the_second_by_name(
         vm("db", run="Halted", **storing()),
         vm("db", **storing(disk={**DISK, "shareable": True})),
         vm("db", **storing(disk={"name": "data", "cdrom": {"bus": "sata"}})),
-        vm("db", **storing(disk={"name": "data", "lun": {}})),
+        vm("db", **storing(disk={"name": "data", "lun": {"readonly": True}})),
+        vm("db", **storing(disk={"name": "data", "lun": {"reservation": True}})),
+        vm("db", volumes=[CLAIM], filesystems=[{"name": "data", "virtiofs": {}}]),
         vm("db", **storing(disk={"name": "data", "disk": {"bus": "virtio", "readonly": True}})),
         vm("db", **storing(volume={"name": "data", "ephemeral": CLAIM})),
     ],
@@ -150,3 +156,67 @@ ON_POD = {"name": "default", "pod": {}}
 )
 def test_what_is_to_migrate_can(objects: tuple[Json, ...], expected: bool) -> None:  # noqa: FBT001
     assert said(*objects) == ([("VR714", "", "web")] if expected else [])
+
+
+def kubevirt(**configuration: Any) -> Json:
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "KubeVirt",
+        "metadata": {"name": "kubevirt", "namespace": "kubevirt"},
+        "spec": {"configuration": configuration},
+    }
+
+
+def templated(**spec: Any) -> Json:
+    one = vm("web", **MIGRATES, **storing(volume={"name": "data", "dataVolume": {"name": "made"}}))
+    one["spec"]["dataVolumeTemplates"] = [{"metadata": {"name": "made"}, "spec": spec}]
+    return one
+
+
+GPU = {"name": "one", "deviceName": "vendor/gpu"}
+ON_MASQUERADE: Json = {"networks": [ON_POD], "interfaces": [{"name": "default", "masquerade": {}}]}
+GATED = kubevirt(
+    developerConfiguration={"featureGates": ["VGPULiveMigration"]},
+    permittedHostDevices={
+        "mediatedDevices": [{"mdevNameSelector": "a", "resourceName": "vendor/gpu"}]
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("objects", "admission", "expected"),
+    [
+        ((vm("web", **MIGRATES),), "full", False),
+        ((vm("web", **MIGRATES),), "strict", True),
+        ((vm("web", **MIGRATES), kubevirt()), "full", True),
+        ((vm("web", **MIGRATES, autoattachPodInterface=False), kubevirt()), "full", False),
+        (
+            (vm("web", **MIGRATES), kubevirt(network={"defaultNetworkInterface": "masquerade"})),
+            "full",
+            False,
+        ),
+        ((vm("web", **MIGRATES, **ON_MASQUERADE, gpus=[GPU]),), "full", False),
+        ((vm("web", **MIGRATES, **ON_MASQUERADE, gpus=[GPU]),), "strict", True),
+        ((vm("web", **MIGRATES, **ON_MASQUERADE, gpus=[GPU]), kubevirt()), "full", True),
+        ((vm("web", **MIGRATES, **ON_MASQUERADE, gpus=[GPU]), GATED), "full", False),
+        (
+            (vm("web", **MIGRATES, **ON_MASQUERADE, gpus=[GPU, {**GPU, "name": "two"}]),),
+            "full",
+            True,
+        ),
+        (
+            (templated(storage={"accessModes": ["ReadWriteOnce"]}, source={"blank": {}}),),
+            "full",
+            True,
+        ),
+        ((templated(pvc={"accessModes": ["ReadWriteMany"]}, source={"blank": {}}),), "full", False),
+        ((templated(storage={}, source={"blank": {}}),), "full", False),
+    ],
+)
+def test_what_kubevirt_adds_and_the_cluster_decides_counts_where_it_is_certain(
+    objects: tuple[Json, ...],
+    admission: Any,
+    expected: bool,  # noqa: FBT001
+) -> None:
+    found = render(list(objects), Settings(admission=admission)).diagnostics
+    assert [one.code for one in found if one.code == "VR714"] == (["VR714"] if expected else [])
