@@ -1,15 +1,18 @@
 """What the webhooks refuse of an update and not of a new VM.
 
-Upstream: pkg/instancetype/webhooks/vm/mutator.go (validateMatcherUpdate). Everything else is asked of the updated VM as
+Upstream: pkg/instancetype/webhooks/vm/mutator.go (validateMatcherUpdate), pkg/network/admitter/validator.go (Validate,
+which is made of an update, and ValidateCreation, which is not). Everything else is asked of the updated VM as
 of a new one; the state of snapshots and restores, which also counts, is only in the cluster.
 """
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from render.admission.vmi.network.bindings import without_one_binding
 from render.diagnostics.cause import Cause
 from render.model import tree
 from render.model.kinds import KIND_CLASSES
+from render.model.release import Version, Windowed, in_force, since
 from render.model.tree import Tree
 
 
@@ -39,21 +42,33 @@ def _check_revision_names(before: Tree, after: Tree) -> Iterable[Cause]:
             )
 
 
-#: Checks that are made of a new VM and of a VMI that starts, but not of a VM that is updated (vms-admitter.go).
-CREATION: frozenset[str] = frozenset(
-    {
-        "network/passt-gate",
-        "network/macvtap-gate",
-        "network/slirp",
-        "network/passt",
-        "network/macvtap",
-    }
+def _check_bindings(_before: Tree, after: Tree) -> Iterable[Cause]:
+    template = ("spec", "template", "spec")
+    return without_one_binding(tree.get(after, *template) or {}, template)
+
+
+#: Checks that are made of a new VM and of a VMI that starts, but not of a VM that is updated (vms-admitter.go): by
+#: these names releases before 1.8 have others, which they make of all.
+_CREATION: tuple[str | Windowed[str], ...] = (
+    "network/passt-gate",
+    "network/macvtap-gate",
+    "network/slirp",
+    since("1.8", "network/passt"),
+    since("1.8", "network/macvtap"),
 )
-CHECKS: tuple[UpdateCheck, ...] = (
+CHECKS: tuple[UpdateCheck | Windowed[UpdateCheck], ...] = (
     UpdateCheck("matchers/revision-follows-name", _check_revision_names),
+    # Of a new VM a binding that is discontinued is refused before its interface is asked for another.
+    since("1.9", UpdateCheck("network/binding", _check_bindings)),
 )
 
 
-def refused(before: Tree, after: Tree) -> list[Cause]:
+def creation(release: Version) -> tuple[str, ...]:
+    """The names of the checks that *release* does not make of a VM that is updated."""
+    return in_force(_CREATION, release)
+
+
+def refused(before: Tree, after: Tree, release: Version) -> list[Cause]:
     """The causes for which the stored VM *before* cannot become *after*."""
-    return [cause for check in CHECKS for cause in check.evaluate(before, after)]
+    checks = in_force(CHECKS, release)
+    return [cause for check in checks for cause in check.evaluate(before, after)]

@@ -629,7 +629,8 @@ class _UpdateVerdict(NamedTuple):
 
 def _admit(before: Tree, updated: Machine) -> _UpdateVerdict:
     """Send *updated* through all stages; *before* is what was stored."""
-    causes = [cause.message for cause in update.refused(before, updated.vm)]
+    release = updated.context.release
+    causes = [cause.message for cause in update.refused(before, updated.vm, release)]
     admitted = None
     for stage in order.stages(updated.resource, updated.context.settings)[0]:
         if stage is order.FIRST_OF_VMI:
@@ -640,7 +641,8 @@ def _admit(before: Tree, updated: Machine) -> _UpdateVerdict:
     found = updated.diagnostics[:admitted]
     later = updated.diagnostics[len(found) :]
     errors = [one for one in found if one.is_error and one.code not in _OURS]
-    at_start = [one for one in errors if one.code in _AT_START or one.check in update.CREATION]
+    created = update.creation(release)
+    at_start = [one for one in errors if one.code in _AT_START or one.check in created]
     at_once = [one for one in errors if one not in at_start]
     at_start += (one for one in later if one.is_error and one.code not in _OURS)
     causes += (_message(one, updated) for one in at_once if one.code not in _FAILS_LATER)

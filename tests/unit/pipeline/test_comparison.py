@@ -278,12 +278,41 @@ def test_an_expanded_vm_refuses_its_manifest(
 def test_what_is_asked_of_new_vms_only_keeps_the_next_vmi_from_starting() -> None:
     path = ("spec", "template", "spec", "domain", "devices", "interfaces")
     slirp = edited(VM, [{"name": "default", "slirp": {}}], *path)
-    settings = SOURCE._replace(admission="strict")
+    settings = SOURCE._replace(admission="strict", kubevirt="1.8")
     labelled = edited(slirp, {"a": "b"}, "spec", "template", "metadata", "labels")
     found = only([slirp, SMALL], [labelled, SMALL], settings)
     assert found.effects == ("next",)
     assert found.messages == ("Slirp interface support has been discontinued since v1.3",)
     assert not updates.fields(found, "next")
+
+
+@pytest.mark.parametrize(
+    ("release", "binding", "refused"),
+    [
+        ("1.9", "macvtap", True),
+        ("1.9", "passt", True),
+        ("1.9", "slirp", True),
+        ("1.8", "macvtap", False),
+        ("1.8", "slirp", False),
+        ("1.7", "macvtap", True),
+        ("1.7", "passt", True),
+        ("1.7", "slirp", False),
+    ],
+)
+def test_a_running_vm_is_refused_the_bindings_that_its_release_asks_of_an_update(
+    release: str, binding: str, *, refused: bool
+) -> None:
+    path = ("spec", "template", "spec", "domain", "devices", "interfaces")
+    networked = edited(VM, [{"name": "default", "pod": {}}], "spec", "template", "spec", "networks")
+    before = edited(networked, [{"name": "default", "masquerade": {}}], *path)
+    after = edited(networked, [{"name": "default", binding: {}}], *path)
+    settings = SOURCE._replace(admission="strict", kubevirt=release)
+    found = only([before, SMALL], [after, SMALL], settings)
+    assert ("refused" in found.effects) is refused
+    if refused and release == "1.9":
+        assert found.messages == (
+            "logical default interface must have exactly one binding method or binding plugin",
+        )
 
 
 @pytest.mark.parametrize("release", ["1.4", "1.5", "1.6", "1.7", "1.8"])

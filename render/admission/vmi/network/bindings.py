@@ -8,6 +8,7 @@ from functools import partial
 
 from render.admission.checks import EACH, Check, Subject, needs_gate
 from render.diagnostics.cause import Cause
+from render.model import tree
 from render.model.apimachinery.go import quoted
 from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, since, until
@@ -161,22 +162,30 @@ def _both_bindings(methods: tuple[str, ...], subject: Subject) -> Iterator[Cause
             )
 
 
-def _one_binding(subject: Subject) -> Iterator[Cause]:
-    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+def without_one_binding(spec: Tree, root: FieldPath) -> Iterator[Cause]:
+    """The interfaces of the VMI spec *spec*, which stands at *root*, with no binding or several that 1.9 knows."""
+    for index, interface in enumerate(tree.get(spec, *_INTERFACES) or ()):
         count = 0
         for method in _METHODS:
             if interface.get(method) is not None:
                 count += 1
         if count != 1:
-            if subject.is_machine and any(interface.get(key) is not None for key in _DISCONTINUED):
-                continue  # said already, by the stage before
             yield Cause(
                 "network/binding",
-                subject.at(*_INTERFACES, index),
+                (*root, *_INTERFACES, index),
                 f"logical {interface.get('name', '')} interface must have exactly one binding method or binding "
                 "plugin",
                 f"give the interface one of {', '.join(_METHODS)}",
             )
+
+
+def _one_binding(subject: Subject) -> Iterator[Cause]:
+    for cause in without_one_binding(subject.spec, subject.root):
+        if subject.is_machine:
+            interface = subject.get(*cause.path[len(subject.root) :])
+            if any(interface.get(key) is not None for key in _DISCONTINUED):
+                continue  # said already, by the stage before
+        yield cause
 
 
 def _networks(subject: Subject) -> dict[str, Tree]:
