@@ -241,7 +241,8 @@ spec:
         "Install helm, name it with --helm PATH, or pipe 'helm template' into 'virt-render build -'.",
     ),
     "VR129": Explanation(
-        "The API server takes no object with this name, namespace, label or annotation, whatever its kind is. What"
+        "The API server takes no object with this name, namespace, label or annotation, whatever its kind is; in a"
+        " template it refuses what is made of it, so that a VM never starts. What"
         " looks like a placeholder that somebody else fills in is not judged.",
         """\
 apiVersion: instancetype.kubevirt.io/v1beta1

@@ -10,7 +10,7 @@ from render.admission import order
 from render.admission.checks import Check, Subject
 from render.defaults.vmi import fill_vmi
 from render.diagnostics.cause import Cause
-from render.diagnostics.codes import of_check
+from render.diagnostics.codes import METADATA_REFUSED, of_check
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
 from render.model import tree
 from render.model.cluster_config import builtin
@@ -39,6 +39,9 @@ _CONSEQUENCES = {
     "network/macvtap": frozenset({"network/macvtap-gate"}),
     "network/binding": frozenset({"network/slirp", "network/passt", "network/macvtap"}),
 }
+#: The metadata of an object that come from the template that it is made of.
+_COPIED = ("labels", "annotations")
+_OBJECT_META = Check(METADATA_REFUSED.slug, lambda _: ())
 _NEVER_STARTS = "the VM is admitted, but KubeVirt refuses its VMI at every start"
 
 
@@ -63,9 +66,19 @@ def admit_vm(machine: Machine) -> None:
     if checked is None:
         return
     subject = _subject(machine, VM, checked.vmi, (*TEMPLATE, "spec"))
-    found = list(order.causes(subject))
+    made = machine.vm.get("metadata") if machine.resource.holders else None
+    found = [*_refused_metadata(made), *order.causes(subject)]
     if found:
         _report(machine, subject, checked.decided, found)
+
+
+def _refused_metadata(metadata: Tree | None) -> Iterator[tuple[Check, Cause]]:
+    """What the API server refuses of an object that a controller creates, whose name it chooses."""
+    given = {key: metadata[key] for key in _COPIED if metadata.get(key)} if metadata else {}
+    if given:
+        from render.admission import metadata as api_server
+
+        yield from ((_OBJECT_META, cause) for cause in api_server.refusals(given))
 
 
 def check_schema(machine: Machine) -> None:
@@ -93,7 +106,10 @@ def admit_vmi(machine: Machine) -> None:
             refuse_network(machine, error)
             return
         subject = _subject(machine, VMI, draft.tree, ("spec",))
-    found = list(order.causes(subject, concerns))
+    # One that is sent as it is was looked at when it was read.
+    is_made = not machine.is_bare_today or bool(machine.resource.holders)
+    made = subject.metadata if is_made else None
+    found = [*_refused_metadata(made), *order.causes(subject, concerns)]
     if found:
         _report(machine, subject, machine.decided, found)
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from render import Settings, render
 from render.admission.metadata import refusals
 
 
@@ -42,3 +43,86 @@ def test_what_is_refused(metadata: dict[str, Any], paths: list[str]) -> None:
 def test_placeholders_are_for_others(name: str) -> None:
     metadata = {"name": name, "namespace": name, "labels": {"a": name}}
     assert list(refusals(metadata)) == []
+
+
+Json = dict[str, Any]
+SMALL: Json = {"domain": {"memory": {"guest": "1Gi"}, "devices": {}}}
+SPACED = {"labels": {"app": "a", "a": "b c"}}
+
+
+def vm(metadata: Json, **spec: Any) -> Json:
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "web", "namespace": "prod"},
+        "spec": {
+            "runStrategy": "Always",
+            **spec,
+            "template": {
+                "metadata": metadata,
+                "spec": {"domain": {"devices": {}}} if spec else SMALL,
+            },
+        },
+    }
+
+
+def holder(kind: str, group: str, **spec: Any) -> Json:
+    return {
+        "apiVersion": group,
+        "kind": kind,
+        "metadata": {"name": "web", "namespace": "prod"},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "a"}}, **spec},
+    }
+
+
+def replica_set(metadata: Json) -> Json:
+    template = {"metadata": metadata, "spec": SMALL}
+    return holder("VirtualMachineInstanceReplicaSet", "kubevirt.io/v1", template=template)
+
+
+def pool(metadata: Json, inner: Json) -> Json:
+    spec = {"runStrategy": "Always", "template": {"metadata": inner, "spec": SMALL}}
+    made = {"metadata": metadata, "spec": spec}
+    return holder("VirtualMachinePool", "pool.kubevirt.io/v1beta1", virtualMachineTemplate=made)
+
+
+KEY: Json = {
+    "apiVersion": "instancetype.kubevirt.io/v1beta1",
+    "kind": "VirtualMachineInstancetype",
+    "metadata": {"name": "small", "namespace": "prod"},
+    "spec": {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}, "annotations": {"bad key": "x"}},
+}
+NAMED = {"instancetype": {"name": "small", "kind": "VirtualMachineInstancetype"}}
+OK = {"labels": {"app": "a"}}
+
+
+@pytest.mark.parametrize(
+    ("objects", "code", "path"),
+    [
+        ([vm(SPACED)], "VR129", "spec.template.metadata.labels.a"),
+        ([vm({}, **NAMED), KEY], "VR129", "spec.template.metadata.annotations.bad key"),
+        ([vm({"labels": {"a": "<name>"}})], "", ""),
+        ([vm(OK)], "", ""),
+        ([replica_set(SPACED)], "VR441", "spec.template.metadata.labels.a"),
+        ([replica_set(OK)], "", ""),
+        ([pool(SPACED, OK)], "VR441", "spec.virtualMachineTemplate.metadata.labels.a"),
+        (
+            [pool(OK, SPACED)],
+            "VR441",
+            "spec.virtualMachineTemplate.spec.template.metadata.labels.a",
+        ),
+        ([pool(OK, OK)], "", ""),
+    ],
+)
+@pytest.mark.parametrize("emit", ["vm", "source", "vmi"])
+def test_what_a_template_makes_is_an_object_too(
+    objects: list[Json], code: str, path: str, emit: Any
+) -> None:
+    found = [one for one in render(objects, Settings(emit=emit)).diagnostics if one.is_error]
+    shown = [(one.code, ".".join(map(str, one.location.path))) for one in found]
+    assert shown == ([(code, path)] if code else [])
+    if code == "VR129":
+        assert found[0].help.startswith(
+            "the VM is admitted, but KubeVirt refuses its VMI at every start"
+        )
+    assert not any(one.is_error for one in render(objects, Settings(admission="off")).diagnostics)
