@@ -256,16 +256,13 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[Any, str]:
         return _read_all(option, raw, source)
     typed = source in (Source.FUNCTION_CONFIG, Source.FILE)
     if option.kind == "flag":
-        if isinstance(raw, bool):
-            return raw, ""
-        if not typed and str(raw).lower() in ("true", "false"):
-            return str(raw).lower() == "true", ""
-        return "", f"{_shown(raw)} is neither true nor false"
+        return _flag(raw, typed=typed)
     if option.kind == "number":
         number, fault = _number(raw, typed=typed)
         if option.most and number > option.most:
             return 0, f"{number} is more than {option.most}"
         return number, fault
+    raw = _unquoted(option, raw) if typed else raw
     if not isinstance(raw, str) or not raw:
         return "", f"{_shown(raw)} is not a text"
     if _is_no_choice(option, raw):
@@ -274,6 +271,22 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[Any, str]:
     if option.kind == "path" and not is_name(raw):
         return "", f"{_shown(raw)} cannot be the name of a file"
     return raw, ""
+
+
+def _flag(raw: Any, *, typed: bool) -> tuple[Any, str]:
+    if isinstance(raw, bool):
+        return raw, ""
+    if not typed and str(raw).lower() in ("true", "false"):
+        return str(raw).lower() == "true", ""
+    return "", f"{_shown(raw)} is neither true nor false"
+
+
+def _unquoted(option: Option, raw: Any) -> Any:
+    """The choice *raw* that YAML takes for a boolean, as it does ``off`` without quotes; anything else as it is."""
+    if not isinstance(raw, bool):
+        return raw
+    word = "on" if raw else "off"
+    return word if word in option.choices else raw
 
 
 def _is_no_choice(option: Option, raw: str) -> bool:
