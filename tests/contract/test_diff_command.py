@@ -90,6 +90,10 @@ def test_a_vm_that_does_not_render_is_part_of_the_answer(repository: Repository)
     [
         (("nowhere",), "unknown revision"),
         (("one", "two"), "cannot tell what to compare"),
+        (("HEAD~1..HEAD..HEAD~2",), "cannot tell what to compare"),
+        (("^HEAD",), "unknown revision ^HEAD"),
+        (("v*",), "unknown revision v*"),
+        (("HEAD:vms..HEAD",), "unknown revision HEAD:vms"),
         (("--output=/dev/null/x", "HEAD"), "/dev/null/x"),
     ],
 )
@@ -113,6 +117,28 @@ def test_a_shallow_clone_says_what_to_fetch(repository: Repository, tmp_path: Pa
     done = shallow.run("diff")
     assert done.returncode
     assert "git fetch --unshallow" in done.stderr
+
+
+def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path) -> None:
+    repository.instancetype("small", cpus=4)
+    repository.commit("Larger")
+    repository.git("config", "uploadpack.allowFilter", "true")
+    subprocess.run(
+        ["git", "clone", "--quiet", "--filter=blob:none", "--no-checkout",
+         f"file://{repository.folder}", str(tmp_path / "partial")],
+        check=True,
+    )  # fmt: skip
+    partial = Repository(tmp_path / "partial")
+    # A choice of the repository's own does not let it fetch either.
+    partial.git("config", "protocol.file.allow", "always")
+    before = partial.git("count-objects", "-v")
+    done = partial.run("diff", "HEAD~1..HEAD")
+    assert done.returncode
+    assert "the clone is partial" in done.stderr
+    assert partial.git("count-objects", "-v") == before
+    cure = done.stderr.partition("objects of this commit: git ")[2].split("\n")[0]
+    partial.git(*cure.split())
+    assert "2 VMs: 2 recreate" in partial.fine("diff", "HEAD~1..HEAD")
 
 
 def test_a_bare_clone_compares_revisions(repository: Repository, tmp_path: Path) -> None:

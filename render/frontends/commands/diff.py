@@ -380,15 +380,15 @@ def _revisions(words: Sequence[str]) -> _Revisions:
     if len(named) == _ENDS and len(ranges) == 1:  # a path that only one of the revisions may have
         paths += (word for word in named if word not in ranges)
         named = ranges
-    if len(named) > 1 or len(paths) > 1:
+    word = named[0] if named else ""
+    is_branch = _BRANCH in word
+    before, _, after = word.partition(_BRANCH if is_branch else _RANGE)
+    if len(named) > 1 or len(paths) > 1 or _RANGE in before or _RANGE in after:
         message = f"cannot tell what to compare of {' '.join(words)}"
         fault = codes.USAGE.at(
             Location(), message, help="virt-render diff [BASE[..HEAD]] [PATH], or two folders"
         )
         raise SnapshotError(merge(find([fault], Sources())), status([fault]))
-    word = named[0] if named else ""
-    is_branch = _BRANCH in word
-    before, _, after = word.partition(_BRANCH if is_branch else _RANGE)
     return _Revisions(before, after, paths[0] if paths else ".", is_branch)
 
 
@@ -425,7 +425,7 @@ def _commit(top: str, revision: str) -> git.Commit:
     try:
         return git.commit(top, revision)
     except GitError as error:
-        text = f"unknown revision {revision}" if "unknown revision" in str(error) else str(error)
+        text = str(error)
         if git.is_shallow(top):
             text += "; the clone is shallow: git fetch --unshallow, or git fetch --depth=1 origin COMMIT"
         raise GitError(text) from error
