@@ -8,6 +8,11 @@ import pytest
 from tests.support import manifests, process
 from tests.support.repository import Repository
 
+#: A disk without a volume.
+REFUSED = manifests.vm("odd", namespace="prod", memory="1Gi").replace(
+    "devices: {}", "devices: {disks: [{name: absent, disk: {}}]}"
+)
+
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
@@ -83,6 +88,24 @@ def test_a_vm_that_does_not_render_is_part_of_the_answer(repository: Repository)
     assert done.returncode == 1
     assert "unrenderable  VirtualMachine prod/web" in done.stdout
     assert '"nowhere" not found' in done.stdout
+
+
+@pytest.mark.parametrize("emit", ["source", "vm"])
+def test_a_change_that_repairs_a_vm_is_no_error(repository: Repository, emit: str) -> None:
+    repository.vm("web", instancetype="nowhere")
+    repository.commit("A mistake")
+    repository.vm("web")
+    for form in ("text", "markdown"):
+        said = repository.fine("diff", "HEAD", "--emit", emit, "--format", form)
+        assert "could not be rendered before, and can be now" in said
+        assert '"nowhere" not found' in said
+
+
+def test_a_new_vm_that_is_refused_can_fail_the_command(repository: Repository) -> None:
+    repository.write("vms/odd.yaml", REFUSED)
+    words = ("diff", "HEAD", "--emit", "source")
+    assert "1 refused" in repository.run(*words).stdout
+    assert repository.run(*words, "--fail-on", "refused").returncode == 1
 
 
 @pytest.mark.parametrize(
@@ -277,14 +300,21 @@ def test_a_revision_that_a_shallow_clone_lacks_says_what_to_fetch(
     assert "2 VMs: 2 recreate" in shallow.fine("diff", f"{base}..edit")
 
 
-@pytest.mark.parametrize("words", ["HEAD~1..HEAD", "HEAD..HEAD~1"])
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("HEAD~1..HEAD", 1, "  after:  "),
+        ("HEAD..HEAD~1", 0, "could not be rendered before, and can be now:"),
+    ],
+)
 def test_a_state_that_cannot_be_read_is_part_of_the_answer(
-    repository: Repository, words: str
+    repository: Repository, words: str, status: int, said: str
 ) -> None:
     repository.write("vms/odd.yaml", "kind: [ # of kubevirt.io")
     commit = repository.commit("A mistake")
     done = repository.run("diff", words)
-    assert (done.returncode, done.stderr) == (1, "")
+    assert (done.returncode, done.stderr) == (status, "")
+    assert said in done.stdout
     assert "2 VMs: 2 unrenderable" in done.stdout
     assert f"{commit[:10]} cannot be read: vms/odd.yaml:1:" in done.stdout
     done = repository.run("diff", "HEAD..HEAD")

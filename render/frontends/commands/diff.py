@@ -11,7 +11,7 @@ from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.diff.effects import EFFECTS
-from render.diff.impact import ChangeSource, Impact, MachineImpact
+from render.diff.impact import ChangeSource, Impact, MachineImpact, SideName
 from render.frontends import locks
 from render.frontends.commands.snapshots import SnapshotError
 from render.frontends.progress import Work
@@ -25,7 +25,7 @@ from render.manifests.neighbours import Neighbours
 from render.manifests.relevance import Scope
 from render.manifests.sources import Documents
 from render.model import tree
-from render.model.resource import KUBEVIRT, ResourceRef, from_body
+from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
 from render.report.extras import MissingExtraError
 from render.report.findings import find, merge
@@ -200,23 +200,33 @@ def diff(asked: Request, work: Work) -> Exit:
 
 def _lost(old: _NamedState, new: _NamedState) -> Impact:
     """The VMs of the one state that can be read: the other cannot. Raises SnapshotError where nobody knows of any."""
+    from render.pipeline.comparison import compare
+
     broken, read = (new, old) if new.fault else (old, new)
-    machines = [
-        one.ref
-        for index, body in enumerate(read.objects)
-        if (one := from_body(body, index)).group == KUBEVIRT and one.kind in _MACHINES
-    ]
     assert broken.fault is not None  # noqa: S101 - one of them is
-    if read.fault or not machines:
+    known = compare([], read.objects, read.settings)
+    if read.fault or not known.machines:
         raise broken.fault
     faults = tuple(one.diagnostic for one in broken.fault.findings)
     texts = tuple(
-        f"{broken.name} cannot be read: {': '.join(filter(None, (str(one.place), one.text)))}"
+        f"{broken.name} cannot be read: {', '.join(filter(None, (str(one.place), one.text)))}"
         for one in broken.fault.findings
         if one.diagnostic.is_error
     )
-    impacts = tuple(MachineImpact(ref, ("unrenderable",), texts) for ref in sorted(machines))
-    return Impact(impacts, (), faults) if broken is new else Impact(impacts, faults, ())
+    sides: tuple[SideName, SideName] = ("before", "after")
+    impacts = tuple(
+        MachineImpact(
+            one.resource,
+            ("unrenderable",),
+            texts,
+            unrendered=sides if one.unrendered else (sides[broken is new],),
+            sizes=(None, one.sizes[1]) if broken is old else (one.sizes[1], None),
+        )
+        for one in known.machines
+    )
+    if broken is new:
+        return Impact(impacts, known.after, faults)
+    return Impact(impacts, faults, known.after)
 
 
 def _states(clusters: _Clusters, sides: tuple[_Side, _Side]) -> tuple[ReviewedState, ReviewedState]:
@@ -289,7 +299,7 @@ def _nothing(side: _Side, asked: Request) -> _NamedState:
 def _status(machines: Sequence[MachineImpact], asked: Request) -> Exit:
     """The status that the effects ask for, as the flags say."""
     effects = {machine.effects[0] for machine in machines}
-    lost = any("unrenderable" in machine.effects for machine in machines)
+    lost = any("after" in machine.unrendered for machine in machines)
     differs = asked.own["exit_code"] and effects - {"same", "none"}
     limit = asked.own["fail_on"]
     worse = limit and effects & set(EFFECTS[: EFFECTS.index(limit) + 1])

@@ -34,6 +34,7 @@ from render.report.impact.review import (
     sizes,
     texts,
     total,
+    unrendered,
     without_rest,
     worst,
 )
@@ -165,7 +166,9 @@ def _why(entry: MachineEntry) -> str:
     machine = entry.machine
     found = changes(machine)
     if machine.messages and (not found or worst(machine) in _QUOTED):
-        return code(machine.messages[0], cell=True)
+        said = unrendered(machine)
+        text = code(machine.messages[0], cell=True)
+        return f"{said}: {text}" if said else text
     if not found:
         return "; ".join(
             f"{one.ours} {code(one.theirs, cell=True)}" if one.theirs else one.ours
