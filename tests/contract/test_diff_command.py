@@ -90,6 +90,14 @@ def test_a_vm_that_does_not_render_is_part_of_the_answer(repository: Repository)
     assert '"nowhere" not found' in done.stdout
 
 
+@pytest.mark.parametrize(("limit", "status"), [("error", 0), ("gone", 1), ("restart", 1)])
+def test_a_vm_that_goes_can_fail_the_command(
+    repository: Repository, limit: str, status: int
+) -> None:
+    (repository.folder / "vms" / "db.yaml").unlink()
+    assert repository.run("diff", "HEAD", "--fail-on", limit).returncode == status
+
+
 @pytest.mark.parametrize("emit", ["source", "vm"])
 def test_a_change_that_repairs_a_vm_is_no_error(repository: Repository, emit: str) -> None:
     repository.vm("web", instancetype="nowhere")

@@ -10,7 +10,6 @@ from render.diagnostics import codes
 from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
-from render.diff.effects import EFFECTS
 from render.diff.impact import ChangeSource, Impact, MachineImpact, SideName
 from render.frontends import locks
 from render.frontends.commands.snapshots import SnapshotError
@@ -33,12 +32,14 @@ from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     QUIET,
+    RANKED,
     Locate,
     OtherEmit,
     Review,
     ReviewedState,
     ReviewPart,
     is_shown,
+    worst,
 )
 from render.report.places import Place, Sources
 from render.settings import Layer, Settings, Source, decide
@@ -298,11 +299,11 @@ def _nothing(side: _Side, asked: Request) -> _NamedState:
 
 def _status(machines: Sequence[MachineImpact], asked: Request) -> Exit:
     """The status that the effects ask for, as the flags say."""
-    effects = {machine.effects[0] for machine in machines}
+    effects = set(map(worst, machines))
     lost = any("after" in machine.unrendered for machine in machines)
     differs = asked.own["exit_code"] and effects - {"same", "none"}
     limit = asked.own["fail_on"]
-    worse = limit and effects & set(EFFECTS[: EFFECTS.index(limit) + 1])
+    worse = limit and effects & set(RANKED[: RANKED.index(limit) + 1]) - {"unrenderable"}
     return Exit.FINDINGS if lost or differs or worse else Exit.OK
 
 
