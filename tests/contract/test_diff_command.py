@@ -116,6 +116,24 @@ def test_a_new_vm_that_is_refused_can_fail_the_command(repository: Repository) -
     assert repository.run(*words, "--fail-on", "refused").returncode == 1
 
 
+@pytest.mark.parametrize("form", ["text", "markdown"])
+@pytest.mark.parametrize("emit", ["source", "vm"])
+def test_errors_that_stop_build_are_named(repository: Repository, form: str, emit: str) -> None:
+    again = manifests.instancetype("small", namespace="prod", kind=manifests.NAMESPACED)
+    repository.write("instancetypes/again.yaml", again)
+    words = ("--emit", emit, "--format", form)
+    done = repository.run("diff", "HEAD", *words)
+    assert done.returncode == 1
+    assert "after: 1 error, build prints nothing" in done.stdout
+    assert "instancetypes/small.yaml:" in done.stdout or "instancetypes/again.yaml:" in done.stdout
+    repository.commit("Twice")
+    repository.instancetype("other")
+    said = repository.fine("diff", "HEAD", *words)  # the change is not to blame
+    assert "after: 1 error, build prints nothing" in said
+    (repository.folder / "instancetypes" / "again.yaml").unlink()
+    assert "build prints nothing" not in repository.fine("diff", "HEAD", *words)
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [

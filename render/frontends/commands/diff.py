@@ -39,6 +39,7 @@ from render.report.impact.review import (
     ReviewedState,
     ReviewPart,
     is_shown,
+    stopping,
     worst,
 )
 from render.report.places import Place, Sources
@@ -196,7 +197,7 @@ def diff(asked: Request, work: Work) -> Exit:
         cure = "pip install 'virt-render[html]'"
         return refuse([codes.USAGE.at(Location(), str(missing), help=cure)], asked)
     outcome = hand_over(written, asked)
-    return _status(review.machines, asked) if outcome is Exit.OK else outcome
+    return _status(review, asked) if outcome is Exit.OK else outcome
 
 
 def _lost(old: _NamedState, new: _NamedState) -> Impact:
@@ -297,10 +298,11 @@ def _nothing(side: _Side, asked: Request) -> _NamedState:
     return _NamedState(name, [], settings, Sources())
 
 
-def _status(machines: Sequence[MachineImpact], asked: Request) -> Exit:
-    """The status that the effects ask for, as the flags say."""
+def _status(review: Review, asked: Request) -> Exit:
+    """The status that errors of the second state ask for, and the effects, as the flags say."""
+    machines = review.machines
     effects = set(map(worst, machines))
-    lost = any("after" in machine.unrendered for machine in machines)
+    lost = stopping(review.parts).is_new or any("after" in one.unrendered for one in machines)
     differs = asked.own["exit_code"] and effects - {"same", "none"}
     limit = asked.own["fail_on"]
     worse = limit and effects & set(RANKED[: RANKED.index(limit) + 1]) - {"unrenderable"}

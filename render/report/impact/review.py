@@ -75,6 +75,26 @@ class ReviewPart(NamedTuple):
         return findings.find(self.impact.before, before), findings.find(self.impact.after, after)
 
 
+class StoppingErrors(NamedTuple):
+    """Errors of the second state that stop ``build`` and stand with no VM; *is_new*: not all are in the first too."""
+
+    findings: list[Finding]
+    is_new: bool
+
+
+def stopping(parts: Iterable[ReviewPart]) -> StoppingErrors:
+    """The errors of the second state that the entries of VMs do not say."""
+    found: list[Finding] = []
+    is_new = False
+    for part in parts:
+        told = {one.resource for one in part.impact.machines if one.messages}
+        known = {(one.code, one.resource, one.message) for one in part.impact.before}
+        errors = [one for one in part.impact.after if one.is_error and one.resource not in told]
+        is_new |= any((one.code, one.resource, one.message) not in known for one in errors)
+        found += findings.find(errors, part.sources[1])
+    return StoppingErrors(findings.merge(found), is_new)
+
+
 class ReviewedState(NamedTuple):
     """A state that is compared: its *name*, and where asked for, KubeVirt's *release* and the file of its settings."""
 
