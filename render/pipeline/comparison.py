@@ -40,9 +40,9 @@ from render.model.resource import (
     from_body,
 )
 from render.model.tree import Tree
-from render.pipeline import attribution, order, unchanged
+from render.pipeline import attribution, order
 from render.pipeline.attribution import SideIndex, Transition
-from render.pipeline.input import definitions, library
+from render.pipeline.input import definitions, library, unchanged
 from render.pipeline.machine import TEMPLATE, Machine
 from render.pipeline.result import Rendered
 from render.pipeline.stages import emit, merging, pins, start
