@@ -110,6 +110,30 @@ def test_a_change_that_repairs_a_vm_is_no_error(repository: Repository, emit: st
         assert '"nowhere" not found' in said
 
 
+def test_a_chart_that_fails_is_not_gone(repository: Repository, helm: str) -> None:
+    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: shop\nversion: 1.0.0\n")
+    repository.write("chart/values.yaml", "name: shop\n")
+    template = manifests.vm("CHOSEN", namespace="shop", memory="1Gi")
+    repository.write("chart/templates/vm.yaml", template.replace("CHOSEN", "{{ .Values.name }}"))
+    repository.commit("A chart")
+    words = ("--helm", helm)
+    assert "3 VMs: 3 same" in repository.fine("diff", "HEAD", *words)
+    repository.write(
+        "chart/templates/vm.yaml",
+        template.replace("CHOSEN", '{{ required "name it" .Values.nam }}'),
+    )
+    done = repository.run("diff", "HEAD", *words)
+    assert done.returncode == 1
+    assert "3 VMs: 1 unrenderable, 2 same" in done.stdout
+    assert "name it" in done.stdout
+    repository.commit("A mistake")
+    repaired = repository.fine("diff", "HEAD..HEAD~1", *words)
+    assert "could not be rendered before, and can be now" in repaired
+    for file in (repository.folder / "chart").rglob("*.yaml"):
+        file.unlink()
+    assert "1 gone" in repository.fine("diff", "HEAD~1", *words)
+
+
 def test_a_new_vm_that_is_refused_can_fail_the_command(repository: Repository) -> None:
     repository.write("vms/odd.yaml", REFUSED)
     words = ("diff", "HEAD", "--emit", "source")

@@ -20,6 +20,7 @@ from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request, again
 from render.frontends.session import include, reading
 from render.manifests import kustomization, roots, sources
+from render.manifests.discover import CHART_FILE
 from render.manifests.neighbours import Neighbours
 from render.manifests.relevance import Scope
 from render.manifests.sources import Documents
@@ -120,6 +121,23 @@ class _LoadedSide(NamedTuple):
                 )
                 for part in parts
             }
+
+    def unfilled(self, name: str) -> SnapshotError | None:
+        """Why the chart *name* is not rendered, None if it is not there: ``check`` passes such a chart over.
+
+        Who rendered the other state of it must not read that it went.
+        """
+        folder = os.path.normpath(os.path.join(self.path, name))
+        if not os.path.isfile(os.path.join(self.folder, folder, CHART_FILE)):
+            return None
+        faults = [
+            codes.HELM_FAILED.at(one.location, one.message)
+            for loaded in self.inputs
+            for one in loaded.diagnostics
+            if one.code == codes.FILE_SKIPPED.number
+            and os.path.normpath(one.location.file) == folder
+        ]
+        return SnapshotError(merge(find(faults, Sources())), status(faults)) if faults else None
 
 
 class _Revisions(NamedTuple):
@@ -360,6 +378,11 @@ def _sides(asked: Request, clusters: _Clusters, trees: contextlib.ExitStack) -> 
     # What is a root on one side is one on the other too: else a second VM of a name would make the first another one.
     known = {folder for one in read for folder in one.roots()}
     loaded = [one.side(known) for one in read]
+    for one, side, other in zip(read, loaded, reversed(loaded), strict=True):
+        for name in other.keys() - side.keys():
+            fault = one.unfilled(name)
+            if fault is not None:
+                side[name] = _NamedState(one.name, [], other[name].settings, Sources(), fault)
     before, after = (
         {
             name: state._replace(settings=cluster.decide(state.settings))
