@@ -258,6 +258,13 @@ def test_every_format_is_written_where_it_was_asked_for(repository: Repository) 
         assert (repository.folder / f"x.{name}").read_text(encoding="utf-8") == said
 
 
+def test_an_answer_is_one_file(repository: Repository) -> None:
+    done = repository.run("diff", "HEAD", "-o", "nodir/")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "nodir/" in done.stderr
+    assert not (repository.folder / "nodir").exists()
+
+
 def test_only_the_release_changes(repository: Repository) -> None:
     said = repository.fine("diff", "--kubevirt", "1.8..1.9").splitlines()
     assert said[0] == ". with KubeVirt 1.8 -> . with KubeVirt 1.9, synced with --emit source"
