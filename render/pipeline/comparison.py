@@ -640,7 +640,7 @@ class _Comparison:
         return MachineImpact(self._after.resource.ref, effects, messages, tuple(changes))
 
 
-class _Verdict(NamedTuple):
+class _Judgement(NamedTuple):
     """What KubeVirt says of a VM: why it is refused, why the controller fails, and why no VMI starts.
 
     *creation*: why only a new VM is refused.
@@ -657,7 +657,7 @@ class _Verdict(NamedTuple):
         return bool(self.at_start)
 
 
-def _admit(before: Tree, updated: Machine) -> _Verdict:
+def _admit(before: Tree, updated: Machine) -> _Judgement:
     """Send *updated* through all stages; *before* is what was stored."""
     causes = [cause.message for cause in update.refused(before, updated.vm)]
     verdict = _judge(updated)
@@ -668,7 +668,7 @@ def _admit(before: Tree, updated: Machine) -> _Verdict:
     )
 
 
-def _judge(updated: Machine) -> _Verdict:
+def _judge(updated: Machine) -> _Judgement:
     """Send *updated* through all stages."""
     admitted = None
     for stage in order.stages(updated.resource, updated.context.settings)[0]:
@@ -686,7 +686,7 @@ def _judge(updated: Machine) -> _Verdict:
     at_start += (one for one in later if one.is_error and one.code not in _OURS)
     causes = (_message(one, updated) for one in at_once if one.code not in _FAILS_LATER)
     faults = (one.message for one in at_once if one.code in _FAILS_LATER)
-    return _Verdict(
+    return _Judgement(
         tuple(dict.fromkeys(causes)),
         tuple(dict.fromkeys(faults)),
         tuple(dict.fromkeys(one.message for one in at_start)),
