@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from render.model.provenance import Provenance
     from render.pipeline.clashes import Clashes
     from render.pipeline.drift import PinDrift
+    from render.pipeline.input.unchanged import Unchanged
     from render.pipeline.reach import PresetReach
     from render.pipeline.templates import Parts
-    from render.pipeline.unchanged import Unchanged
 
 _TEMPLATES = frozenset({"Template", "VirtualMachineTemplate"})
 Stage = Callable[[Machine], None]

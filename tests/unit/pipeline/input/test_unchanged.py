@@ -7,7 +7,8 @@ import pytest
 from render import Settings, compare
 from render.model import tree
 from render.model.resource import Resource, from_body
-from render.pipeline import order, unchanged
+from render.pipeline import order
+from render.pipeline.input import unchanged
 from render.pipeline.machine import Machine
 
 Json = dict[str, Any]
