@@ -32,8 +32,10 @@ class RefusedMetadata(NamedTuple):
     help: str
 
 
-def refusals(metadata: Tree) -> Iterator[RefusedMetadata]:
-    """What speaks against *metadata*, which may hold values of any type: those of a wrong one are found elsewhere."""
+def refusals(metadata: Any) -> Iterator[RefusedMetadata]:
+    """What speaks against *metadata*, of whatever type it and what it holds are: wrong ones are found elsewhere."""
+    if not isinstance(metadata, dict):
+        return
     for key, check, cure in (
         ("name", subdomain_faults, _NAMED),
         ("namespace", label_faults, _SPACED),
