@@ -217,3 +217,29 @@ def test_settings_that_the_command_line_refuses_are_refused(settings: Json) -> N
     rendered = render([vm()], Settings(**settings))
     assert [d.code for d in rendered.diagnostics] == ["VR801"]
     assert rendered.resources == []
+
+
+@pytest.mark.parametrize(
+    "text", ["${X}", "${X:=2Gi}", "${X:-2Gi}", "${X:-}", "a-${X:=b}", "${Y:-${X}}"]
+)
+def test_a_placeholder_with_a_value_to_fall_back_on_is_one_too(text: str) -> None:
+    body = vm({"name": text}, {"domain": {"devices": {}, "memory": {"guest": text}}})
+    found = render([body], Settings()).diagnostics
+    assert {(one.code, one.message) for one in found} == {("VR115", "${X} is not filled in")}
+    assert {one.field for one in found} == {
+        "metadata.name", "spec.template.spec.domain.memory.guest",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["${X:2}", "${1:-a}", "${X:=", "$X", "${:=a}"])
+def test_other_texts_with_braces_are_none(text: str) -> None:
+    memory = {"domain": {"devices": {}, "memory": {"guest": text}}}
+    assert "VR115" not in codes(vm(template=memory))
+
+
+def test_commands_for_the_shell_of_a_guest_are_no_placeholders() -> None:
+    probe = {"exec": {"command": ["sh", "-c", "test -e ${HOME:-/root}/${NAME}"]}}
+    body = vm(
+        template={"domain": {"devices": {}, "memory": {"guest": "1Gi"}}, "readinessProbe": probe}
+    )
+    assert codes(body) == []
