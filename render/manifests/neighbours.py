@@ -9,6 +9,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.manifests.relevance import Globs
 from render.manifests.roots import distance
 from render.manifests.sources import Documents
+from render.model.kinds import KIND_CLASSES
 from render.model.resource import (
     CDI,
     FLAVOR_GROUP,
@@ -25,6 +26,7 @@ from render.yaml.reader import Document
 
 _CLAIMS = frozenset({("", "PersistentVolumeClaim"), (SNAPSHOT, "VolumeSnapshot")})
 _GROUPS = frozenset({INSTANCETYPE_GROUP, FLAVOR_GROUP, CDI})
+_HOLDERS = frozenset({f"pool.{KUBEVIRT}", f"template.{KUBEVIRT}", "template.openshift.io"})
 _NAMING = frozenset({"name", "claimName", "flavor", "kubevirt.io/flavour"})
 _Identity = tuple[str, ResourceRef]
 
@@ -92,13 +94,7 @@ class Neighbours:
     ) -> Iterator[tuple[_Identity, list[Shared]]]:
         """The objects elsewhere that something in *own* names, and those that these name, by identity."""
         groups: dict[_Identity, list[Shared]] = {}
-        pending = [
-            name
-            for one in own
-            if one.group == KUBEVIRT
-            for place in (one.spec, get(one.body, "metadata", "annotations"))
-            for name in set(_names(place))
-        ]
+        pending = [name for one in own for name in _named_by(one)]
         seen: set[str] = set()
         while pending:
             name = pending.pop()
@@ -108,9 +104,23 @@ class Neighbours:
             for shared in self._by_name.get(name, ()):
                 if shared.loaded is not loaded:
                     groups.setdefault(shared.identity, []).append(shared)
-                    if shared.identity[0] == CDI:
-                        pending += _names(shared.document.body.get("spec"))
+                    pending += _named_by(from_body(shared.document.body, 0))
         yield from groups.items()
+
+
+def _named_by(one: Resource) -> set[str]:
+    """The names of what *one* refers to: what a disk is made of does so by the labels for inference too."""
+    found: set[str] = set()
+    if one.group == KUBEVIRT:
+        found.update(_names(one.spec), _names(get(one.body, "metadata", "annotations")))
+    elif one.group in _HOLDERS:
+        found.update(_names(one.spec), _names(one.body.get("objects")))
+    if one.group == CDI:
+        found.update(_names(one.spec))
+    if one.group == CDI or (one.group, one.kind) in _CLAIMS:
+        labels = (get(one.body, "metadata", "labels", kind.name_label) for kind in KIND_CLASSES)
+        found.update(label for label in labels if isinstance(label, str))
+    return found
 
 
 def _names(value: Any, key: str = "") -> Iterator[str]:
