@@ -67,7 +67,10 @@ class Neighbours:
         )
 
     def of(self, loaded: Documents) -> tuple[list[Shared], list[Diagnostic]]:
-        """What the VMs of *loaded* may mean elsewhere, the nearest of each; and where that is not clear."""
+        """What the VMs of *loaded* may mean elsewhere, the nearest of each; and where that is not clear to a VM.
+
+        Settings of the cluster count without a VM too: they say of which release the definitions are.
+        """
         if not self._by_name and not self._settings:
             return [], []
         own = [from_body(document.body, 0) for document in loaded.documents]
@@ -87,7 +90,7 @@ class Neighbours:
             found.append(first)
             first.loaded.data.share(first.document.origin.file, loaded.data)
             diagnostics += _ambiguous(first, same[1:], loaded)
-        return found, diagnostics
+        return found, diagnostics if any(map(_may_hold_vm, own)) else []
 
     def _meant(
         self, own: Iterable[Resource], loaded: Documents
@@ -106,6 +109,12 @@ class Neighbours:
                     groups.setdefault(shared.identity, []).append(shared)
                     pending += _named_by(from_body(shared.document.body, 0))
         yield from groups.items()
+
+
+def _may_hold_vm(one: Resource) -> bool:
+    return one.group in _HOLDERS or (
+        one.group == KUBEVIRT and (one.group, one.kind) not in SETTINGS_HOLDERS
+    )
 
 
 def _named_by(one: Resource) -> set[str]:

@@ -270,3 +270,18 @@ def test_what_a_pool_names_is_found_in_other_folders_too(tmp_path: Path) -> None
     own = instancetype("own", namespace="prod", kind=NAMESPACED)
     manifests.put(tmp_path / "types/own.yaml", own)
     assert check(tmp_path) == (Exit.OK, {})
+
+
+def test_settings_of_two_clusters_are_unclear_to_roots_with_vms_alone(tmp_path: Path) -> None:
+    manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  roots: [types, vms, one, two]\n")
+    for cluster, strategy in (("one", "None"), ("two", "LiveMigrate")):
+        text = (
+            "apiVersion: kubevirt.io/v1\nkind: KubeVirt\n"
+            "metadata: {name: kubevirt, namespace: kubevirt}\n"
+            f"spec: {{configuration: {{evictionStrategy: {strategy}}}}}\n"
+        )
+        manifests.put(tmp_path / cluster / "kubevirt.yaml", text)
+    manifests.put(tmp_path / "types/own.yaml", instancetype("own", namespace="prod"))
+    assert check(tmp_path) == (Exit.OK, {})
+    manifests.put(tmp_path / "vms/vm.yaml", vm(namespace="prod", memory="1Gi"))
+    assert check(tmp_path) == (Exit.OK, {"one/kubevirt.yaml": "VR212"})
