@@ -19,7 +19,8 @@ from render.frontends.request import config
 from render.frontends.request.commands import COMMANDS, Command
 from render.frontends.request.options import DEADLINE, HOST_OPTIONS
 from render.model.provenance import Decider
-from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, TRACES, Outcome
+from render.pipeline.lock_roles import TRACES
+from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, OutcomeRow
 from render.report.deciders import FORMAT_VERSION as EXPLAIN_VERSION
 from render.report.impact.json import FORMAT_VERSION as IMPACT_VERSION
 from render.report.plain_json import FORMAT_VERSION
@@ -201,16 +202,16 @@ def emit() -> str:
     for name, (title, table) in tables.items():
         modes = list(table[0].outcomes)
         head = [_row(title, *(f"`{mode}`" for mode in modes)), _row(*["---"] * (len(modes) + 1))]
-        body = [_row(row.title, *(_outcome(row.outcomes[mode]) for mode in modes)) for row in table]
+        body = [_row(row.title, *(_outcome(row, mode) for mode in modes)) for row in table]
         text = _filled(text, name, head + body)
     traces = [_row(f"`{mode}`", str(one.lock), one.stamped) for mode, one in TRACES.items()]
     head = [_row("Mode", "The lock", "Stamped"), _row("---", "---", "---")]
     return _filled(text, "traces", head + traces)
 
 
-def _outcome(outcome: Outcome) -> str:
-    said = f"*{outcome.verdict}*: {outcome.words}"
-    return f"{said}; unused: {_outcome(outcome.unused)}" if outcome.unused else said
+def _outcome(row: OutcomeRow, mode: str) -> str:
+    given = [row.outcomes[mode], *([row.unused[mode]] if mode in row.unused else [])]
+    return "; unused: ".join(f"*{one.verdict}*: {one.words}" for one in given)
 
 
 def admission() -> str:

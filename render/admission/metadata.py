@@ -6,33 +6,29 @@ NameIsDNSSubdomain).
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from render.diagnostics.cause import Cause
+from render.diagnostics.codes import METADATA_REFUSED
 from render.model.apimachinery import labels
 from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
-from render.model.apimachinery.go import quoted
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
 
 _MOST_ANNOTATIONS = 256 << 10
+_CHECK = METADATA_REFUSED.slug
 #: What somebody else fills in before an API server sees it: ``$(NAME)``, ``<name>``, ``%NAME%``, ``@name@``,
 #: ``__NAME__`` and ``VM_NAME``, beside what `render.pipeline.input.placeholders` finds.
-_FILLED_IN = re.compile(r"[^A-Za-z0-9._/: -]|__|[A-Z][A-Z0-9]*(_[A-Z0-9]+)+").search
+_PLACEHOLDER = r"[^A-Za-z0-9._/: -]|__|[A-Z][A-Z0-9]*(_[A-Z0-9]+)+"
+#: Of what most names are made: none of these has a placeholder, and the expression is compiled for others.
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789./: -")
 _NAMED = "use lower case letters, digits, '-' and '.', at most 253 of them"
 _SPACED = "use lower case letters, digits and '-', at most 63 of them, no dot"
 _LABELED = "use letters, digits, '-', '_' and '.', at most 63 of them; a key may have a domain and '/' before that"
 _ANNOTATED = "use letters, digits, '-', '_' and '.', at most 63 of them, after a domain and '/'"
 
 
-class RefusedMetadata(NamedTuple):
-    """What the API server says of the field at *path*, and what to do."""
-
-    path: FieldPath
-    message: str
-    help: str
-
-
-def refusals(metadata: Any) -> Iterator[RefusedMetadata]:
+def refusals(metadata: Any) -> Iterator[Cause]:
     """What speaks against *metadata*, of whatever type it and what it holds are: wrong ones are found elsewhere."""
     if not isinstance(metadata, dict):
         return
@@ -41,17 +37,17 @@ def refusals(metadata: Any) -> Iterator[RefusedMetadata]:
         ("namespace", label_faults, _SPACED),
     ):
         value = metadata.get(key)
-        if isinstance(value, str) and value and not _FILLED_IN(value):
+        if isinstance(value, str) and value and not _is_filled_in(value):
             yield from _refusals((key,), value, check(value), cure)
     for key, value in _texts(metadata, "labels"):
         place = ("labels", key)
-        if not _FILLED_IN(key):
+        if not _is_filled_in(key):
             yield from _refusals(place, key, labels.key_faults(key), _LABELED)
-        if not _FILLED_IN(value):
+        if not _is_filled_in(value):
             yield from _refusals(place, value, labels.value_faults(value), _LABELED)
     annotations = tuple(_texts(metadata, "annotations"))
     for key, _ in annotations:
-        faults = () if _FILLED_IN(key) else labels.key_faults(key.lower())
+        faults = () if _is_filled_in(key) else labels.key_faults(key.lower())
         place = ("annotations", key)
         yield from _refusals(place, key, faults, _ANNOTATED)
     if (
@@ -59,7 +55,11 @@ def refusals(metadata: Any) -> Iterator[RefusedMetadata]:
         > _MOST_ANNOTATIONS
     ):
         text = f"metadata.annotations: Too long: may not be more than {_MOST_ANNOTATIONS} bytes"
-        yield RefusedMetadata(("metadata", "annotations"), text, "keep large texts in a ConfigMap")
+        yield Cause(_CHECK, ("metadata", "annotations"), text, "keep large texts in a ConfigMap")
+
+
+def _is_filled_in(text: str) -> bool:
+    return not _PLAIN.issuperset(text) and re.search(_PLACEHOLDER, text) is not None
 
 
 def _texts(metadata: Tree, key: str) -> Iterator[tuple[str, str]]:
@@ -68,10 +68,12 @@ def _texts(metadata: Tree, key: str) -> Iterator[tuple[str, str]]:
         yield from ((name, value) for name, value in found.items() if isinstance(value, str))
 
 
-def _refusals(
-    place: FieldPath, value: str, faults: tuple[str, ...], cure: str
-) -> Iterator[RefusedMetadata]:
+def _refusals(place: FieldPath, value: str, faults: tuple[str, ...], cure: str) -> Iterator[Cause]:
+    if not faults:
+        return
+    from render.model.apimachinery.go import quoted
+
     field = f"metadata.{place[0]}"
     for fault in faults:
         text = f"{field}: Invalid value: {quoted(value)}: {fault}"
-        yield RefusedMetadata(("metadata", *place), text, cure)
+        yield Cause(_CHECK, ("metadata", *place), text, cure)

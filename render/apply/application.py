@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from render import rules
-from render.apply import flavor, instancetype, preference
+from render.apply import instancetype, preference
 from render.model import topology
 from render.model.draft import Draft
 from render.model.release import Version
@@ -24,7 +24,11 @@ class Applied(NamedTuple):
 
 def rules_for(kind: str) -> Rules:
     """The rules by which an object of *kind* (an instancetype, or a flavor of old) reaches a VM."""
-    return flavor.RULES if kind.endswith("Flavor") else instancetype.RULES
+    if not kind.endswith("Flavor"):
+        return instancetype.RULES
+    from render.apply import flavor
+
+    return flavor.RULES
 
 
 def _topology(vcpus: int, preference_spec: Tree | None, draft: Draft) -> tuple[Edit, ...]:

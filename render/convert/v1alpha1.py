@@ -6,7 +6,7 @@ revision.
 """
 
 import re
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from render.model import tree
 from render.model.fieldpath import FieldPath
@@ -75,17 +75,13 @@ def as_instance(body: Tree) -> Tree:
     return found
 
 
-class Fault(NamedTuple):
-    """What has no counterpart today: where, why, and what to do."""
-
-    path: FieldPath
-    message: str
-    help: str
+#: What has no counterpart today: where, why, and what to do.
+Fault = tuple[FieldPath, str, str]
 
 
 def store_faults(body: Tree) -> list[Fault]:
     """What of a stored VM cannot be kept."""
-    found = []
+    found: list[Fault] = []
     policy = tree.get(body, *RESTART_POLICY)
     if policy is not None and policy not in tuple(_RUN_STRATEGIES):
         known = " and ".join(_RUN_STRATEGIES)
@@ -93,30 +89,30 @@ def store_faults(body: Tree) -> list[Fault]:
 
         shown = policy if isinstance(policy, str) else compact(policy)
         message = f"restartPolicy {shown} has no run strategy: {known} have"
-        found.append(Fault(RESTART_POLICY, message, "write always (Always) or never (Once)"))
+        found.append((RESTART_POLICY, message, "write always (Always) or never (Once)"))
     given = tree.get(body, *OS)
     type_ = tree.get(given, "type")
     if given is not None and (not isinstance(type_, dict) or given.keys() != {"type"}):
         message = "domain.os says more than its type, which has no counterpart in kubevirt.io/v1"
-        found.append(Fault(OS, message, "keep domain.os.type only"))
+        found.append((OS, message, "keep domain.os.type only"))
     elif given is not None:
         found += _type_faults(type_)
     return found
 
 
 def _type_faults(type_: Tree) -> list[Fault]:
-    found = []
+    found: list[Fault] = []
     for key, value in type_.items():
         place: FieldPath = (*OS, "type", key)
         if key not in _OS_KEYS or not isinstance(value, str):
             message = f"domain.os.type.{key} has no counterpart in kubevirt.io/v1"
-            found.append(Fault(place, message, f"keep {', '.join(sorted(_OS_KEYS))}, each a text"))
+            found.append((place, message, f"keep {', '.join(sorted(_OS_KEYS))}, each a text"))
         elif key == "os" and value != "hvm":
             message = f"domain.os.type.os is {value}, and KubeVirt runs hvm guests only"
-            found.append(Fault(place, message, "write hvm"))
+            found.append((place, message, "write hvm"))
         elif key == "arch" and value not in _ARCHITECTURES:
             message = f"domain.os.type.arch is {value}, which KubeVirt does not run"
-            found.append(Fault(place, message, f"one of {', '.join(_ARCHITECTURES)}"))
+            found.append((place, message, f"one of {', '.join(_ARCHITECTURES)}"))
     return found
 
 

@@ -9,9 +9,8 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.frontends.request.request import Request
 from render.manifests.discover import repository, tidy
 from render.manifests.sources import LOCK, Documents
-from render.model.resource import OWN, from_body, text_at
+from render.model.resource import LOCK_KIND, OWN, from_body, text_at
 from render.pipeline.stages import pins
-from render.revisions import lockfile
 from render.system import files
 from render.yaml.reader import read
 
@@ -65,7 +64,7 @@ def _read_named(loaded: Documents, asked: Request) -> None:
     loaded.diagnostics.extend(found.diagnostics)
     loaded.documents.extend(document for document in found.documents if _is_own(document.body))
     if not found.diagnostics and not any(_is_own(document.body) for document in found.documents):
-        message = f"{asked.lock} holds no {lockfile.KIND}"
+        message = f"{asked.lock} holds no {LOCK_KIND}"
         loaded.diagnostics.append(codes.LOCK_INVALID.at(Location(file=asked.lock), message))
 
 
@@ -81,7 +80,7 @@ def _strangers(loaded: Documents) -> list[Diagnostic]:
     return [
         codes.LOCK_INVALID.at(
             Location(file=file),
-            f"{file} is not one {lockfile.KIND}",
+            f"{file} is not one {LOCK_KIND}",
             help="take the lock from git again, or remove it and pin anew",
         )
         for file in sorted(called - unread)
@@ -136,7 +135,7 @@ def _is_lock(file: str) -> bool:
 
 def _is_own(body: object) -> bool:
     group = text_at(body, "apiVersion").rpartition("/")[0]
-    return group == OWN and text_at(body, "kind") == lockfile.KIND
+    return group == OWN and text_at(body, "kind") == LOCK_KIND
 
 
 def marked(data: bytes, file: str) -> Diagnostic | None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from render.manifests import kustomize
 from render.manifests.sources import Documents
 from render.system import signals
 
@@ -74,10 +73,9 @@ class Work:
         self._lap()
         rows = [f"{name:<8}{cpu:>9.3f}{wall:>9.3f}\n" for name, (cpu, wall) in self._laps.items()]
         cpu, wall = (sum(column) for column in zip(*self._laps.values(), strict=True))
-        ways = sorted(kustomize.TAKEN) if verbose else ()
-        kept = "".join(f"kustomize, helm: {_TAKEN[one]}\n" for one in ways)
+        taken = _taken() if verbose else ""
         return (
-            f"seconds       CPU     wall\n{''.join(rows)}{'all':<8}{cpu:>9.3f}{wall:>9.3f}\n{kept}"
+            f"seconds       CPU     wall\n{''.join(rows)}{'all':<8}{cpu:>9.3f}{wall:>9.3f}\n{taken}"
         )
 
     def __str__(self) -> str:
@@ -127,3 +125,10 @@ def in_words(paths: Sequence[str]) -> str:
     shown = ["standard input" if path == "-" else path for path in paths or (".",)]
     more = f" and {len(shown) - _NAMED:,} more" if len(shown) > _NAMED else ""
     return ", ".join(shown[:_NAMED]) + more
+
+
+def _taken() -> str:
+    """What was taken from kustomize or helm, a line a way in which that went; nothing where none ran."""
+    from render.manifests import kustomize
+
+    return "".join(f"kustomize, helm: {_TAKEN[one]}\n" for one in sorted(kustomize.TAKEN))

@@ -16,8 +16,8 @@ from render.report import formats, summary
 from render.report.findings import Finding, find, identified, merge
 from render.report.places import Place, Sources
 from render.report.summary import Tally
-from render.system.files import unwritable, write_atomic
 from render.system.streams import STDERR, STDOUT, emit
+from render.system.writing import unwritable, write_atomic
 
 __all__ = ("find", "findings_of", "merge", "print_findings", "publish", "refuse")
 

@@ -14,6 +14,8 @@ from render.yaml.reader import Document, Limits, read
 
 # What encoding/json, and so kustomize, calls a field, is compared without regard to case (`_folded`).
 FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+LOCK = "virt-render.lock.yaml"
+"""The revision lock of a folder: kustomize knows nothing of it, and so it is read beside what kustomize builds."""
 _RESOURCES = ("resources", "bases", "components")
 _PLUGINS = ("generators", "transformers", "validators")
 _FILE_LISTS = ("crds", "configurations", "patchesStrategicMerge", *_PLUGINS)

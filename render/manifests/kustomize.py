@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests.kustomization import Reach
+from render.manifests.kustomization import LOCK, Reach
 from render.yaml.reader import Limits
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ _KEPT_FOR_NETWORK = (
 _KEPT_PREFIXES = ("GIT_", "SSH_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 _NOBODY = "http://127.0.0.1:9"
 _SHOWN = 4096
-LOCK = "virt-render.lock.yaml"
-"""The revision lock of a folder: kustomize knows nothing of it, and so it is read beside what kustomize builds."""
 
 
 def binary(setting: str, folder: str) -> str | Diagnostic:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -38,15 +38,16 @@ def sift(
             diagnostics.append(codes.LIMIT_EXCEEDED.at(place, TOO_MANY))
             break
         if fault:
+            path, message = fault
             line, column = document.origin.line, 1
             if len(diagnostics) < _LOCATED:
                 from render.yaml import positions
 
-                line, column = positions.locate(data, document.origin, fault.path)
+                line, column = positions.locate(data, document.origin, path)
             diagnostics.append(
                 codes.NOT_AN_OBJECT.at(
                     Location(file=file, line=line, column=column),
-                    f"not a Kubernetes object: {fault.message}",
+                    f"not a Kubernetes object: {message}",
                 )
             )
         else:
@@ -81,26 +82,19 @@ def _is_object(body: Tree) -> bool:
     return named and bool(text_at(body, "kind") or text_at(body, "apiVersion"))
 
 
-class _Defect(NamedTuple):
-    """What keeps a mapping from being an object, and where."""
-
-    path: FieldPath
-    message: str
-
-
-def _lacking(body: Tree) -> _Defect | None:
-    """What keeps *body* from being an object, None where nothing does."""
+def _lacking(body: Tree) -> tuple[FieldPath, str] | None:
+    """Where and what keeps *body* from being an object, None where nothing does."""
     for key in ("apiVersion", "kind"):
         if not text_at(body, key):
-            return _Defect((key,), f"{key} is {_wrong(body.get(key))}")
+            return ((key,), f"{key} is {_wrong(body.get(key))}")
     if _group(body) in _NAMELESS_GROUPS:
         return None
     metadata, kind = body.get("metadata"), body["kind"]
     if metadata is not None and not isinstance(metadata, dict):
-        return _Defect(("metadata",), f"metadata of {kind} is not a mapping")
+        return (("metadata",), f"metadata of {kind} is not a mapping")
     if not (text_at(metadata, "name") or text_at(metadata, "generateName")):
         wrong = _wrong(get(metadata, "name"))
-        return _Defect(("metadata", "name"), f"metadata.name of {kind} is {wrong}")
+        return (("metadata", "name"), f"metadata.name of {kind} is {wrong}")
     return None
 
 

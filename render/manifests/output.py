@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from render.diagnostics.diagnostic import Diagnostic
 from render.model import resource
 from render.model.tree import Tree
-from render.system import files
+from render.system import writing
 from render.system.signals import deferred
 from render.yaml import writer
 
@@ -30,9 +30,9 @@ def save(target: str, objects: Sequence[tuple[Tree, Tree | str]]) -> list[Diagno
         if is_folder(target):
             _save_each(target, objects)
         else:
-            files.write_atomic(target, writer.write(content for _, content in objects))
+            writing.write_atomic(target, writer.write(content for _, content in objects))
     except OSError as error:
-        return [files.unwritable(error, target)]
+        return [writing.unwritable(error, target)]
     return []
 
 
@@ -42,7 +42,7 @@ def _save_each(folder: str, objects: Sequence[tuple[Tree, Tree | str]]) -> None:
     try:
         for parent in sorted({folder, *(os.path.join(folder, os.path.dirname(n)) for n in names)}):
             _make(parent.rstrip("/"), made)
-        files.write_all(
+        writing.write_all(
             (os.path.join(folder, name), writer.write([content]))
             for name, (_, content) in zip(names, objects, strict=True)
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import discover, kustomization, kustomize, objects, relevance
+from render.manifests import discover, kustomization, objects, relevance
 from render.manifests.contents import Contents
 from render.manifests.discover import HelmRelease, boundary, inside, skipped, tidy
 from render.manifests.relevance import Scope, Texts
@@ -16,7 +16,7 @@ from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Budget
-from render.yaml.reader import Document, Limits, read
+from render.yaml.reader import Document, Limits, Read, read
 
 if TYPE_CHECKING:
     from render.manifests.patches import Position
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 STDIN = "<stdin>"
 Blame = Callable[[int, FieldPath], "Position | None"]
 """What tells where the field at a path of the object at an index was written, None where that is not known."""
-LOCK = kustomize.LOCK
+LOCK = kustomization.LOCK
 
 
 class Documents:
@@ -94,7 +94,8 @@ class Reading(NamedTuple):
     *stdin* is what ``-`` means; *kustomize*: ``auto`` finds it on the PATH, ``never`` reads the plain files, anything
     else names the binary; *allow_remote*: whether it may use the network; *scope*: what of a repository counts, None
     for all that is there; *helm* is the same for charts, *chart* what they are installed as; *lock*: the revision lock
-    that is used for all of it, if one is.
+    that is used for all of it, if one is. *known*: where another input has many of the same texts, what those in which
+    nothing is wrong hold, within which limits; each file adds its own.
     """
 
     limits: Limits
@@ -106,6 +107,7 @@ class Reading(NamedTuple):
     helm: str = "never"
     chart: HelmRelease = HelmRelease()
     lock: str = ""
+    known: dict[tuple[bytes, Limits], Read] | None = None
 
 
 def load(
@@ -479,6 +481,8 @@ class _Loader:
 
     def _built(self, top: str, reach: kustomization.Reach) -> bytes | list[Diagnostic]:
         """What kustomize makes of the folder *top*, or why nothing."""
+        from render.manifests import kustomize
+
         program = kustomize.binary(self.reading.kustomize, top)
         if isinstance(program, Diagnostic):
             return [program]
@@ -590,13 +594,30 @@ class _Loader:
             self._parse(data, STDIN, into, named=True)
 
     def _parse(self, data: bytes, shown: str, into: Documents, *, named: bool) -> None:
-        found = read(data, shown, self.limits, self.budget)
+        found = self._read(data, shown)
         documents, diagnostics = objects.sift(found, data, shown, named=named)
         into.documents.extend(self._counting(documents))
         if self.scope is not None and os.path.basename(shown) != LOCK:
             diagnostics, templates = relevance.of_kubevirt(diagnostics, data)
             into.unseen.update({"Jinja or Go template": templates} if templates else {})
         into.diagnostics.extend(diagnostics)
+
+    def _read(self, data: bytes, shown: str) -> Read:
+        """What *data*, the text of the file *shown*, holds; what is known already is not parsed again."""
+        known = self.reading.known
+        if known is None:
+            return read(data, shown, self.limits, self.budget)
+        found = known.get((data, self.limits))
+        if found is None:
+            found = read(data, shown, self.limits, self.budget)
+            if not found.diagnostics:
+                known[data, self.limits] = found
+            return found
+        self.budget.read(len(data))
+        documents = [
+            one._replace(origin=one.origin._replace(file=shown)) for one in found.documents
+        ]
+        return Read(documents, [])
 
     def _counting(self, documents: list[Document]) -> list[Document]:
         """Of *documents* those that count."""

@@ -31,10 +31,10 @@ class Definition(NamedTuple):
         return self.spec if self.whole is None else self.whole
 
 
-class Unfit(NamedTuple):
-    """A ControllerRevision that holds no usable definition; *message* is KubeVirt's text."""
+class Unfit(str):
+    """Of a ControllerRevision that holds no usable definition: KubeVirt's text."""
 
-    message: str
+    __slots__ = ()
 
 
 class Key(NamedTuple):

@@ -49,4 +49,6 @@ def ambiguity(name: str, found: Sequence[str]) -> tuple[str, str]:
 def _parted(name: str) -> tuple[str, str]:
     """The kind, ``""`` without one, and the rest. No namespace is called like a kind: it has no capitals."""
     kind, slash, rest = name.partition("/")
+    if slash and kind in _PLAIN:
+        return VM, rest
     return (kind, rest) if slash and kind in _KINDS else ("", name)

@@ -18,6 +18,7 @@ CDI = "cdi.kubevirt.io"
 HYPERCONVERGED = "hco.kubevirt.io"
 SNAPSHOT = "snapshot.storage.k8s.io"
 OWN = "virt-render.dev"
+LOCK_KIND = "RevisionLock"
 #: Group and kind of what holds the settings of a cluster; the operator of the first makes the second.
 SETTINGS_HOLDERS = ((HYPERCONVERGED, "HyperConverged"), (KUBEVIRT, "KubeVirt"))
 
@@ -54,8 +55,8 @@ class Resource(NamedTuple):
     """One input object: *body* is never changed, *index* is its position in the input.
 
     *may_hold_placeholders*: nobody has seen yet that there is none; *previous* is its name before it was built.
-    *holder*: the pool or replica set that makes it; findings are about that, and `holders.relocated` brings their paths
-    there.
+    *holders*: the pool or replica set that makes it, if one does; findings are about that, and `holders.relocated`
+    brings their paths there. A tuple: what is quoted outside of one, Python compiles at every start.
     """
 
     body: Tree
@@ -68,18 +69,23 @@ class Resource(NamedTuple):
     origin: Origin | None = None
     may_hold_placeholders: bool = True
     previous: str = ""
-    holder: "Resource | None" = None
+    holders: tuple["Resource", ...] = ()
 
     @property
     def written(self) -> "Resource":
         """The object of the input: this one, or the one that holds it."""
-        return self.holder or self
+        return self.holders[0] if self.holders else self
+
+    @property
+    def holder(self) -> "Resource | None":
+        """The pool or replica set that makes it, None where none does."""
+        return self.holders[0] if self.holders else None
 
     @property
     def ref(self) -> ResourceRef:
         """The name for messages; an object that gets its name from the cluster shows the beginning."""
-        if self.holder is not None:
-            return self.holder.ref
+        if self.holders:
+            return self.holders[0].ref
         name = self.name or text_at(self.body.get("metadata"), "generateName")
         return ResourceRef(self.kind, self.namespace, name)
 

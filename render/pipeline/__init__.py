@@ -1,7 +1,6 @@
 """From resources to rendered resources: what every front end calls."""
 
-from render.model.provenance import Provenance
 from render.pipeline.order import render, run
 from render.pipeline.result import Rendered
 
-__all__ = ["Provenance", "Rendered", "render", "run"]
+__all__ = ["Rendered", "render", "run"]

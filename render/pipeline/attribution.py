@@ -12,13 +12,12 @@ from render.model.cluster_config import DECIDED
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES
 from render.model.provenance import Provenance
-from render.model.resource import ResourceRef, from_body, text_at
+from render.model.resource import LOCK_KIND, ResourceRef, from_body, text_at
 from render.model.tree import Tree
 from render.pipeline.input import definitions
 from render.pipeline.machine import TEMPLATE, Machine, SettingsSource
 from render.pipeline.result import Rendered
 from render.pipeline.stages import merging, pins, start
-from render.revisions import lockfile
 
 _TEMPLATE: Route = ("spec", "template")
 _REVISION = "ControllerRevision"
@@ -248,7 +247,7 @@ def _uses(machine: Machine, word: str, source: ResourceRef) -> bool:
 def _pinned(machine: Machine, word: str, side: SideIndex) -> ChangeSource | None:
     """What the lock of *side* says of *machine*, if it says something."""
     pin = pins.pin_of(machine)
-    lock = next((key for key in side.places if key[0] == lockfile.KIND), None)
+    lock = next((key for key in side.places if key[0] == LOCK_KIND), None)
     if pin is None or word not in pin.entries or lock is None:
         return None
     path = ("pins", pins.name_of(machine.resource), word)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from render.diagnostics.codes import CANNOT_MIGRATE, USED_TWICE
 from render.diagnostics.diagnostic import Diagnostic, Related, at
-from render.model import tree
+from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
 from render.model.resource import CDI, Resource
 from render.model.tree import Tree
@@ -96,9 +96,9 @@ class Clashes:
 
 
 def _used_twice(what: str, uses: Sequence[_ResourceUse]) -> Iterator[Diagnostic]:
-    """VMs of one name are one VM, in several environments."""
-    first = uses[0]
-    for use in uses[1:]:
+    """VMs of one name are one VM, in several environments; which one was read first does not matter."""
+    first, *others = sorted(uses, key=lambda one: (one.resource.ref, fieldpath.text(one.path)))
+    for use in others:
         if use.resource.ref.name != first.resource.ref.name:
             shown = what.replace("-", " ").replace("mac", "MAC")
             yield USED_TWICE.at(

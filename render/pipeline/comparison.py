@@ -42,7 +42,7 @@ from render.model.resource import (
 from render.model.tree import Tree
 from render.pipeline import attribution, order
 from render.pipeline.attribution import SideIndex, Transition
-from render.pipeline.input import definitions, library
+from render.pipeline.input import definitions, library, unchanged
 from render.pipeline.machine import TEMPLATE, Machine
 from render.pipeline.result import Rendered
 from render.pipeline.stages import emit, merging, pins, start
@@ -84,11 +84,12 @@ Key = tuple[str, str, str]
 class Side(NamedTuple):
     """One state: its VMs by identity, and what is to be said of it.
 
-    *machines* are those that could be decoded, *resources* all. *claims*: access modes, by namespace and name;
-    *clusters*: the cluster's settings as they are written.
+    *machines* are those that could be decoded, *resources* all, and *given* what they were made of. *claims*: access
+    modes, by namespace and name; *clusters*: the cluster's settings as they are written.
     """
 
     settings: Settings
+    given: Sequence[Resource]
     resources: dict[Key, Resource]
     machines: dict[Key, Machine]
     claims: dict[str, dict[str, tuple[str, ...]]]
@@ -109,11 +110,13 @@ def compare(
     Every VM of *before* runs, but halted ones, as it was then created and started; claims that are in neither state
     exist and are ReadWriteMany. Never raises for what the objects hold, as `render`.
     """
-    states = _state(before, settings, "before"), _state(after, after_settings or settings, "after")
-    unchanged = _unchanged(*states)
-    old, new = (_side(state, unchanged) for state in states)
+    first = _state(before, settings, "before")
+    second = _state(after, after_settings or settings, "after", first)
+    synced_alike = _synced_alike(first, second)
+    old = _side(first, synced_alike)
+    new = _side(second, synced_alike, old)
     found = [_machine_impact(key, old, new) for key in {**old.resources, **new.resources}]
-    found += (MachineImpact(ref, ("same",)) for ref in unchanged.values())
+    found += (MachineImpact(ref, ("same",)) for ref in synced_alike.values())
     edited = _edited(old, new)
     described = (_described(one, (old, new), edited) for one in found)
     machines = tuple(sorted(described, key=lambda one: one.resource))
@@ -203,8 +206,14 @@ class State(NamedTuple):
     machines: dict[Key, Machine]
 
 
-def _state(objects: Iterable[Tree], settings: Settings, side: attribution.SideName) -> State:
-    given = library.parse(objects)
+def _state(
+    objects: Iterable[Tree],
+    settings: Settings,
+    side: attribution.SideName,
+    first: State | None = None,
+) -> State:
+    """The state that *objects* are, some of which may be those of the *first* one."""
+    given = library.parse(objects, first.given.resources if first else ())
     machines: dict[Key, Machine] = {}
 
     def observe(machine: Machine, _: Tree) -> None:
@@ -214,7 +223,7 @@ def _state(objects: Iterable[Tree], settings: Settings, side: attribution.SideNa
     return State(side, settings, given, synced, machines)
 
 
-def _unchanged(old: State, new: State) -> dict[Key, ResourceRef]:
+def _synced_alike(old: State, new: State) -> dict[Key, ResourceRef]:
     """The VMs that both states sync alike, and in which nothing differs that such a VM reads.
 
     Only of states that were rendered: what is synced then says everything that definitions decide.
@@ -253,21 +262,21 @@ def _split(
     return machines, others
 
 
-def _side(state: State, unchanged: Container[Key]) -> Side:
-    """What a cluster makes of a *state*, but for the VMs that are *unchanged*."""
+def _side(state: State, synced_alike: Container[Key], first: Side | None = None) -> Side:
+    """What a cluster makes of a *state*, but for the VMs that are *synced_alike*; *first* is the one before."""
     _, settings, given, synced, rendered = state
     places = {_place_key(one): given.positions[one.index] for one in given.resources}
     if synced is None:
-        return _started_side(state, given, settings)
-    rest = [one for one in given.resources if _key(one, settings) not in unchanged]
+        return _started_side(state, given, settings, first)
+    rest = [one for one in given.resources if _key(one, settings) not in synced_alike]
     plain = settings._replace(
         emit="source", stored=False, defaults="manifest", firmware_uuid="none", pins="ignore",
         lock=None,
     )  # fmt: skip
     left = [
-        body for body in synced.resources if _key(from_body(body, 0), settings) not in unchanged
+        body for body in synced.resources if _key(from_body(body, 0), settings) not in synced_alike
     ]
-    made = _started_side(state, library.parse(left), plain)
+    made = _started_side(state, library.parse(left), plain, first)
     return made._replace(
         resources={**_withheld(rest, made), **made.resources},
         diagnostics=library.answered(synced, given).diagnostics,
@@ -279,14 +288,24 @@ def _side(state: State, unchanged: Container[Key]) -> Side:
     )
 
 
-def _started_side(state: State, taken: library.Intake, settings: Settings) -> Side:
-    """What a cluster makes of the objects *taken*, under *settings* that leave them as they are."""
+def _started_side(
+    state: State, taken: library.Intake, settings: Settings, first: Side | None
+) -> Side:
+    """What a cluster makes of the objects *taken*, under *settings* that leave them as they are.
+
+    What it made the same already on the *first* side is not made again.
+    """
+    same = None
+    if first is not None and first.settings == settings:
+        same = unchanged.between(first.given, taken.resources, first.machines.values())
     machines: dict[Key, Machine] = {}
 
     def observe(machine: Machine, _: Tree) -> None:
         machines.setdefault(_key(machine.resource, settings), machine)
 
-    rendered = library.answered(order.run(taken.resources, settings, observe), taken)
+    rendered = library.answered(
+        order.run(taken.resources, settings, observe, unchanged=same), taken
+    )
     keys = {_key(one, settings): one for one in taken.resources}
     clusters = [one for key, one in keys.items() if key[0] in _CLUSTERS]
     if settings.cluster_config is not None and not clusters:
@@ -295,6 +314,7 @@ def _started_side(state: State, taken: library.Intake, settings: Settings) -> Si
     source = next((one.context.config_source for one in machines.values()), None)
     return Side(
         settings,
+        taken.resources,
         {key: one for key, one in keys.items() if key[0] in _KINDS and one.group == KUBEVIRT},
         machines,
         _claims(taken.resources, settings),

@@ -1,6 +1,6 @@
 """The working state of one VirtualMachine on its way through the stages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from render.convert import v1alpha1
@@ -11,16 +11,17 @@ from render.model.catalogue import Catalogue, Definition
 from render.model.cluster_config import ARCHITECTURES, COMPUTED, DECIDED, ClusterConfig
 from render.model.draft import Draft, TracedDraft, additions
 from render.model.fieldpath import FieldPath
-from render.model.provenance import Provenance
 from render.model.release import Version
 from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
-from render.revisions.lockfile import Lock
 from render.rules import Edit
 from render.settings import Settings
 
 if TYPE_CHECKING:
+    from render.model.provenance import Provenance
+    from render.pipeline.result import Companion
     from render.presets import Index, Preset
+    from render.revisions.lockfile import Pin
 
 TEMPLATE: FieldPath = ("spec", "template")
 CONFIGURATION: FieldPath = ("spec", "configuration")
@@ -30,17 +31,26 @@ CONFIGURATION: FieldPath = ("spec", "configuration")
 Contradiction = tuple[str, tuple[Related, ...]]
 
 
-class SettingsSource(NamedTuple):
+class SettingsSource:
     """The *resource* that holds the settings of the cluster, and the *kubevirt* resource that it is, or becomes.
 
     *origin* gives for a path there the field of *resource* that decides it, if one does; *in_release* the settings as
     another release takes them.
     """
 
-    resource: Resource
-    kubevirt: Tree
-    origin: Callable[[FieldPath], FieldPath | None]
-    in_release: Callable[[Version], ClusterConfig]
+    __slots__ = ("in_release", "kubevirt", "origin", "resource")
+
+    def __init__(
+        self,
+        resource: Resource,
+        kubevirt: Tree,
+        origin: Callable[[FieldPath], FieldPath | None],
+        in_release: Callable[[Version], ClusterConfig],
+    ) -> None:
+        self.resource = resource
+        self.kubevirt = kubevirt
+        self.origin = origin
+        self.in_release = in_release
 
     def says(self, path: FieldPath) -> Related | None:
         """What stands at *path* below ``spec.configuration`` of the KubeVirt resource, and who wrote it there."""
@@ -69,10 +79,10 @@ class Context(NamedTuple):
     """What all machines of a rendering share.
 
     *config_source* is None where the settings are KubeVirt's defaults;
-    *contents*: the decoded specs of *lock*, by hash; *hashes*: those of definitions, kept once computed, as are the
-    *contradictions* of presets by their positions, since many VMs match the same ones, and the *selections* by the
-    namespace and the kind of presets; *traced*: whether it is to be known which object decided which field. What the
-    cluster has beside the input counts from *start* on.
+    *pins*: those of the lock, by the names of VMs; *contents*: its decoded specs, by hash; *hashes*: those of
+    definitions, kept once computed, as are the *contradictions* of presets by their positions, since many VMs match the
+    same ones, and the *selections* by the namespace and the kind of presets; *traced*: whether it is to be known which
+    object decided which field. What the cluster has beside the input counts from *start* on.
     """
 
     settings: Settings
@@ -82,7 +92,7 @@ class Context(NamedTuple):
     config: ClusterConfig
     config_source: SettingsSource | None
     presets: dict[str, tuple["Preset", ...]]
-    lock: Lock
+    pins: Mapping[str, "Pin"]
     contents: dict[str, Tree]
     hashes: dict[int, tuple[Tree, str]]
     contradictions: dict[tuple[int, ...], Contradiction]
@@ -100,14 +110,6 @@ class Additions(NamedTuple):
     disks: tuple[Tree, ...] = ()
     inputs: tuple[Tree, ...] = ()
     interfaces: tuple[Tree, ...] = ()
-
-
-class Companion(NamedTuple):
-    """An object to be emitted beside the VMs: the hash of its content, and the namespace that it means."""
-
-    hash: str
-    namespace: str
-    body: Tree
 
 
 class Decided(NamedTuple):
@@ -141,12 +143,13 @@ class Machine:
     annotation for a flavour means, whole; *pinned*: the definitions that the lock decides, by kind class; *merged*: the
     presets; *companions*: what is emitted beside it; *decided*: what its definitions wrote; *checked*: once known, the
     VMI as the VM's webhook checks it, empty if it gets no further; *missing*: the fields that the schema requires
-    and that are not there.
+    and that are not there; *is_doubted*: whether anything was found when its manifest was decoded.
     """
 
     __slots__ = (
         "additions", "checked", "companions", "context", "decided", "decoded", "diagnostics", "failed", "flavor",
-        "instancetype", "merged", "missing", "pinned", "preference", "provenance", "resource", "vm", "vmi",
+        "instancetype", "is_doubted", "merged", "missing", "pinned", "preference", "provenance", "resource", "vm",
+        "vmi",
     )  # fmt: skip
 
     def __init__(self, context: Context, resource: Resource, decoded: Tree) -> None:
@@ -167,6 +170,7 @@ class Machine:
         self.provenance: list[Provenance] = []
         self.failed = False
         self.missing: tuple[FieldPath, ...] = ()
+        self.is_doubted = False
 
     def under(self, settings: Settings) -> "Machine":
         """The same machine, in the same state, with other *settings*."""
@@ -256,16 +260,20 @@ class Machine:
     def record_notation(self, before: Tree, after: Tree) -> None:
         """Remember that no one decided what the spec *after* has besides *before*: Go writes some empty values."""
         if self.context.traced:
+            from render.model.provenance import Provenance
+
             ref, above = self.resource.ref, self.vmi_path
             self.provenance += (
                 Provenance(ref, path, None, (), None, "empty in KubeVirt's notation")
                 for path in additions(before, after, above)
             )
 
-    def _default(self, path: FieldPath, value: object, architecture: str) -> Provenance:
+    def _default(self, path: FieldPath, value: object, architecture: str) -> "Provenance":
+        from render.model.provenance import Provenance
+
         ref, above = self.resource.ref, () if self.is_bare else TEMPLATE
         source = self.context.config_source
-        setting = source and source.deciding(path, value, architecture)
+        setting = source.deciding(path, value, architecture) if source else None
         if source is None or setting is None:
             decider = f"KubeVirt's default for {architecture}"
             return Provenance(ref, (*above, *path), None, (), None, decider)
@@ -277,6 +285,8 @@ class Machine:
         """Remember that *definition* decided the fields of *edits*."""
         self.decided += (Decided(definition, edits),)
         if self.context.traced:
+            from render.model.provenance import Provenance
+
             source, ref = ref_of(definition), self.resource.ref
             index = place_in(definition, ()).index
             self.provenance += (

@@ -74,7 +74,7 @@ class _Planner:
                 self._leave(resource, f"{KUBEVIRT}/{v1alpha1.VERSION} is rendered, not rewritten")
                 continue
             if (
-                controller_revisions.is_revision(resource)
+                definitions.is_revision(resource)
                 and controller_revisions.read(resource, self.settings, self.release)[1]
             ):
                 why = "it is what KubeVirt stored, of an older version; store it again, or drop revisionName"

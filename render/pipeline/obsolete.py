@@ -18,7 +18,7 @@ class Obsolete:
         self._collected: list[tuple[DefinitionKind, Resource]] = []
         self._used: set[tuple[str, str, str]] = set()
         emit = context.settings.emit
-        self._asks = any(row.outcomes[emit].unused for row in DEFINITIONS.values())
+        self._asks = any(emit in row.unused for row in DEFINITIONS.values())
         self._complete = True
 
     def collects(self, resource: Resource) -> bool:
@@ -41,13 +41,14 @@ class Obsolete:
         """What became of each."""
         settings = self._context.settings
         for kind, resource in self._collected:
-            outcome = DEFINITIONS[kind].outcomes[settings.emit]
+            row, emit = DEFINITIONS[kind], settings.emit
+            outcome = row.outcomes[emit]
             scope = "" if "Cluster" in resource.kind else resource.namespace or settings.namespace
             used = (resource.kind, scope, resource.name) in self._used
-            if outcome.unused is not None and not used:
+            if emit in row.unused and not used:
                 if not self._complete:
                     continue
-                outcome = outcome.unused
+                outcome = row.unused[emit]
             place = at(resource, ("apiVersion",))
             if outcome.verdict is Verdict.OMITTED:
                 message = f"left out: {outcomes.gone(kind)}, and {outcome.words}"

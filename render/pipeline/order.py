@@ -8,25 +8,26 @@ from render.diagnostics import codes, suppression
 from render.diagnostics.codes import MISSING_FIELD
 from render.diagnostics.diagnostic import Diagnostic, Location, ordered
 from render.model import tree
-from render.model.provenance import Provenance
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline import outcomes
-from render.pipeline.drift import PinDrift
-from render.pipeline.input import definitions, elsewhere, served
-from render.pipeline.input.context import shared
+from render.pipeline.input import definitions, served
+from render.pipeline.input.context import bundled_names, shared
 from render.pipeline.input.releases import Target
-from render.pipeline.machine import Companion, Context, Machine
+from render.pipeline.machine import Context, Machine
 from render.pipeline.obsolete import Obsolete
 from render.pipeline.outcomes import Outcome, Verdict
-from render.pipeline.result import Rendered
+from render.pipeline.result import Companion, Rendered
 from render.pipeline.stages import admission, emit, pins, stamping, start, webhook
 from render.resolve import renames
 from render.settings import Settings
 from render.settings import faults as settings_faults
 
 if TYPE_CHECKING:
+    from render.model.provenance import Provenance
     from render.pipeline.clashes import Clashes
+    from render.pipeline.drift import PinDrift
+    from render.pipeline.input.unchanged import Unchanged
     from render.pipeline.reach import PresetReach
     from render.pipeline.templates import Parts
 
@@ -225,19 +226,21 @@ def render(resources: Iterable[Tree], settings: Settings = Settings()) -> Render
     )
 
 
-def run(
+def run(  # noqa: PLR0913 - what is rendered, and who is told
     resources: Sequence[Resource],
     settings: Settings,
     observe: Callable[[Machine, Tree], None] | None = None,
     *,
     sink: Callable[[Tree, int | None], None] | None = None,
     traced: bool = False,
+    unchanged: "Unchanged | None" = None,
 ) -> Rendered:
     """Render *resources*, whose indexes are their positions. The result shares trees with the input.
 
     *observe* is told each machine, failed or not, and what became of it; *sink* gets each resource and its source as
     soon as they are there, and `Rendered.resources` stays empty; *traced*: with provenance, which costs time and much
-    memory.
+    memory. *unchanged* machines, which another rendering with the same *settings* made, are not made again: only where
+    these leave VMs as they are (``source``), and without provenance.
     """
     refused = settings_faults(settings)
     if refused:
@@ -251,18 +254,23 @@ def run(
         resources, output.parts, output.diagnostics = templates.expand(resources, settings)
     given = resources
     resources = renames.follow(
-        resources, settings.namespace, lambda: elsewhere.bundled_names(given, settings)
+        resources, settings.namespace, lambda: bundled_names(given, settings)
     )
     loaded = definitions.load(resources, settings)
     context = shared(resources, loaded, settings, start, traced=traced)
-    drift, reach, obsolete = PinDrift(context), _reach(context), Obsolete(context)
-    observers = (drift, output, obsolete) if reach is None else (drift, output, obsolete, reach)
+    drift, reach, obsolete = _drift(context), _reach(context), Obsolete(context)
+    asked = (drift, output, obsolete, reach)
+    observers: list[_Observer] = [one for one in asked if one is not None]
     clashing = _clashes(settings)
-    all_observers = observers if clashing is None else (*observers, clashing)
+    all_observers = observers if clashing is None else [*observers, clashing]
     for resource in resources:
         if resource.group in definitions.CONSUMED or resource.index in loaded.refused:
             continue
         if definitions.is_machine(resource):
+            same = unchanged.find(resource, context) if unchanged else None
+            if same is not None:
+                _conclude(same, same.raw, output, all_observers, observe)
+                continue
             machine = _machine_of(resource, context, loaded)
             is_refused = resource.index in loaded.refused
             _render_machine(
@@ -282,7 +290,7 @@ def run(
         *loaded.diagnostics,
         *output.diagnostics,
         *output.left_out(),
-        *drift.diagnostics(),
+        *(drift.diagnostics() if drift else ()),
         *(reach.diagnostics(resources) if reach else ()),
         *obsolete.diagnostics(),
         *(clashing.diagnostics(resources) if clashing else ()),
@@ -294,6 +302,14 @@ def run(
 
 _MOST_ERRORS = 10_000
 """Of a run: nothing is printed then, and nobody reads more."""
+
+
+def _drift(context: Context) -> "PinDrift | None":
+    if not context.pins:
+        return None
+    from render.pipeline.drift import PinDrift
+
+    return PinDrift(context)
 
 
 def _reach(context: Context) -> "PresetReach | None":
@@ -325,6 +341,17 @@ def _render_machine(
     if is_refused:
         _check_schema(machine)
     body = machine.raw if is_refused else _render(machine)
+    _conclude(machine, body, output, observers, observe)
+
+
+def _conclude(
+    machine: Machine,
+    body: Tree,
+    output: "_Output",
+    observers: "Sequence[_Observer]",
+    observe: Callable[[Machine, Tree], None],
+) -> None:
+    """Tell all that *machine* became *body*, and keep that."""
     for observer in observers:
         observer.observe(machine)
     observe(machine, body)
@@ -340,6 +367,7 @@ def _machine_of(resource: Resource, context: Context, loaded: definitions.Defini
     """The machine that *resource* is, before its stages; findings about its manifest go to *loaded*."""
     known = len(loaded.diagnostics)
     machine = Machine(context, resource, definitions.decode(resource, loaded))
+    machine.is_doubted = len(loaded.diagnostics) > known
     machine.missing = tuple(
         one.location.path for one in loaded.diagnostics[known:] if one.code == MISSING_FIELD.number
     )

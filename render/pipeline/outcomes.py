@@ -5,11 +5,11 @@ No combination is left unsaid; ``docs/emit.md`` is made from it.
 
 from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from render.convert import v1alpha1
 from render.model.resource import FLAVOR_GROUP, KUBEVIRT, Resource
-from render.settings import Settings
 
 
 class Verdict(StrEnum):
@@ -22,21 +22,21 @@ class Verdict(StrEnum):
 
 
 class Outcome(NamedTuple):
-    """The *verdict*, and in words what becomes of the object, or why it stays or cannot be printed.
-
-    *unused*: what becomes of a definition that no machine of the input uses, where that is another thing.
-    """
+    """The *verdict*, and in words what becomes of the object, or why it stays or cannot be printed."""
 
     verdict: Verdict
     words: str
-    unused: "Outcome | None" = None
 
 
 class OutcomeRow(NamedTuple):
-    """A kind of object as the documentation names it, and its outcome by emit mode."""
+    """A kind of object as the documentation names it, and its outcome by emit mode.
+
+    *unused*: that of a definition that no machine of the input uses, where it is another one.
+    """
 
     title: str
     outcomes: Mapping[str, Outcome]
+    unused: Mapping[str, Outcome] = MappingProxyType({})
 
 
 MachineKind = Literal["vm", "flavored", "store", "runtime", "vmi"]
@@ -152,36 +152,6 @@ HOLDERS: Mapping[str, OutcomeRow] = {
 }  # fmt: skip
 
 
-class LockRole(StrEnum):
-    """What a lock is to a mode."""
-
-    DECIDES = "decides"
-    CHECKED = "is checked, and decides nothing"
-    UNASKED = "has no say"
-
-
-class Traces(NamedTuple):
-    """What a lock is to a mode, and which machines the mode stamps, in words."""
-
-    lock: LockRole
-    stamped: str
-
-
-TRACES: Mapping[str, Traces] = {
-    "vm": Traces(LockRole.DECIDES, "what a definition or a preset decides about, and machines of v1alpha1"),
-    "vmi": Traces(LockRole.DECIDES, "none: the VMI is as KubeVirt starts it"),
-    "expand": Traces(LockRole.UNASKED, "none: the VM is as KubeVirt answers it"),
-    "hashed": Traces(LockRole.DECIDES, "none: VMs keep their matchers"),
-    "revisions": Traces(LockRole.DECIDES, "none: VMs keep their matchers"),
-    "source": Traces(LockRole.CHECKED, "none: nothing is rendered"),
-}  # fmt: skip
-
-
-def lock_role(settings: Settings) -> LockRole:
-    """What a lock is to a rendering with *settings*; of a VM that is stored, KubeVirt has recorded what it runs."""
-    return LockRole.DECIDES if settings.stored else TRACES[settings.emit].lock
-
-
 def machine_kind(resource: Resource) -> MachineKind:
     """Which kind of machine *resource* is."""
     era = v1alpha1.era(resource)
@@ -196,17 +166,15 @@ DefinitionKind = Literal["flavor", "older", "preset"]
 
 _WRITTEN_OUT = Outcome(Verdict.OMITTED, "what machines use of it is written out")
 _STAYS = _refused("this mode leaves its content to the cluster")
-_BY_NAME = Outcome(
-    Verdict.OMITTED,
-    "its content is emitted under another name",
-    _refused("no VM of the input uses it, so that its content would be lost"),
-)
+_BY_NAME = Outcome(Verdict.OMITTED, "its content is emitted under another name")
+_LOST = _refused("no VM of the input uses it, so that its content would be lost")
 _OMITTED = dict.fromkeys(("vm", "vmi", "expand"), _WRITTEN_OUT)
 
 DEFINITIONS: Mapping[DefinitionKind, OutcomeRow] = {
     "flavor": OutcomeRow(
         "flavors and preferences of `flavor.kubevirt.io`",
         {**_OMITTED, "hashed": _BY_NAME, "revisions": _BY_NAME, "source": _STAYS},
+        dict.fromkeys(("hashed", "revisions"), _LOST),
     ),
     "older": OutcomeRow(
         "instancetypes and preferences in versions that the release does not serve",

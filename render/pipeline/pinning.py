@@ -16,7 +16,7 @@ from render.model import tree
 from render.model.catalogue import Catalogue, Definition
 from render.model.kinds import KIND_CLASSES, KindClass, class_of
 from render.model.release import NEWEST, release_named, tag
-from render.model.resource import OWN, Resource
+from render.model.resource import LOCK_KIND, OWN, Resource
 from render.model.tree import Tree
 from render.pipeline import order
 from render.pipeline.input import definitions, pinned, releases
@@ -80,7 +80,7 @@ def without_locks(resources: Iterable[Resource]) -> list[Resource]:
     """*resources*, the locks among them emptied."""
     empty = lockfile.document(lockfile.EMPTY)
     return [
-        one._replace(body=empty) if (one.group, one.kind) == (OWN, lockfile.KIND) else one
+        one._replace(body=empty) if (one.group, one.kind) == (OWN, LOCK_KIND) else one
         for one in resources
     ]
 

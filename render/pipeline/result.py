@@ -1,10 +1,12 @@
-"""What a rendering gives."""
+"""What a rendering gives, and what it gives beside a VM that needs it."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.model.provenance import Provenance
 from render.model.tree import Tree
+
+if TYPE_CHECKING:
+    from render.model.provenance import Provenance
 
 
 class Rendered(NamedTuple):
@@ -18,5 +20,13 @@ class Rendered(NamedTuple):
 
     resources: list[Tree]
     diagnostics: tuple[Diagnostic, ...]
-    provenance: tuple[Provenance, ...]
+    provenance: tuple["Provenance", ...]
     sources: tuple[int | None, ...]
+
+
+class Companion(NamedTuple):
+    """An object to be emitted beside the VMs: the hash of its content, and the namespace that it means."""
+
+    hash: str
+    namespace: str
+    body: Tree

@@ -20,7 +20,6 @@ from render.pipeline.input import definitions
 from render.pipeline.input.context import shared
 from render.pipeline.input.releases import Target
 from render.pipeline.machine import Context, Machine
-from render.revisions.lockfile import EMPTY
 from render.settings import Settings
 
 
@@ -211,7 +210,7 @@ def _findings(
             for one in loaded.diagnostics
             if one.location.index in mine and not _is_outer(one, mine)
         )
-    context = context._replace(settings=settings, lock=EMPTY, contents={}, traced=False)
+    context = context._replace(settings=settings, pins={}, contents={}, traced=False)
     for part in parts:
         if definitions.is_machine(part.resource) and _is_known(part):
             read = definitions.Definitions(Target(context.release))

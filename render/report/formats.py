@@ -1,7 +1,9 @@
-"""The output formats of a report, one row each; the choices of ``--format`` are their names."""
+"""The output formats of a report, one row each; the choices of ``--format`` are their names.
+
+Those of an impact stand here too: both are options, and so read at every start.
+"""
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # who only needs the names of formats has nothing to report yet
@@ -10,7 +12,7 @@ if TYPE_CHECKING:  # who only needs the names of formats has nothing to report y
 
 
 class Format(NamedTuple):
-    """*module* has ``report(findings) -> str``; *for_people*: what was skipped is left out unless somebody asks."""
+    """*module* has a function ``report``; *for_people*: what was skipped is left out unless somebody asks."""
 
     name: str
     module: str
@@ -25,6 +27,16 @@ FORMATS: dict[str, Format] = {
         Format("sarif", "render.report.sarif"),
         Format("github", "render.report.github"),
         Format("junit", "render.report.junit"),
+    )
+}
+#: The formats of ``diff --format``: see `render.report.impact.formats`.
+IMPACT_FORMATS: dict[str, Format] = {
+    row.name: row
+    for row in (
+        Format("text", "render.report.impact.text"),
+        Format("json", "render.report.impact.json"),
+        Format("markdown", "render.report.impact.markdown"),
+        Format("html", "render.report.impact.html"),
     )
 }
 
@@ -57,6 +69,8 @@ def report(
 
         return text.report(shown, cut=len(whole) - len(shown), colour=style.colour)
     firsts = [group.first for group in shown]
+    from importlib import import_module
+
     module = import_module(FORMATS[name].module)
     if name == "json":
         cut: str = module.report(firsts, tally._replace(cut=len(whole) - len(shown)))

@@ -17,7 +17,6 @@ from render.diagnostics.codes import (
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition, Key, Unfit
 from render.model.kinds import KindClass
-from render.model.nearest import nearest
 from render.model.release import Version, holds, since
 from render.model.resource import INSTANCETYPE_GROUP
 from render.model.tree import Tree
@@ -94,7 +93,7 @@ def _revision(
         return f"pin {kind_class.word} to a ControllerRevision that holds one"
 
     if isinstance(definition, Unfit):
-        return Missing(REVISION_UNFIT, definition.message, key, another)
+        return Missing(REVISION_UNFIT, str(definition), key, another)
     if definition.kind not in (kind_class.namespaced, kind_class.cluster):
         return Missing(
             REVISION_UNFIT,
@@ -155,6 +154,8 @@ def _suggest(kind_class: KindClass, wanted: Key, catalogue: Catalogue) -> str:
 
 
 def _meant(name: str, known: Collection[str]) -> str:
+    from render.model.nearest import nearest
+
     near = nearest(name, known) if len(known) < _MANY else ""
     if near.endswith(f"-{name}") or near.startswith(f"{name}-"):
         return (

@@ -14,11 +14,10 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, class_of
 from render.model.release import is_version
-from render.model.resource import OWN
+from render.model.resource import LOCK_KIND, OWN
 from render.model.tree import Tree
 from render.revisions.hashes import Ref, content_hash, is_hash, read_ref
 
-KIND = "RevisionLock"
 VERSION = "v1alpha1"
 CLASSES = ("instancetype", "preference", "flavor")
 _KEYS = frozenset({"apiVersion", "kind", "metadata", "kubevirt", "revisions", "pins"})
@@ -106,8 +105,8 @@ def _frame_faults(body: Tree) -> Iterable[_LockFault]:
         cure = "use the version of virt-render that wrote it, or a later one"
         yield _LockFault(codes.LOCK_NEWER, ("apiVersion",), message, cure)
         return
-    if version != VERSION or body.get("kind") != KIND:
-        message = f"a lock has apiVersion {OWN}/{VERSION} and kind {KIND}"
+    if version != VERSION or body.get("kind") != LOCK_KIND:
+        message = f"a lock has apiVersion {OWN}/{VERSION} and kind {LOCK_KIND}"
         yield _LockFault(codes.LOCK_INVALID, ("apiVersion",), message)
     for key in sorted(map(str, body.keys() - _KEYS)):
         yield _LockFault(codes.LOCK_INVALID, (key,), f"unknown field {key}")
@@ -192,7 +191,7 @@ def _pin(entry: Any) -> Pin | str:
         found = Entry(read_ref(now), "" if volume is None else volume, read_ref(before))
         unread = (now is not None and not found.ref) or (before is not None and not found.before)
         if unread or not isinstance(found.volume, str):
-            return f"{kind_class} is not written as KIND/NAME@sha256:..."
+            return f"{kind_class} is not written as LOCK_KIND/NAME@sha256:..."
         entries[kind_class] = found
     if known != len(entry):
         return "it has an unknown field"
@@ -211,7 +210,7 @@ def document(lock: Lock) -> Tree:
     needed = {ref.hash for pin in lock.pins.values() for _, ref in _refs(pin)}
     return {
         "apiVersion": f"{OWN}/{VERSION}",
-        "kind": KIND,
+        "kind": LOCK_KIND,
         "metadata": {"name": "virt-render-lock"},
         **({"kubevirt": lock.kubevirt} if lock.kubevirt else {}),
         "revisions": {

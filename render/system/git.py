@@ -211,23 +211,34 @@ def file_at(top: str, revision: str, path: str) -> bytes:
 
 
 @contextmanager
-def checkout(top: str, revision: str) -> Iterator[str]:
+def checkout(top: str, revision: str, other: str = "") -> Iterator[str]:
     """A temporary folder with all files of *revision*, made without a look at the work tree. Raises GitError.
 
-    The files are written as git stores them: filters of the repository (LFS) are not run.
+    The files are written as git stores them: filters of the repository (LFS) are not run. Those that the *other*
+    checkout has too are hard links to its own: nobody writes to either.
     """
     with processes.temporary_folder() as folder:
         tree = os.path.join(folder, "tree")
         os.makedirs(os.path.join(tree, ".git"))  # by this others see where the repository begins
         # An index of its own, into which git takes no name that leads out of the folder.
-        environ = {"GIT_INDEX_FILE": os.path.join(folder, "index")}
-        run(top, "read-tree", revision, environ=environ)
-        listed = run(top, "ls-files", "--stage", "--full-name", "-z", environ=environ).split(b"\0")
-        files = [entry for entry in map(_entry, filter(None, listed)) if entry.mode != _SUBMODULE]
+        index = os.path.join(folder, "index")
+        run(top, "read-tree", revision, environ={"GIT_INDEX_FILE": index})
+        files = _files(top, index)
+        below = os.fsencode(tree)
+        for name in {os.path.dirname(entry.name) for entry in files}:
+            os.makedirs(os.path.join(below, name), exist_ok=True)
+        if other:
+            there = os.fsencode(other)
+            known = frozenset(_files(top, os.path.join(os.path.dirname(other), "index")))
+            files = [
+                entry
+                for entry in files
+                if entry not in known or not _is_linked(there, below, entry)
+            ]
         # Links come last, so that nothing is written through one.
         files.sort(key=lambda entry: entry.mode == _LINK)
         for entry, data in zip(files, _blobs(top, files), strict=True):
-            _write(os.path.join(os.fsencode(tree), entry.name), entry.mode, data)
+            _write(os.path.join(below, entry.name), entry.mode, data)
         yield tree
 
 
@@ -239,6 +250,24 @@ class _IndexEntry(NamedTuple):
     name: bytes
 
 
+def _files(top: str, index: str) -> list[_IndexEntry]:
+    """What *index* lists, but for submodules."""
+    words = ("--stage", "--full-name", "-z")
+    listed = run(top, "ls-files", *words, environ={"GIT_INDEX_FILE": index}).split(b"\0")
+    return [entry for entry in map(_entry, filter(None, listed)) if entry.mode != _SUBMODULE]
+
+
+def _is_linked(there: bytes, here: bytes, entry: _IndexEntry) -> bool:
+    """Whether the file *entry* could be linked from one folder to the other: not every file system can."""
+    if entry.mode == _LINK:
+        return False
+    try:
+        os.link(os.path.join(there, entry.name), os.path.join(here, entry.name))
+    except OSError:
+        return False
+    return True
+
+
 def _entry(line: bytes) -> _IndexEntry:
     about, _, name = line.partition(b"\t")
     mode, id_, _ = about.split()
@@ -247,7 +276,7 @@ def _entry(line: bytes) -> _IndexEntry:
 
 def _blobs(top: str, files: list[_IndexEntry]) -> Iterator[bytes]:
     asked = b"".join(entry.id + b"\n" for entry in files)
-    said, place = run(top, "cat-file", "--batch", stdin=asked), 0
+    said, place = run(top, "cat-file", "--batch", "--buffer", stdin=asked), 0
     for entry in files:
         head, place = said[place : (end := said.index(b"\n", place))], end + 1
         size = head.rpartition(b" ")[2]
@@ -258,7 +287,6 @@ def _blobs(top: str, files: list[_IndexEntry]) -> Iterator[bytes]:
 
 
 def _write(path: bytes, mode: bytes, data: bytes) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
     if mode == _LINK:
         os.symlink(data, path)
         return

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from render.diagnostics.exits import Exit
 
@@ -109,18 +109,11 @@ def lift_deadline() -> None:
 STOPPED = (KeyboardInterrupt, Terminated, HungUp)
 
 
-class _Stop(NamedTuple):
-    """What a signal raises, and how the process that it stopped ends: its status, and the word for it."""
-
-    raised: type[BaseException]
-    status: Exit
-    word: str
-
-
-_STOPS: dict[int, _Stop] = {
-    signal.SIGINT: _Stop(KeyboardInterrupt, Exit.INTERRUPTED, "interrupted"),
-    signal.SIGTERM: _Stop(Terminated, Exit.TERMINATED, "terminated"),
-    signal.SIGHUP: _Stop(HungUp, Exit.HUNG_UP, "hung up"),
+#: What a signal raises, and how the process that it stopped ends: its status, and the word for it.
+_STOPS: dict[int, tuple[type[BaseException], Exit, str]] = {
+    signal.SIGINT: (KeyboardInterrupt, Exit.INTERRUPTED, "interrupted"),
+    signal.SIGTERM: (Terminated, Exit.TERMINATED, "terminated"),
+    signal.SIGHUP: (HungUp, Exit.HUNG_UP, "hung up"),
 }
 
 
@@ -135,9 +128,11 @@ def arm() -> None:
         now = time.monotonic()
         if not since:
             since.append(now)
-            raise _STOPS[number].raised
+            raised, _, _ = _STOPS[number]
+            raise raised
         if now - since[0] >= PATIENCE:
-            os._exit(_STOPS[number].status)
+            _, status, _ = _STOPS[number]
+            os._exit(status)
 
     def swallowed(lost: "sys.UnraisableHookArgs") -> None:
         """Python ignores what is raised in a finalizer or a callback: have the signal sent again."""
@@ -145,7 +140,7 @@ def arm() -> None:
             sys.__unraisablehook__(lost)
             return
         since.clear()
-        number = next(n for n, stop in _STOPS.items() if issubclass(lost.exc_type, stop.raised))
+        number = next(n for n, (raised, *_) in _STOPS.items() if issubclass(lost.exc_type, raised))
         _thread.start_new_thread(os.kill, (os.getpid(), number))
 
     sys.unraisablehook = swallowed
@@ -179,5 +174,5 @@ def behind(error: BaseException) -> BaseException | None:
 def outcome(stopped: BaseException) -> tuple[Exit, str]:
     """The status and the one line of a process that was *stopped*."""
     when = stopped.args[0] if stopped.args else "while starting"
-    _, status, word = next(stop for stop in _STOPS.values() if isinstance(stopped, stop.raised))
+    _, status, word = next(stop for stop in _STOPS.values() if isinstance(stopped, stop[0]))
     return status, f"virt-render: {word} {when}\n"

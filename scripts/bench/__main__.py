@@ -25,8 +25,9 @@ FLEETS = (Tree(1), Tree(100), Tree(1000), Tree(10_000))
 SEVERAL = (Tree(1000, several=True), Tree(10_000, several=True))
 ROUNDS = {1: 21, 100: 9, 1000: 7, 10_000: 3}
 LARGE = 10_000
-OURS, FULL, THEIRS, BARE = (
-    "virt-render --admission off", "virt-render", "kustomize", "python -I -c pass"
+_REVIEWED = 1000
+OURS, FULL, DIFF, THEIRS, BARE = (
+    "virt-render --admission off", "virt-render", "virt-render diff", "kustomize", "python -I -c pass"
 )  # fmt: skip
 GO_PROGRAM = "sigs.k8s.io/yaml"
 _SMALL_SHARE = 0.01
@@ -90,9 +91,12 @@ def _measured(
 ) -> Result:
     path = os.path.join(folder, tree.name)
     fleet.write(path, tree)
-    ours = [os.path.join(os.path.dirname(sys.executable), "virt-render"), "build"]
-    ours += ["--kustomize", "never", path]
+    program = os.path.join(os.path.dirname(sys.executable), "virt-render")
+    ours = [program, "build", "--kustomize", "never", path]
     commands = {OURS: [*ours, "--admission", "off"], FULL: ours}
+    if tree.vms >= _REVIEWED and not tree.several:
+        fleet.commit_edit(path)
+        commands[DIFF] = [program, "diff", "HEAD~1..HEAD", "--kustomize", "never", path]
     commands |= {name: [*words, path] for name, words in peers.items()}
     print(f"measuring {tree.name} ...", file=sys.stderr, flush=True)
     if tree.vms < LARGE:
@@ -151,6 +155,8 @@ def _verdicts(results: Sequence[Result], bare: Cost) -> Iterable[Verdict]:
     if thousand and large:
         memory = large[FULL].memory / large[THEIRS].memory
         yield Verdict("10,000 VMs: peak memory / kustomize", 0.2, memory)
+        what = "10,000 VMs, one instancetype edited: CPU time of diff / build"
+        yield Verdict(what, 2.2, large[DIFF].cpu / large[FULL].cpu)
         growth = large[OURS].cpu / thousand[OURS].cpu
         yield Verdict("10,000 / 1,000 VMs: CPU time of ours", 11, growth)
 
@@ -168,7 +174,7 @@ def _document(
         f"| (nothing) | `{BARE}` | {bare.cpu:.3f} | {bare.wall:.3f} | {bare.memory:.0f} | |",
     ]
     for result in results:
-        for tool in (OURS, FULL, THEIRS, GO_PROGRAM):
+        for tool in (OURS, FULL, DIFF, THEIRS, GO_PROGRAM):
             if tool in result.costs:
                 cost = result.costs[tool]
                 ratio = f"{result.ratio:.3g}" if tool == OURS and result.ratio else ""
@@ -237,6 +243,8 @@ sigs.k8s.io/yaml (`scripts/bench/go_pass`): what any Go tool of this ecosystem p
 `kustomize build` reads, sorts and prints the resources of a tree. Ours (`virt-render build --kustomize never`) also
 checks every field and renders every VM, with 60 instancetypes and 80 preferences. The trees are generated
 (`scripts/bench/fleet.py`): VMs of 2 KB with two volumes, cloud-init and two networks.
+`virt-render diff` compares two revisions of such a tree, between which one of the instancetypes was edited; they are
+checked out into the folder for temporary files, and what that costs is up to its file system.
 
 ## Budgets
 

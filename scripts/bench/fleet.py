@@ -4,6 +4,7 @@ The same for the same arguments: what varies from VM to VM follows from its numb
 """
 
 import os
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -67,6 +68,22 @@ def write(folder: str, tree: Tree) -> int:
         _write(path, text)
     _write(os.path.join(folder, "kustomization.yaml"), f"resources:\n{listed}")
     return sum(len(text) for text in files.values())
+
+
+def commit_edit(folder: str) -> None:
+    """Make of *folder* a repository of git with two commits, between which one instancetype was edited."""
+    edited = os.path.join(folder, "platform", "instancetype-07.yaml")
+    steps = (instancetype(7), instancetype(7).replace("guest: 8\n", "guest: 9\n"))
+    _git(folder, "init", "--quiet")
+    for text in steps:
+        _write(edited, text)
+        _git(folder, "add", "--all")
+        _git(folder, "-c", "user.name=bench", "-c", "user.email=", "commit", "--quiet", "-m", "x")
+    _git(folder, "gc", "--quiet")  # as in a clone
+
+
+def _git(folder: str, *words: str) -> None:
+    subprocess.run(["git", "-C", folder, *words], check=True)
 
 
 def _definitions(tree: Tree) -> Iterator[tuple[int, str, Callable[[int], str]]]:

@@ -1,5 +1,6 @@
 """``virt-render diff`` as a process in a real repository: what is compared, what is said, and the status."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -339,3 +340,12 @@ def test_an_edit_in_another_folder_is_named(tmp_path: Path, kustomize: str) -> N
     said = repository.fine("diff", "HEAD", "--emit", "vm", "--kustomize", kustomize).splitlines()
     assert said[1] == "1 VM: 1 migrate"
     assert "platform/small.yaml:" in next(one for one in said if "cpu.sockets" in one)
+
+
+def test_what_is_neither_a_folder_nor_a_revision_is_named(tmp_path: Path) -> None:
+    outside = Repository(tmp_path / "outside")
+    shutil.rmtree(outside.folder / ".git")
+    (outside.folder / "lab").mkdir()
+    done = outside.run("diff", "lab", "gone")
+    assert done.returncode
+    assert "gone is neither a folder nor a revision: lab is in no repository of git" in done.stderr

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from render.report.impact import formats
+from render.report.formats import IMPACT_FORMATS
 from tests.support.cases import ROOT
 from tests.support.repository import Repository
 
@@ -33,7 +33,7 @@ def step(patch: Path) -> str:
     return patch.parent.name
 
 
-@pytest.mark.parametrize("name", formats.FORMATS)
+@pytest.mark.parametrize("name", IMPACT_FORMATS)
 @pytest.mark.parametrize("patch", STEPS[1:], ids=step)
 def test_a_step_is_reviewed_as_expected(
     patch: Path,

@@ -15,7 +15,7 @@ import pytest
 
 from render.diagnostics.exits import Exit
 from render.manifests import output
-from render.system import files, signals
+from render.system import signals, writing
 from tests.support.manifests import vm
 from tests.support.process import argv, ended, environ
 
@@ -366,7 +366,7 @@ def test_no_folder_is_left_where_nothing_was_written(
     def stop(*_: object) -> None:
         raise signals.Terminated
 
-    monkeypatch.setattr(files, "write_all", stop)
+    monkeypatch.setattr(writing, "write_all", stop)
     (tmp_path / "out").mkdir()
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "n"}}
     with pytest.raises(signals.Terminated):

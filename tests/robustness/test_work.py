@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -26,6 +27,21 @@ from tests.conftest import ROOT
 
 #: dataclasses and inspect cost as much as a hundred modules of ours.
 HEAVY = {"click", "jsonschema", "ruamel.yaml", "dataclasses", "inspect", "_ruamel_yaml"}
+#: What few VMs need, or another way of input: the figures of a cold start are made without any of it.
+RARE = {
+    f"render.{name}"
+    for name in (
+        "apply.flavor", "admission.configuration", "convert.flavors", "convert.hyperconverged", "convert.presets",
+        "convert.templates", "diff", "manifests.helm", "manifests.kustomize", "manifests.neighbours",
+        "manifests.origins", "manifests.patches", "manifests.roots", "manifests.templating", "model.provenance",
+        "pipeline.drift", "pipeline.input.cluster_settings",
+        "pipeline.input.controller_revisions", "pipeline.input.elsewhere", "pipeline.input.legacy",
+        "pipeline.input.pinned", "pipeline.lock_roles", "pipeline.reach", "pipeline.stages.companions",
+        "pipeline.stages.historic", "pipeline.stages.holders", "pipeline.stages.merging", "pipeline.templates",
+        "presets", "report.extras", "report.findings", "report.impact", "revisions.lockfile", "system.box",
+        "system.processes", "system.writing",
+    )
+}  # fmt: skip
 LOADED = """
 import sys
 from render.frontends import dispatch
@@ -63,6 +79,29 @@ def test_a_rendering_imports_nothing_heavy(command: str, folder: Path) -> None:
     assert status == 0
     assert "render.pipeline.order" in loaded
     assert loaded & HEAVY == set()
+
+
+@pytest.mark.parametrize("admission", ["off", "full"])
+def test_a_cold_start_imports_what_its_vm_needs(admission: str, folder: Path) -> None:
+    assert all(find_spec(name) for name in RARE), "a name that is no module guards nothing"
+    status, loaded = modules(["build", str(folder), "--admission", admission])
+    assert status == 0
+    assert loaded & RARE == set()
+
+
+QUOTED = """
+import gc, sys, typing
+from render.frontends import dispatch
+dispatch.invoke(sys.argv[1:])
+print(*(one.__forward_arg__ for one in gc.get_objects() if type(one) is typing.ForwardRef), file=sys.stderr)
+"""
+
+
+def test_a_cold_start_compiles_no_annotation(folder: Path) -> None:
+    """The first quoted type of a tuple's field costs as much as fourteen tuples: Python makes its syntax tree ready."""
+    command = [sys.executable, "-c", QUOTED, "build", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, encoding="utf-8")
+    assert done.stderr.strip() == ""
 
 
 def test_the_door_imports_nothing_but_itself() -> None:

@@ -18,7 +18,7 @@ from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
 from render.model.release import NEWEST
 from render.rules import Edit
-from render.system import files
+from render.system import writing
 from render.yaml import writer
 
 CDI = "cdi.kubevirt.io/v1beta1"
@@ -164,9 +164,9 @@ def test_new_files_have_the_permissions_of_the_umask(
     monkeypatch.setattr(os, "open", opened)
     before = os.umask(0o027)
     try:
-        files.write_atomic(str(tmp_path / "new"), "x")
+        writing.write_atomic(str(tmp_path / "new"), "x")
         (tmp_path / "secret").touch(0o600)
-        files.write_atomic(str(tmp_path / "secret"), "x")
+        writing.write_atomic(str(tmp_path / "secret"), "x")
     finally:
         os.umask(before)
     assert modes == [0o666, 0o600]

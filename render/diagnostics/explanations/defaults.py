@@ -170,7 +170,7 @@ spec:
         devices: {disks: [{name: data, disk: {bus: virtio}}]}
       volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
 """,
-        "the claim data is that of VirtualMachine prod/web, too",
+        "the claim data is that of VirtualMachine prod/db, too",
         "Give each VM its own, or silence it on the VM that is named.",
         """\
 apiVersion: kubevirt.io/v1

@@ -45,6 +45,7 @@ from render.settings import Layer, Settings, Source, decide
 from render.system import git
 from render.system.git import GitError
 from render.system.streams import STDOUT, standard_input
+from render.yaml.reader import Limits, Read
 
 _MACHINES = ("VirtualMachine", "VirtualMachineInstance")
 #: Where a working tree branched off, the first that is there.
@@ -53,6 +54,7 @@ _RANGE = ".."
 #: As git has it: what came since the two parted.
 _BRANCH = "..."
 _ENDS = 2
+_NO_REPOSITORY = "not a git repository"
 
 
 class _NamedState(NamedTuple):
@@ -149,6 +151,7 @@ class _ClusterOption(NamedTuple):
 
 
 _Clusters = tuple[_ClusterOption, _ClusterOption]
+_Texts = dict[tuple[bytes, Limits], Read]
 
 
 def diff(asked: Request, work: Work) -> Exit:
@@ -324,12 +327,13 @@ def _ends(given: str) -> tuple[str, str]:
 def _sides(asked: Request, clusters: _Clusters, trees: contextlib.ExitStack) -> tuple[_Side, _Side]:
     """Both sides, as the words of the command line name them; what is checked out for them belongs to *trees*."""
     words = asked.paths
+    texts: _Texts = {}
     if len(words) == _ENDS and all(map(os.path.isdir, words)):
-        read = [_read(asked, word, word) for word in words]
+        read = [_read(asked, word, word, texts) for word in words]
     else:
         revisions = _revisions(words)
         if clusters[0] != clusters[1] and not revisions.before:
-            read = [_read(asked, revisions.path, revisions.path) for _ in clusters]
+            read = [_read(asked, revisions.path, revisions.path, texts) for _ in clusters]
         else:
             top = _top(revisions)
             base = revisions.before or _branched_off(top)
@@ -337,7 +341,9 @@ def _sides(asked: Request, clusters: _Clusters, trees: contextlib.ExitStack) -> 
                 head = _commit(top, revisions.after or "HEAD").id
                 base = git.merge_base(top, _commit(top, base).id, head)
             _demand(revisions.path, top, (base, revisions.after))
-            read = [_at(asked, top, one, revisions.path, trees) for one in (base, revisions.after)]
+            first = _at(asked, top, base, revisions.path, trees, texts)
+            last = _at(asked, top, revisions.after, revisions.path, trees, texts, first.folder)
+            read = [first, last]
     # What is a root on one side is one on the other too: else a second VM of a name would make the first another one.
     known = {folder for one in read for folder in one.roots()}
     loaded = [one.side(known) for one in read]
@@ -363,9 +369,20 @@ def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
 
 
 def _top(revisions: _Revisions) -> str:
-    """The top of the work tree; of a repository without one, that is the repository. Raises GitError."""
+    """The top of the work tree; of a repository without one, that is the repository. Raises GitError, SnapshotError."""
     folder = revisions.path if os.path.isdir(revisions.path) else "."
-    if git.is_bare(folder):
+    try:
+        is_bare = git.is_bare(folder)
+    except GitError as error:
+        if revisions.before and _NO_REPOSITORY in str(error):
+            fault = codes.UNREADABLE.at(
+                Location(file=revisions.before),
+                f"{revisions.before} is neither a folder nor a revision: {folder} is in no repository of git",
+                help="virt-render diff [BASE[..HEAD]] [PATH], or two folders",
+            )
+            raise SnapshotError(merge(find([fault], Sources())), status([fault])) from error
+        raise
+    if is_bare:
         if revisions.after:
             return os.path.realpath(folder)
         raise GitError("the repository is bare and has no working tree: name two revisions")
@@ -405,19 +422,25 @@ def _branched_off(top: str) -> str:
     )
 
 
-def _at(
-    asked: Request, top: str, revision: str, path: str, trees: contextlib.ExitStack
+def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
+    asked: Request,
+    top: str,
+    revision: str,
+    path: str,
+    trees: contextlib.ExitStack,
+    texts: _Texts,
+    other: str = "",
 ) -> _LoadedSide:
-    """What stands at *path* at *revision*, or in the working tree."""
+    """What stands at *path* at *revision*, or in the working tree; *other* is what is checked out already."""
     if not revision:
-        return _read(asked, path, "the working tree")
+        return _read(asked, path, "the working tree", texts)
     commit = _commit(top, revision)
     inside = os.path.relpath(os.path.realpath(path), top)
-    tree = trees.enter_context(_checked_out(top, commit.id))
+    tree = trees.enter_context(_checked_out(top, commit.id, other))
     if not os.path.exists(os.path.join(tree, inside)):
         return _LoadedSide(commit.id[:10], tree, inside, asked, [Documents()])
     with contextlib.chdir(tree):
-        return _read(asked, inside, commit.id[:10])
+        return _read(asked, inside, commit.id[:10], texts)
 
 
 def _commit(top: str, revision: str) -> git.Commit:
@@ -432,9 +455,9 @@ def _commit(top: str, revision: str) -> git.Commit:
 
 
 @contextlib.contextmanager
-def _checked_out(top: str, commit_id: str) -> Iterator[str]:
+def _checked_out(top: str, commit_id: str, other: str) -> Iterator[str]:
     try:
-        with git.checkout(top, commit_id) as tree:
+        with git.checkout(top, commit_id, other) as tree:
             yield tree
     except GitError as error:
         if git.is_shallow(top):
@@ -442,13 +465,16 @@ def _checked_out(top: str, commit_id: str) -> Iterator[str]:
         raise
 
 
-def _read(asked: Request, path: str, name: str) -> _LoadedSide:
-    """What stands at *path*: of a folder what KubeVirt reads, with the configuration that stands there."""
+def _read(asked: Request, path: str, name: str, texts: _Texts) -> _LoadedSide:
+    """What stands at *path*: of a folder what KubeVirt reads, with the configuration that stands there.
+
+    *texts* are those that the other side was found to have, and gets those of this one.
+    """
     there = again(asked, path)
     if there.diagnostics:
         found = merge(find(there.diagnostics, there.sources))
         raise SnapshotError(found, status(there.diagnostics))
-    how, here = reading(there, standard_input()), os.getcwd()
+    how, here = reading(there, standard_input())._replace(known=texts), os.getcwd()
     if os.path.isdir(path) and not (kustomization.find(path) and there.kustomize != "never"):
         how = how._replace(scope=Scope(there.layout.exclude))
         return _LoadedSide(name, here, path, there, sources.load_all((path,), how, whole=True))

@@ -24,7 +24,7 @@ from render.pipeline.migration_plan import Unit
 from render.report.findings import find, merge
 from render.report.places import Sources
 from render.report.text import printable
-from render.system import files
+from render.system import files, writing
 from render.system.streams import STDOUT, emit
 from render.yaml import reader, rewrite
 from render.yaml.excerpts import Excerpts
@@ -217,11 +217,11 @@ def _folder(real: Collection[str]) -> str:
 def _write(loaded: Documents, changes: list[FileChange], asked: Request) -> Exit:
     """All files or none; none if a file that was read, one that stays included, has been edited since."""
     try:
-        files.write_all(
+        writing.write_all(
             [(change.file, change.after) for change in changes],
             sync=True,
             known=((file, loaded.data[file]) for file in loaded.files),
         )
     except OSError as error:
-        return _report(loaded, [files.unwritable(error, "the files")], asked)
+        return _report(loaded, [writing.unwritable(error, "the files")], asked)
     return Exit.OK

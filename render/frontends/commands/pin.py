@@ -26,7 +26,7 @@ from render.manifests.neighbours import Neighbours
 from render.manifests.sources import LOCK, Documents, Reading
 from render.model.naming import ambiguity, fitting, name_of
 from render.model.nearest import nearest
-from render.model.resource import Resource
+from render.model.resource import LOCK_KIND, Resource
 from render.pipeline import pinning
 from render.pipeline.pinning import PinMove, Pinned
 from render.report.findings import merge
@@ -35,7 +35,7 @@ from render.report.text import printable
 from render.revisions import lockfile
 from render.revisions.hashes import suffix
 from render.revisions.lockfile import Entry, Lock, Pin
-from render.system import files
+from render.system import files, writing
 from render.system.streams import STDOUT, emit, standard_input
 from render.yaml import writer
 from render.yaml.reader import read
@@ -277,9 +277,9 @@ def _write(locks_: Sequence[tuple[str, Pinned]], asked: Request) -> Exit:
         names = " and ".join(target for target, _ in changed)
         done = f"{names} {'was' if len(changed) == 1 else 'were'} written"
         try:
-            files.write_all(changed, sync=True)
+            writing.write_all(changed, sync=True)
         except OSError as error:
-            return refuse([files.unwritable(error, names)], asked)
+            return refuse([writing.unwritable(error, names)], asked)
     moved = [(target, pinned.moves) for target, pinned in locks_ if pinned.moves]
     shown = [
         _table(moves) if len(locks_) == 1 else f"{name}\n{_table(moves)}" for name, moves in moved
@@ -385,6 +385,6 @@ def _parse(data: bytes, shown: str) -> tuple[Lock, list[Diagnostic]]:
     found = read(data, shown)
     faults = [fault for fault in found.diagnostics if fault.is_error]
     if faults or len(found.documents) != 1:
-        message = f"{shown} is not one {lockfile.KIND}"
+        message = f"{shown} is not one {LOCK_KIND}"
         return lockfile.EMPTY, faults or [codes.LOCK_INVALID.at(Location(file=shown), message)]
     return lockfile.read(found.documents[0].body, Location(file=shown))

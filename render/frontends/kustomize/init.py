@@ -11,7 +11,7 @@ from render.frontends.progress import Work
 from render.frontends.reporting import refuse
 from render.frontends.request.request import Request
 from render.manifests import kustomization, sources
-from render.system import files
+from render.system import files, writing
 from render.system.streams import STDOUT, emit
 from render.yaml import writer
 from render.yaml.reader import Limits
@@ -34,9 +34,9 @@ def init(asked: Request, work: Work) -> Exit:  # noqa: ARG001 - what every comma
             faults += _differs(path, content)
             continue
         try:
-            files.write_atomic(path, content)
+            writing.write_atomic(path, content)
         except OSError as error:
-            faults.append(files.unwritable(error, path))
+            faults.append(writing.unwritable(error, path))
     if faults:
         return refuse(faults, asked)
     emit(_LINES, STDOUT)

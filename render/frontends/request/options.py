@@ -1,8 +1,7 @@
 """The front ends' own options, one row each; those of a rendering stand in `render.settings`."""
 
 from render.frontends.request import config
-from render.report.formats import FORMATS
-from render.report.impact.formats import FORMATS as IMPACT_FORMATS
+from render.report.formats import FORMATS, IMPACT_FORMATS
 from render.settings import OPTIONS, Option
 from render.yaml.reader import DEEPEST, Limits
 

@@ -1,23 +1,24 @@
 """What all VMs of an input share: definitions, revisions, presets and cluster settings."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from render.diagnostics.codes import BUNDLED_DIFFERS
 from render.diagnostics.diagnostic import Diagnostic, at
-from render.model.catalogue import Catalogue
+from render.model.catalogue import Catalogue, Definition, Elsewhere, Unfit
+from render.model.cluster_config import builtin
 from render.model.release import Version, tag
-from render.model.resource import Resource
+from render.model.resource import LOCK_KIND, OWN, Resource
 from render.model.tree import Tree
-from render.pipeline.input import cluster_settings, controller_revisions, elsewhere, pinned
-from render.pipeline.input.definitions import Definitions
-from render.pipeline.input.elsewhere import Surroundings
+from render.pipeline.input import releases
+from render.pipeline.input.definitions import Definitions, is_revision
 from render.pipeline.machine import Context
 from render.resolve import bundled
 from render.settings import Settings
 
 if TYPE_CHECKING:
     from render.presets import Preset
+    from render.revisions.lockfile import Pin
 
 
 def shared(
@@ -29,18 +30,24 @@ def shared(
     traced: bool,
 ) -> Context:
     """What every VM of the input shares; what the cluster has beside it counts from *start* on."""
-    around = elsewhere.load(settings._replace(kubevirt=tag(loaded.release)), start)
-    loaded.diagnostics += around.diagnostics
-    after = start + around.size
-    config, source = cluster_settings.load(loaded, around.clusters, settings, after)
-    shipped = _shipped(around, settings, loaded.release)
+    objects, after = Elsewhere(), start
+    clusters: Sequence[Resource] = ()
+    presets: Mapping[str, Sequence[Preset]] = {}
+    if not isinstance(settings.catalog, str):
+        from render.pipeline.input import elsewhere
+
+        around = elsewhere.load(settings._replace(kubevirt=tag(loaded.release)), start)
+        loaded.diagnostics += around.diagnostics
+        objects, clusters, presets = around.objects, around.clusters, around.presets
+        after += around.size
+    config, source = builtin(loaded.release), None
+    if loaded.clusters or clusters or settings.cluster_config is not None:
+        from render.pipeline.input import cluster_settings
+
+        config, source = cluster_settings.load(loaded, clusters, settings, after)
+    shipped = _shipped(objects, settings, loaded.release)
     loaded.diagnostics += _differing(loaded, shipped)
-    locked = pinned.find(resources, settings, loaded.release)
-    loaded.diagnostics += locked.diagnostics
-    if locked.is_faulty:  # which pins are missing cannot be said then
-        settings = settings._replace(pins="auto")
-    revisions, outdated = controller_revisions.revisions(resources, settings, loaded.release)
-    loaded.diagnostics += outdated
+    pins, contents, settings = _pinned(resources, loaded, settings)
     return Context(
         settings=settings,
         release=loaded.release,
@@ -48,15 +55,15 @@ def shared(
         catalogue=Catalogue(
             resources,
             loaded.definitions,
-            revisions,
-            around.objects._replace(bundled=shipped),
+            _revisions(resources, loaded, settings),
+            objects._replace(bundled=shipped),
             settings.namespace,
         ),
         config=config,
         config_source=source,
-        presets=_presets(loaded, around),
-        lock=locked.lock,
-        contents=locked.contents,
+        presets=_presets(loaded.presets, presets),
+        pins=pins,
+        contents=contents,
         hashes={},
         contradictions={},
         selections={},
@@ -65,13 +72,46 @@ def shared(
     )
 
 
-def _presets(loaded: Definitions, around: Surroundings) -> dict[str, tuple["Preset", ...]]:
+def _pinned(
+    resources: Sequence[Resource], loaded: Definitions, settings: Settings
+) -> tuple[Mapping[str, "Pin"], dict[str, Tree], Settings]:
+    """The pins in force, the contents that they need, and *settings* for what they leave open."""
+    if settings.lock is None and not any(
+        (one.group, one.kind) == (OWN, LOCK_KIND) for one in resources
+    ):
+        return {}, {}, settings
+    from render.pipeline.input import pinned
+
+    locked = pinned.find(resources, settings, loaded.release)
+    loaded.diagnostics += locked.diagnostics
+    if locked.is_faulty:  # which pins are missing cannot be said then
+        settings = settings._replace(pins="auto")
+    return locked.lock.pins, locked.contents, settings
+
+
+def _revisions(
+    resources: Sequence[Resource], loaded: Definitions, settings: Settings
+) -> dict[tuple[str, str], Definition | Unfit]:
+    """The ControllerRevisions of the input by namespace and name."""
+    held = [one for one in resources if is_revision(one)]
+    if not held:
+        return {}
+    from render.pipeline.input import controller_revisions
+
+    revisions, outdated = controller_revisions.revisions(held, settings, loaded.release)
+    loaded.diagnostics += outdated
+    return revisions
+
+
+def _presets(
+    given: Mapping[str, Sequence["Preset"]], others: Mapping[str, Sequence["Preset"]]
+) -> dict[str, tuple["Preset", ...]]:
     """The presets by namespace, sorted: those of the input, and others that the cluster has."""
     found = {}
-    for namespace in {**loaded.presets, **around.presets}:
+    for namespace in {**given, **others}:
         by_name = {
             (one.resource.name, one.resource.kind): one
-            for source in (around.presets, loaded.presets)
+            for source in (others, given)
             for one in source.get(namespace, ())
         }
         found[namespace] = tuple(by_name[key] for key in sorted(by_name))
@@ -79,15 +119,23 @@ def _presets(loaded: Definitions, around: Surroundings) -> dict[str, tuple["Pres
 
 
 def _shipped(
-    around: Surroundings, settings: Settings, release: Version
-) -> dict[tuple[str, str], Tree]:
+    around: Elsewhere, settings: Settings, release: Version
+) -> Mapping[tuple[str, str], Tree]:
     """The specs of definitions of cluster scope that are there beside the input: KubeVirt's own, and others'."""
-    own = bundled.definitions(release) if elsewhere.has_bundled(settings) else {}
-    others = around.objects.definitions.items()
-    return own | {(key.kind, key.name): one.spec for key, one in others if not key.namespace}
+    own: Mapping[tuple[str, str], Tree] = (
+        bundled.definitions(release) if has_bundled(settings) else {}
+    )
+    others = around.definitions.items()
+    return (
+        own
+        if not others
+        else {**own, **{(key.kind, key.name): one.spec for key, one in others if not key.namespace}}
+    )
 
 
-def _differing(loaded: Definitions, shipped: dict[tuple[str, str], Tree]) -> Iterable[Diagnostic]:
+def _differing(
+    loaded: Definitions, shipped: Mapping[tuple[str, str], Tree]
+) -> Iterable[Diagnostic]:
     for key, definition in loaded.definitions.items():
         other = shipped.get((key.kind, key.name))
         if other is not None and definition.resource is not None and definition.spec != other:
@@ -95,3 +143,19 @@ def _differing(loaded: Definitions, shipped: dict[tuple[str, str], Tree]) -> Ite
                 at(definition.resource, ("spec",)),
                 f"{key.kind} {key.name} differs from the one in the catalogue; the input wins",
             )
+
+
+def has_bundled(settings: Settings) -> bool:
+    """Whether what KubeVirt deploys by itself is there."""
+    return (
+        "none" not in settings.catalog
+        if isinstance(settings.catalog, list | tuple)
+        else settings.catalog != "none"
+    )
+
+
+def bundled_names(resources: Sequence[Resource], settings: Settings) -> Collection[tuple[str, str]]:
+    """Kind and name of what KubeVirt deploys by itself in the release that *resources* are for, if that is there."""
+    if not has_bundled(settings):
+        return ()
+    return bundled.definitions(releases.target(resources, settings).release).keys()

@@ -22,7 +22,7 @@ from render.model.resource import (
     text_at,
 )
 from render.model.tree import Tree
-from render.pipeline.input.definitions import INSTANCETYPES, PREFERENCES
+from render.pipeline.input.definitions import INSTANCETYPES, PREFERENCES, is_revision
 from render.settings import Settings
 
 _INSTANCETYPE = "instancetype.VirtualMachineInstancetypeSpec"
@@ -30,11 +30,6 @@ _PREFERENCE = "instancetype.VirtualMachinePreferenceSpec"
 #: What a decoder of Go passes over.
 _IGNORED = (MISSING_FIELD.number, UNKNOWN_FIELD.number)
 _DECODES_OLDER = until("1.7", "revisions with objects older than v1beta1 are decoded")
-
-
-def is_revision(resource: Resource) -> bool:
-    """Whether *resource* is a ControllerRevision."""
-    return resource.group == "apps" and resource.kind == "ControllerRevision"
 
 
 def read(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from render import schemas
 from render.admission.definitions import validate_instancetype, validate_preference
-from render.convert import flavors, instancetypes, v1alpha1
+from render.convert import instancetypes, v1alpha1
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import (
     CODES,
@@ -24,6 +24,7 @@ from render.diagnostics.codes import (
 from render.diagnostics.diagnostic import Diagnostic, Related, at
 from render.model import topology, tree
 from render.model.catalogue import Definition, Key
+from render.model.kinds import FLAVOR, class_of
 from render.model.release import NEWEST, Version, in_force, since
 from render.model.release import served as versions
 from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, OWN, Resource
@@ -130,8 +131,13 @@ def is_preset(resource: Resource) -> bool:
 def is_definition(resource: Resource) -> bool:
     """Whether *resource* is an instancetype, a flavor or a preference."""
     if resource.group == FLAVOR_GROUP:
-        return resource.kind in flavors.KINDS | PREFERENCES
+        return resource.kind in PREFERENCES or class_of(resource.kind) == FLAVOR.word
     return resource.group == INSTANCETYPE_GROUP and resource.kind in INSTANCETYPES | PREFERENCES
+
+
+def is_revision(resource: Resource) -> bool:
+    """Whether *resource* is a ControllerRevision."""
+    return resource.group == "apps" and resource.kind == "ControllerRevision"
 
 
 def _check_identity(resources: Sequence[Resource], loaded: Definitions, settings: Settings) -> None:
@@ -217,7 +223,7 @@ def _refused_metadata(resource: Resource) -> Iterator[Diagnostic]:
     """What the API server refuses of *resource*, or of the pool that makes it, which is sent in its stead."""
     from render.admission import metadata
 
-    sent = resource.holder or resource
+    sent = resource.written
     for one in metadata.refusals(sent.body.get("metadata")):
         yield METADATA_REFUSED.at(at(sent, one.path), f"{sent.ref}: {one.message}", help=one.help)
 

@@ -1,14 +1,13 @@
 """What the cluster has beside the input: objects that are looked up, and neither rendered nor judged."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.model.catalogue import Elsewhere
 from render.model.resource import Resource, from_body
-from render.pipeline.input import controller_revisions, definitions, releases
-from render.resolve import bundled
+from render.pipeline.input import definitions, releases
 from render.settings import Settings
 
 if TYPE_CHECKING:
@@ -63,22 +62,6 @@ def _others(resources: Sequence[Resource]) -> list[Resource]:
             definitions.is_definition(one)
             or definitions.is_preset(one)
             or definitions.is_machine(one)
-            or controller_revisions.is_revision(one)
+            or definitions.is_revision(one)
         )
     ]
-
-
-def has_bundled(settings: Settings) -> bool:
-    """Whether what KubeVirt deploys by itself is there."""
-    return (
-        "none" not in settings.catalog
-        if isinstance(settings.catalog, list | tuple)
-        else settings.catalog != "none"
-    )
-
-
-def bundled_names(resources: Sequence[Resource], settings: Settings) -> Collection[tuple[str, str]]:
-    """Kind and name of what KubeVirt deploys by itself in the release that *resources* are for, if that is there."""
-    if not has_bundled(settings):
-        return ()
-    return bundled.definitions(releases.target(resources, settings).release).keys()

@@ -28,13 +28,17 @@ class Intake:
         self.diagnostics: list[Diagnostic] = []
 
 
-def parse(values: Iterable[Any]) -> Intake:
-    """Look at each of *values*. TypeError where they are one object instead of several."""
+def parse(values: Iterable[Any], known: Iterable[Resource] = ()) -> Intake:
+    """Look at each of *values* but those that are *known*. TypeError where they are one object instead of several."""
     if isinstance(values, dict | str | bytes):
         raise TypeError(f"render takes a list of objects, not one {type(values).__name__}")
     intake = Intake()
+    fitting = {id(one.body) for one in known}
     for position, value in enumerate(values):
-        if isinstance(value, dict) and lists.is_list(value):
+        if id(value) in fitting:
+            intake.resources.append(from_body(value, len(intake.resources)))
+            intake.positions.append(position)
+        elif isinstance(value, dict) and lists.is_list(value):
             for route, item in lists.items(value):
                 _add(intake, position, item, "".join(f".items[{index}]" for index in route))
         else:

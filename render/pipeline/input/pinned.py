@@ -9,10 +9,9 @@ from render.diagnostics.codes import LOCK_INVALID, LOCKS_DISAGREE, PINS_NOT_ASKE
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model.kinds import FLAVOR
 from render.model.release import NEWEST, Version, minor
-from render.model.resource import OWN, Resource, from_body
+from render.model.resource import LOCK_KIND, OWN, Resource, from_body
 from render.model.tree import Tree
-from render.pipeline import outcomes
-from render.pipeline.outcomes import LockRole
+from render.pipeline.lock_roles import LockRole, lock_role
 from render.revisions import lockfile
 from render.revisions.hashes import canonical
 from render.revisions.lockfile import Content, Lock
@@ -45,7 +44,7 @@ def find(resources: Sequence[Resource], settings: Settings, release: Version) ->
     if settings.pins == "ignore":
         return LockInForce(lockfile.EMPTY, {}, [])
     documents = [
-        (one.body, at(one)) for one in resources if (one.group, one.kind) == (OWN, lockfile.KIND)
+        (one.body, at(one)) for one in resources if (one.group, one.kind) == (OWN, LOCK_KIND)
     ]
     if settings.lock is not None:
         given = from_body(settings.lock, 0)
@@ -84,7 +83,7 @@ def _of_lock(
     lock: Lock, release: Version, place: Location, settings: Settings
 ) -> Iterator[Diagnostic]:
     """What is to be said of *lock*, which stands at *place*, for this rendering."""
-    if lock.pins and outcomes.lock_role(settings) is LockRole.UNASKED:
+    if lock.pins and lock_role(settings) is LockRole.UNASKED:
         yield PINS_NOT_ASKED.at(
             place._replace(path=("pins",)),
             "with --emit expand the lock has no say: expand-vm-spec answers what the objects of the input say",

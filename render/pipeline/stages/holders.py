@@ -200,7 +200,7 @@ def first_replica(resource: Resource, *, numbered: bool = False) -> Resource:
     one = from_body(
         body, resource.index, resource.origin, may_hold_placeholders=resource.may_hold_placeholders
     )
-    return one._replace(holder=resource)
+    return one._replace(holders=(resource,))
 
 
 def _read(spec: Tree) -> Tree:

@@ -5,6 +5,7 @@ and a pin ends when the matcher means another object.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from render.convert.instancetypes import ANONYMOUS
 from render.convert.v1alpha1 import FLAVOUR
@@ -17,11 +18,12 @@ from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES, KindClass, class_of
 from render.model.resource import INSTANCETYPE_GROUP, Resource, ResourceRef, former, text_at
 from render.model.tree import Tree
-from render.pipeline import outcomes
 from render.pipeline.machine import TEMPLATE, Machine, place_in, ref_of
-from render.pipeline.outcomes import LockRole
 from render.revisions.hashes import Ref, content, content_hash, hashed_name
-from render.revisions.lockfile import Entry, Pin
+from render.settings import Settings
+
+if TYPE_CHECKING:
+    from render.revisions.lockfile import Entry, Pin
 
 #: A matcher of which word takes the place of one of another.
 _SUCCEEDS = {INSTANCETYPE.word: FLAVOR.word, FLAVOR.word: INSTANCETYPE.word}
@@ -33,9 +35,9 @@ def name_of(resource: Resource) -> str:
     return naming.name_of(resource.written)
 
 
-def pin_of(machine: Machine) -> Pin | None:
+def pin_of(machine: Machine) -> "Pin | None":
     """The pin of the VM: under its name, or under one that it had before kustomize renamed it."""
-    resource, known = machine.resource, machine.context.lock.pins
+    resource, known = machine.resource, machine.context.pins
     if not known:
         return None
     found = known.get(name_of(resource))
@@ -70,7 +72,7 @@ def use_flavor(machine: Machine, given: Tree) -> None:
     _use(machine, FLAVOR, given, pin_of(machine))
 
 
-def _use(machine: Machine, kind_class: KindClass, given: Tree, pin: Pin | None) -> None:
+def _use(machine: Machine, kind_class: KindClass, given: Tree, pin: "Pin | None") -> None:
     # One that generates its name has none to be pinned under.
     if not machine.resource.name or _names_revision(given):
         return
@@ -83,8 +85,14 @@ def _use(machine: Machine, kind_class: KindClass, given: Tree, pin: Pin | None) 
         _missing(machine, path, kind_class.word)
     elif not _is_in_force(machine, entry, given, kind_class):
         _ended(machine, path, entry)
-    elif outcomes.lock_role(machine.context.settings) is LockRole.DECIDES:
+    elif _decides(machine.context.settings):
         _apply(machine, kind_class, entry, given)
+
+
+def _decides(settings: Settings) -> bool:
+    from render.pipeline.lock_roles import LockRole, lock_role
+
+    return lock_role(settings) is LockRole.DECIDES
 
 
 def use_flavour(machine: Machine, name: str, path: FieldPath) -> Definition | None:
@@ -93,11 +101,12 @@ def use_flavour(machine: Machine, name: str, path: FieldPath) -> Definition | No
     A preset cannot be pinned, so that nothing need be there: see `demand_flavour`.
     """
     pin = pin_of(machine) if machine.resource.name else None
-    ref = pin.entries.get(FLAVOR.word, Entry()).ref if pin else None
-    if ref is None:
+    entry = pin.entries.get(FLAVOR.word) if pin else None
+    ref = entry.ref if entry else None
+    if entry is None or ref is None:
         return None
     if not _is_named(machine, ref, name):
-        _ended(machine, path, Entry(ref))
+        _ended(machine, path, entry)
         return None
     definition = _held(machine, ref, name)
     machine.pinned[FLAVOR.word] = definition
@@ -139,7 +148,7 @@ def _names_revision(given: Tree) -> bool:
     return bool(given.get("revisionName")) and not given.get("inferFromVolume")
 
 
-def _is_in_force(machine: Machine, entry: Entry, given: Tree, kind_class: KindClass) -> bool:
+def _is_in_force(machine: Machine, entry: "Entry", given: Tree, kind_class: KindClass) -> bool:
     if given.get("inferFromVolume"):
         return bool(given["inferFromVolume"] == entry.volume)
     if entry.ref is None:
@@ -171,7 +180,7 @@ def _missing(machine: Machine, path: FieldPath, word: str) -> None:
         )
 
 
-def _ended(machine: Machine, path: FieldPath, entry: Entry) -> None:
+def _ended(machine: Machine, path: FieldPath, entry: "Entry") -> None:
     required = machine.context.settings.pins == "require"
     was = f"{entry.ref.kind} {entry.ref.name}" if entry.ref else f"volume {entry.volume}"
     word = "flavour" if path[-1] == FLAVOUR else "matcher"
@@ -186,7 +195,7 @@ def _ended(machine: Machine, path: FieldPath, entry: Entry) -> None:
     )
 
 
-def _apply(machine: Machine, kind_class: KindClass, entry: Entry, given: Tree) -> None:
+def _apply(machine: Machine, kind_class: KindClass, entry: "Entry", given: Tree) -> None:
     path = ("spec", kind_class.word)
     inferred = bool(given.get("inferFromVolume"))
     ref = entry.ref

@@ -1,18 +1,12 @@
-"""The output formats of an impact, one row each; the choices of ``diff --format`` are their names."""
+"""An impact in one of its output formats, the rows of `render.report.formats`."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from render.report import extras
+from render.report.formats import IMPACT_FORMATS
 
 if TYPE_CHECKING:
     from render.report.impact.review import Review
-
-
-class ImpactFormat(NamedTuple):
-    """*module* has ``report(review, style) -> str``."""
-
-    name: str
-    module: str
 
 
 class ImpactStyle(NamedTuple):
@@ -22,19 +16,8 @@ class ImpactStyle(NamedTuple):
     most: int = 0
 
 
-FORMATS: dict[str, ImpactFormat] = {
-    row.name: row
-    for row in (
-        ImpactFormat("text", "render.report.impact.text"),
-        ImpactFormat("json", "render.report.impact.json"),
-        ImpactFormat("markdown", "render.report.impact.markdown"),
-        ImpactFormat("html", "render.report.impact.html"),
-    )
-}
-
-
 def report(name: str, review: "Review", style: ImpactStyle) -> str:
-    """*review* in the format *name*. Raises MissingExtraError."""
-    module = extras.load(FORMATS[name].module, f"the format {name}")
+    """*review* in the format *name*: its module has ``report(review, style) -> str``. Raises MissingExtraError."""
+    module = extras.load(IMPACT_FORMATS[name].module, f"the format {name}")
     written: str = module.report(review, style)
     return written

@@ -227,3 +227,21 @@ def test_without_a_kustomize_binary() -> None:
 def test_nothing_at_all_is_one_empty_answer() -> None:
     (found,) = load_all(["."], Reading(Limits()))
     assert (found.documents, found.diagnostics, found.files) == ([], [], [])
+
+
+def test_a_text_that_is_known_is_not_parsed_again(tmp_path: Path) -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n"
+    (tmp_path / "a.yaml").write_text(text)
+    (tmp_path / "b.yaml").write_text(text)
+    (tmp_path / "c.yaml").write_text("apiVersion: [")
+    how = Reading(Limits(), kustomize="never", known={})
+    first, second = (load([str(tmp_path)], how) for _ in range(2))
+    assert [one.origin.file for one in second.documents] == [
+        str(tmp_path / name) for name in ("a.yaml", "b.yaml")
+    ]
+    assert {id(one.body) for one in first.documents} == {id(one.body) for one in second.documents}
+    assert len({id(one.body) for one in first.documents}) == 1
+    assert first.diagnostics == second.diagnostics
+    assert first.diagnostics
+    other = load([str(tmp_path)], how._replace(limits=Limits(depth=5)))
+    assert other.documents[0].body is not first.documents[0].body

@@ -32,6 +32,7 @@ def test_only_what_is_no_virtual_machine_has_its_kind(ref: ResourceRef, name: st
         ("web", [POOL, "prod/web", "test/web"]),
         ("VirtualMachine/prod/web", ["prod/web"]),
         ("VirtualMachine/web", ["prod/web", "test/web"]),
+        ("VM/prod/web", ["prod/web"]),
         ("VirtualMachinePool/web", [POOL]),
         (POOL, [POOL]),
         ("test/web", ["test/web"]),

@@ -8,7 +8,8 @@ import pytest
 from render import Rendered, Settings, render
 from render.model.resource import from_body
 from render.pipeline import outcomes, pinning
-from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, TRACES, LockRole, Verdict
+from render.pipeline.lock_roles import TRACES, LockRole
+from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, Verdict
 from render.revisions import lockfile
 from render.settings import Emit
 from render.yaml.reader import read
@@ -231,8 +232,8 @@ def test_lock_has_the_part_that_the_table_says(emit: Any, *, stored: bool) -> No
 @pytest.mark.parametrize("kind", OBSOLETE)
 def test_no_mode_prints_a_definition_that_nobody_serves(kind: Any, emit: Any) -> None:
     found = rendered(OBSOLETE[kind], SOURCES["vmi"], emit=emit, kubevirt="1.9")
-    outcome = DEFINITIONS[kind].outcomes[emit]
-    outcome = outcome.unused or outcome
+    row = DEFINITIONS[kind]
+    outcome = row.unused.get(emit) or row.outcomes[emit]
     assert not [one for one in found.resources if one["metadata"]["name"] != "vm"]
     if outcome.verdict is Verdict.OMITTED:
         assert "VR504" in codes(found)

@@ -16,6 +16,7 @@ from render import Impact, Settings, compare
 from render.diff.impact import EditedDefinition
 from render.model.resource import ResourceRef
 from render.report import extras
+from render.report.formats import IMPACT_FORMATS
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.markdown import code
@@ -129,7 +130,7 @@ def test_json_follows_its_schema(sample: str) -> None:
     jsonschema.validate(json.loads(written("json", SAMPLES[sample]())), schema)
 
 
-@pytest.mark.parametrize("name", formats.FORMATS)
+@pytest.mark.parametrize("name", IMPACT_FORMATS)
 def test_secrets_are_hidden(name: str) -> None:
     text = written(name, review([secrets(f"{CANARY}-1")], [secrets(f"{CANARY}-2")]))
     assert "(hidden, changed)" in text
@@ -139,7 +140,7 @@ def test_secrets_are_hidden(name: str) -> None:
         assert base64.b64encode(word.encode()).decode() not in text
 
 
-@pytest.mark.parametrize("name", formats.FORMATS)
+@pytest.mark.parametrize("name", IMPACT_FORMATS)
 def test_every_vm_counts(name: str) -> None:
     text = written(name, SAMPLES["fleet"]())
     if name == "json":
@@ -158,7 +159,7 @@ def test_totals_by_namespace_and_instancetype() -> None:
     }
 
 
-@pytest.mark.parametrize("name", formats.FORMATS)
+@pytest.mark.parametrize("name", IMPACT_FORMATS)
 def test_who_is_pinned_is_said(name: str) -> None:
     one = review([vm()], [vm()])
     (part,) = one.parts
@@ -285,7 +286,7 @@ def test_what_is_found_in_both_states_is_in_the_json() -> None:
     assert found["after"] == []
 
 
-@pytest.mark.parametrize("name", formats.FORMATS)
+@pytest.mark.parametrize("name", IMPACT_FORMATS)
 def test_an_edit_that_changes_no_vm_is_said(name: str) -> None:
     def preference(bus: str) -> dict[str, Any]:
         made = {**instancetype(0), "kind": "VirtualMachineClusterPreference"}

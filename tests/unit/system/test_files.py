@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.system import files
+from render.system import files, writing
 
 
 def test_a_file_is_read_whole(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_a_write_replaces_the_text_and_keeps_the_mode(tmp_path: Path) -> None:
     target = tmp_path / "out.yaml"
     target.write_text("old")
     target.chmod(0o640)
-    files.write_atomic(str(target), "né\n")
+    writing.write_atomic(str(target), "né\n")
     assert target.read_bytes() == "né\n".encode()
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
     assert os.listdir(tmp_path) == ["out.yaml"]
@@ -60,7 +60,7 @@ def test_a_write_replaces_the_text_and_keeps_the_mode(tmp_path: Path) -> None:
 def test_a_new_file_follows_the_umask(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
-        files.write_atomic(str(tmp_path / "out.yaml"), "")
+        writing.write_atomic(str(tmp_path / "out.yaml"), "")
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "out.yaml").stat().st_mode) == 0o640
@@ -70,33 +70,33 @@ def test_a_link_stays_and_its_target_is_written(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real/out.yaml").write_text("old")
     (tmp_path / "link.yaml").symlink_to("real/out.yaml")
-    files.write_atomic(str(tmp_path / "link.yaml"), "new")
+    writing.write_atomic(str(tmp_path / "link.yaml"), "new")
     assert (tmp_path / "link.yaml").is_symlink()
     assert (tmp_path / "real/out.yaml").read_text() == "new"
 
 
 def test_a_device_is_written_not_replaced() -> None:
-    files.write_atomic("/dev/null", "x")
+    writing.write_atomic("/dev/null", "x")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
 def test_a_full_disk_is_an_error_of_the_system() -> None:
     with pytest.raises(OSError, match="No space left"):
-        files.write_atomic("/dev/full", "x")
+        writing.write_atomic("/dev/full", "x")
 
 
 @pytest.mark.parametrize("name", ["no/such/out.yaml", "folder"])
 def test_what_cannot_be_written_leaves_nothing_behind(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match=r"No such file|Is a directory"):
-        files.write_atomic(str(tmp_path / name), "x")
+        writing.write_atomic(str(tmp_path / name), "x")
     assert os.listdir(tmp_path) == ["folder"]
 
 
 def test_several_files_are_replaced_only_when_all_could_be_written(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old")
     with pytest.raises(FileNotFoundError):
-        files.write_all([(str(tmp_path / "a"), "new"), (str(tmp_path / "no/b"), "new")])
+        writing.write_all([(str(tmp_path / "a"), "new"), (str(tmp_path / "no/b"), "new")])
     assert (tmp_path / "a").read_text() == "old"
     assert os.listdir(tmp_path) == ["a"]
 
@@ -104,7 +104,7 @@ def test_several_files_are_replaced_only_when_all_could_be_written(tmp_path: Pat
 def test_what_a_killed_process_left_is_in_nobodys_way(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("kept")
     (tmp_path / f".virt-render-{os.getpid()}-0.tmp").symlink_to("elsewhere")
-    files.write_atomic(str(tmp_path / "out.yaml"), "new")
+    writing.write_atomic(str(tmp_path / "out.yaml"), "new")
     assert (tmp_path / "out.yaml").read_text() == "new"
     assert not (tmp_path / "out.yaml").is_symlink()
     assert (tmp_path / "elsewhere").read_text() == "kept"
@@ -115,8 +115,8 @@ def test_a_strangers_temporary_file_is_left_alone(tmp_path: Path) -> None:
     for number in range(3):
         (tmp_path / f".virt-render-{os.getpid()}-{number}.tmp").write_text("of another")
     pairs = [(str(tmp_path / name), "new") for name in ("a", "b")]
-    files.write_all(pairs)
-    files.write_all(pairs)
+    writing.write_all(pairs)
+    writing.write_all(pairs)
     strangers = [path for path in tmp_path.iterdir() if path.name.startswith(".")]
     assert [path.read_text() for path in strangers] == ["of another"] * 3
     assert [(tmp_path / name).read_text() for name in ("a", "b")] == ["new", "new"]
@@ -131,7 +131,7 @@ def test_a_file_keeps_its_owner_and_group(tmp_path: Path, name: str) -> None:
     target.write_text("old")
     os.chown(target, 12345, 23456)
     target.chmod(0o664)
-    files.write_atomic(str(tmp_path / name), "new")
+    writing.write_atomic(str(tmp_path / name), "new")
     status = target.stat()
     assert (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == (12345, 23456, 0o664)
     assert target.read_text() == "new"
@@ -153,7 +153,7 @@ def test_who_may_not_give_files_away_writes_them_all_the_same(
     target.chmod(0o640)
     was = target.stat()
     monkeypatch.setattr(os, "fchown", fchown)
-    files.write_atomic(str(target), "new")
+    writing.write_atomic(str(target), "new")
     assert asked == [(was.st_uid, was.st_gid), (-1, was.st_gid)]
     assert (target.read_text(), stat.S_IMODE(target.stat().st_mode)) == ("new", 0o640)
 
@@ -170,7 +170,7 @@ def test_the_text_of_a_secret_file_is_never_open_to_others(
     target.write_text("old")
     target.chmod(0o600)
     monkeypatch.setattr(os, "fsync", fsync)
-    files.write_atomic(str(target), "new")
+    writing.write_atomic(str(target), "new")
     assert modes == [0o600]
 
 
@@ -197,10 +197,10 @@ def texts(folder: Path) -> dict[str, str]:
 def test_what_was_replaced_is_put_back(tmp_path: Path, blocked: list[tuple[str, str]]) -> None:
     before, inode = texts(tmp_path), (tmp_path / "a").stat().st_ino
     with pytest.raises(PermissionError) as caught:
-        files.write_all(blocked)
+        writing.write_all(blocked)
     assert texts(tmp_path) == before
     assert (tmp_path / "a").stat().st_ino == inode
-    found = files.unwritable(caught.value, "out")
+    found = writing.unwritable(caught.value, "out")
     assert found.message == f"cannot write {tmp_path}/e: Operation not permitted"
 
 
@@ -219,10 +219,10 @@ def test_what_cannot_be_put_back_is_named(
 
     before = texts(tmp_path)
     monkeypatch.setattr(os, "link", refuse)
-    with pytest.raises(files.TornError) as caught:
-        files.write_all(blocked[first:])
+    with pytest.raises(writing.TornError) as caught:
+        writing.write_all(blocked[first:])
     assert texts(tmp_path) == before | {Path(name).name: "new" for name in caught.value.replaced}
-    assert files.unwritable(caught.value, "out").message == (
+    assert writing.unwritable(caught.value, "out").message == (
         f"cannot write {tmp_path}/e: Operation not permitted; replaced already, and not put back: "
         + str(tmp_path)
         + said.format(tmp_path)
@@ -234,9 +234,9 @@ def test_what_cannot_be_put_back_is_named(
     [("abcdxyz", "a, b, c, 4 more"), ("abcd", "a, b, c, 1 more"), ("abc", "a, b, c")],
 )
 def test_of_many_that_cannot_be_put_back_a_few_are_named(torn: str, named: str) -> None:
-    error = files.TornError(PermissionError(errno.EPERM, "no", "e"), list(torn))
+    error = writing.TornError(PermissionError(errno.EPERM, "no", "e"), list(torn))
     said = f"cannot write e: no; replaced already, and not put back: {named}"
-    assert files.unwritable(error, "out").message == said
+    assert writing.unwritable(error, "out").message == said
 
 
 @pytest.mark.parametrize("now", ["edited", "old but longer", "", None])
@@ -248,9 +248,9 @@ def test_nothing_is_replaced_where_a_known_file_has_changed(
         (tmp_path / "b").write_text(now)
     known = [(str(tmp_path / name), b"old") for name in "ab"]
     before = texts(tmp_path)
-    with pytest.raises(files.ChangedError) as caught:
-        files.write_all([(str(tmp_path / "a"), "new")], known=known)
+    with pytest.raises(writing.ChangedError) as caught:
+        writing.write_all([(str(tmp_path / "a"), "new")], known=known)
     assert texts(tmp_path) == before
-    found = files.unwritable(caught.value, "out")
+    found = writing.unwritable(caught.value, "out")
     assert found.message == f"nothing was written, since {tmp_path}/b has changed after it was read"
     assert found.help == "run the same command again"
