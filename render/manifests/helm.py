@@ -10,6 +10,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomize
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
+from render.model.release import served
 from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, Origin
 from render.yaml.reader import Document, Limits
 
@@ -57,8 +58,7 @@ _SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (f"{CDI}/v1beta1", ("DataVolume", "DataSource", "DataImportCron")),
     (f"{SNAPSHOT}/v1", ("VolumeSnapshot",)),
 )
-_POOL = (f"pool.{KUBEVIRT}/v1alpha1", ("VirtualMachinePool",))
-_POOL_SINCE_1_7 = (f"pool.{KUBEVIRT}/v1beta1", ("VirtualMachinePool",))
+_POOL = f"pool.{KUBEVIRT}"
 #: KubeVirt 1.N is built for Kubernetes 1.(N + this).
 _KUBERNETES = 27
 
@@ -199,9 +199,10 @@ def _words(folder: str, release: HelmRelease) -> list[str]:
     words = ["template", "--skip-tests", "--include-crds"]
     if not all(_is_complete(file) for file in chart_files(folder)):
         words.append("--skip-schema-validation")
-    served = (*_SERVED, _POOL_SINCE_1_7 if release.kubevirt >= (1, 7, 0) else _POOL)
+    pool = f"{_POOL}/{served(_POOL, release.kubevirt)[0]}"
+    groups = (*_SERVED, (pool, ("VirtualMachinePool",)))
     words += ["--namespace", release.namespace, "--kube-version", f"1.{minor + _KUBERNETES}.0"]
-    for group, kinds in served:
+    for group, kinds in groups:
         words += ["--api-versions", ",".join((group, *(f"{group}/{kind}" for kind in kinds)))]
     for file in release.values:
         # The option takes several, as a line of CSV.
