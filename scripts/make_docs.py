@@ -460,6 +460,11 @@ def impact_schema() -> dict[str, Any]:
             "description": "worst first",
         },
         "messages": {**names, "description": "KubeVirt's texts"},
+        "unrendered": {
+            "type": "array",
+            "items": {"enum": ["before", "after"]},
+            "description": "the states in which it cannot be rendered",
+        },
         "workload": {
             "enum": ["migrate", "evict", "none", None],
             "description": "what KubeVirt does with a VM that waits for a migration",

@@ -23,6 +23,7 @@ from render.model.resource import ResourceRef
 from render.model.tree import Tree
 
 HIDDEN = "(hidden, changed)"
+SideName = Literal["before", "after"]
 _OBSERVED = "kubevirt.io/latest-observed-api-version"
 
 
@@ -32,7 +33,7 @@ class ChangeSource(NamedTuple):
     resource: ResourceRef
     path: FieldPath
     index: int | None  # type: ignore[assignment] # nobody searches it as a tuple
-    side: Literal["before", "after"]
+    side: SideName
 
     @property
     def field(self) -> str:
@@ -70,7 +71,8 @@ class MachineImpact(NamedTuple):
     *effects* come worst first; *messages* are KubeVirt's texts. *workload*: what KubeVirt does with a VMI that waits
     for a migration. *stale*: DataVolumes that stay as they are, although their template changed. *sizes*: before and
     after, None where there is no such VM, or it cannot be rendered. *pins*: which definitions the lock decides.
-    *edited*: of a VM to which nothing happens, the definitions that were edited.
+    *edited*: of a VM to which nothing happens, the definitions that were edited. *unrendered*: the states in which an
+    ``unrenderable`` VM cannot be rendered; *messages* are then the errors of the second, if it is one of them.
     """
 
     resource: ResourceRef
@@ -82,6 +84,7 @@ class MachineImpact(NamedTuple):
     sizes: tuple[Size | None, Size | None] = (None, None)
     pins: tuple[str, ...] = ()
     edited: tuple[EditedDefinition, ...] = ()
+    unrendered: tuple[SideName, ...] = ()
 
 
 class Impact(NamedTuple):

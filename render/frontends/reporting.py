@@ -1,5 +1,6 @@
 """What is said about a rendering, in the format and at the places that were asked for."""
 
+import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -83,6 +84,8 @@ def hand_over(answer: str, asked: Request) -> Exit:
         emit(answer, STDOUT)
         return Exit.OK
     try:
+        if asked.output.endswith(os.sep):  # a folder is meant, whether it is there or not
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         write_atomic(asked.output, answer)
     except OSError as error:
         return refuse([unwritable(error, asked.output)], asked)

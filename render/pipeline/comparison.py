@@ -380,10 +380,9 @@ def _machine_impact(key: Key, old: Side, new: Side) -> MachineImpact:
     if key not in new.resources:
         return MachineImpact(resource.ref, ("gone",))
     if key not in old.resources:
-        lost = after is None or after.failed
-        return MachineImpact(resource.ref, ("new", *_LOST) if lost else ("new",), _errors(key, new))
+        return _new_impact(resource.ref, key, new)
     if before is None or after is None or before.failed:
-        return MachineImpact(resource.ref, _LOST, _errors(key, old) or _errors(key, new))
+        return _lost_impact(resource.ref, key, old, new)
     # What is refused or does not start as it was written before is no matter of this change.
     is_rewritten = before.raw != after.raw
     is_suspect = is_rewritten and _has_errors(after)
@@ -392,6 +391,33 @@ def _machine_impact(key: Key, old: Side, new: Side) -> MachineImpact:
     if key[0] == definitions.VMI:
         return _bare_impact(before, after, Transition(before, after, (old.places, new.places), key))
     return _Comparison(key, before, after, old, new).impact()
+
+
+def _new_impact(ref: ResourceRef, key: Key, side: Side) -> MachineImpact:
+    """What becomes of a VM that only *side*, the second, has."""
+    machine = side.machines.get(key)
+    if machine is None or machine.failed:
+        return MachineImpact(ref, ("new", *_LOST), _errors(key, side), unrendered=("after",))
+    if not _has_errors(machine):
+        return MachineImpact(ref, ("new",))
+    verdict = _judge(Machine(machine.context, machine.resource, _without_status(machine.decoded)))
+    refused = (*verdict.refused, *verdict.creation)
+    later = () if refused else (*verdict.faults, *verdict.at_start)
+    effects = ("refused",) if refused else ("error",) if later else ()
+    return MachineImpact(ref, (*effects, "new"), refused or later or _errors(key, side))
+
+
+def _lost_impact(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImpact:
+    """What is known of a VM that one state, or both, cannot render."""
+    sides: tuple[tuple[impact.SideName, Side], ...] = (("before", old), ("after", new))
+    unrendered = tuple(
+        name
+        for name, side in sides
+        if (machine := side.machines.get(key)) is None or machine.failed
+    )
+    return MachineImpact(
+        ref, _LOST, _errors(key, new if "after" in unrendered else old), unrendered=unrendered
+    )
 
 
 def _bare_impact(before: Machine, after: Machine, change: Transition) -> MachineImpact:
@@ -614,12 +640,16 @@ class _Comparison:
         return MachineImpact(self._after.resource.ref, effects, messages, tuple(changes))
 
 
-class _UpdateVerdict(NamedTuple):
-    """What KubeVirt says of an update: why it is refused, why the controller fails, and why no VMI starts any more."""
+class _Judgement(NamedTuple):
+    """What KubeVirt says of a VM: why it is refused, why the controller fails, and why no VMI starts.
+
+    *creation*: why only a new VM is refused.
+    """
 
     refused: tuple[str, ...]
     faults: tuple[str, ...]
     at_start: tuple[str, ...]
+    creation: tuple[str, ...]
 
     @property
     def is_unstartable(self) -> bool:
@@ -627,9 +657,19 @@ class _UpdateVerdict(NamedTuple):
         return bool(self.at_start)
 
 
-def _admit(before: Tree, updated: Machine) -> _UpdateVerdict:
+def _admit(before: Tree, updated: Machine) -> _Judgement:
     """Send *updated* through all stages; *before* is what was stored."""
     causes = [cause.message for cause in update.refused(before, updated.vm)]
+    verdict = _judge(updated)
+    return verdict._replace(
+        refused=tuple(dict.fromkeys((*causes, *verdict.refused))),
+        faults=verdict.faults or _outdated(updated),
+        at_start=tuple(dict.fromkeys((*verdict.creation, *verdict.at_start))),
+    )
+
+
+def _judge(updated: Machine) -> _Judgement:
+    """Send *updated* through all stages."""
     admitted = None
     for stage in order.stages(updated.resource, updated.context.settings)[0]:
         if stage is order.FIRST_OF_VMI:
@@ -640,15 +680,17 @@ def _admit(before: Tree, updated: Machine) -> _UpdateVerdict:
     found = updated.diagnostics[:admitted]
     later = updated.diagnostics[len(found) :]
     errors = [one for one in found if one.is_error and one.code not in _OURS]
-    at_start = [one for one in errors if one.code in _AT_START or one.check in update.CREATION]
-    at_once = [one for one in errors if one not in at_start]
+    creation = [one for one in errors if one.check in update.CREATION]
+    at_start = [one for one in errors if one.code in _AT_START]
+    at_once = [one for one in errors if one not in at_start and one not in creation]
     at_start += (one for one in later if one.is_error and one.code not in _OURS)
-    causes += (_message(one, updated) for one in at_once if one.code not in _FAILS_LATER)
+    causes = (_message(one, updated) for one in at_once if one.code not in _FAILS_LATER)
     faults = (one.message for one in at_once if one.code in _FAILS_LATER)
-    return _UpdateVerdict(
+    return _Judgement(
         tuple(dict.fromkeys(causes)),
-        tuple(dict.fromkeys(faults)) or _outdated(updated),
+        tuple(dict.fromkeys(faults)),
         tuple(dict.fromkeys(one.message for one in at_start)),
+        tuple(dict.fromkeys(one.message for one in creation)),
     )
 
 

@@ -15,6 +15,12 @@ _MARKER = re.compile(rb"^(<{7}|\|{7}|={7}|>{7})( |\r?$)")
 _SETTLED = (
     "-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
 )  # fmt: skip
+#: What is missing is not fetched: by the first a git since 2.45, by the second, an empty list, any (transport.c).
+_OFFLINE = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
+#: How git names the remote of a partial clone that it would fetch an object from.
+_PROMISED = "promisor remote"
+#: What it says of a name that means no object.
+_NO_REVISION = "Needed a single revision"
 #: git tells a hook where it was called; whoever asks about a folder means the repository around that.
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"})
 _LINK, _SUBMODULE, _EXECUTABLE = b"120000", b"160000", b"100755"
@@ -46,13 +52,18 @@ def run(
         raise GitError("git is not installed")
     command = [program, *_SETTLED, *words]
     inherited = {name: value for name, value in os.environ.items() if name not in without}
-    environment = {**inherited, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **(environ or {})}
+    fixed = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **_OFFLINE}
+    environment = {**inherited, **fixed, **(environ or {})}
     try:
         done = processes.run(command, folder=folder, environ=environment, stdin=stdin)
     except FileNotFoundError as error:
         raise GitError(f"no folder {folder}") from error
     if done.returncode:
         text = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
+        if _PROMISED in text:
+            raise GitError(
+                "the clone is partial and lacks objects of this commit: git fetch --refetch --no-filter"
+            )
         raise GitError(text.split("\n")[0] or f"git {words[0]} failed")
     return done.stdout
 
@@ -135,9 +146,16 @@ def is_bare(folder: str) -> bool:
 
 def commit(folder: str, revision: str) -> Commit:
     """The commit that *revision* names. Raises GitError."""
-    if revision.startswith("-"):
-        raise GitError(f"no revision is called {revision}")
-    return _commits(folder, "--max-count=1", "--end-of-options", f"{revision}^{{commit}}")[0]
+    try:
+        found = run(folder, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+    except GitError as error:
+        if str(error) == _NO_REVISION:
+            raise GitError(f"unknown revision {revision}") from error
+        raise
+    id_ = found.decode().strip()
+    if id_.startswith("^"):  # what is left out of a walk, and so no revision to compare
+        raise GitError(f"unknown revision {revision}")
+    return _commits(folder, "--max-count=1", id_)[0]
 
 
 def merge_base(folder: str, revision: str, head: str = "HEAD") -> str:

@@ -9,6 +9,11 @@ import pytest
 from tests.support import manifests, process
 from tests.support.repository import Repository
 
+#: A disk without a volume.
+REFUSED = manifests.vm("odd", namespace="prod", memory="1Gi").replace(
+    "devices: {}", "devices: {disks: [{name: absent, disk: {}}]}"
+)
+
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
@@ -86,11 +91,83 @@ def test_a_vm_that_does_not_render_is_part_of_the_answer(repository: Repository)
     assert '"nowhere" not found' in done.stdout
 
 
+@pytest.mark.parametrize(("limit", "status"), [("error", 0), ("gone", 1), ("restart", 1)])
+def test_a_vm_that_goes_can_fail_the_command(
+    repository: Repository, limit: str, status: int
+) -> None:
+    (repository.folder / "vms" / "db.yaml").unlink()
+    assert repository.run("diff", "HEAD", "--fail-on", limit).returncode == status
+
+
+@pytest.mark.parametrize("emit", ["source", "vm"])
+def test_a_change_that_repairs_a_vm_is_no_error(repository: Repository, emit: str) -> None:
+    repository.vm("web", instancetype="nowhere")
+    repository.commit("A mistake")
+    repository.vm("web")
+    for form in ("text", "markdown"):
+        said = repository.fine("diff", "HEAD", "--emit", emit, "--format", form)
+        assert "could not be rendered before, and can be now" in said
+        assert '"nowhere" not found' in said
+
+
+def test_a_chart_that_fails_is_not_gone(repository: Repository, helm: str) -> None:
+    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: shop\nversion: 1.0.0\n")
+    repository.write("chart/values.yaml", "name: shop\n")
+    template = manifests.vm("CHOSEN", namespace="shop", memory="1Gi")
+    repository.write("chart/templates/vm.yaml", template.replace("CHOSEN", "{{ .Values.name }}"))
+    repository.commit("A chart")
+    words = ("--helm", helm)
+    assert "3 VMs: 3 same" in repository.fine("diff", "HEAD", *words)
+    repository.write(
+        "chart/templates/vm.yaml",
+        template.replace("CHOSEN", '{{ required "name it" .Values.nam }}'),
+    )
+    done = repository.run("diff", "HEAD", *words)
+    assert done.returncode == 1
+    assert "3 VMs: 1 unrenderable, 2 same" in done.stdout
+    assert "name it" in done.stdout
+    repository.commit("A mistake")
+    repaired = repository.fine("diff", "HEAD..HEAD~1", *words)
+    assert "could not be rendered before, and can be now" in repaired
+    for file in (repository.folder / "chart").rglob("*.yaml"):
+        file.unlink()
+    assert "1 gone" in repository.fine("diff", "HEAD~1", *words)
+
+
+def test_a_new_vm_that_is_refused_can_fail_the_command(repository: Repository) -> None:
+    repository.write("vms/odd.yaml", REFUSED)
+    words = ("diff", "HEAD", "--emit", "source")
+    assert "1 refused" in repository.run(*words).stdout
+    assert repository.run(*words, "--fail-on", "refused").returncode == 1
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+@pytest.mark.parametrize("emit", ["source", "vm"])
+def test_errors_that_stop_build_are_named(repository: Repository, form: str, emit: str) -> None:
+    again = manifests.instancetype("small", namespace="prod", kind=manifests.NAMESPACED)
+    repository.write("instancetypes/again.yaml", again)
+    words = ("--emit", emit, "--format", form)
+    done = repository.run("diff", "HEAD", *words)
+    assert done.returncode == 1
+    assert "after: 1 error, build prints nothing" in done.stdout
+    assert "instancetypes/small.yaml:" in done.stdout or "instancetypes/again.yaml:" in done.stdout
+    repository.commit("Twice")
+    repository.instancetype("other")
+    said = repository.fine("diff", "HEAD", *words)  # the change is not to blame
+    assert "after: 1 error, build prints nothing" in said
+    (repository.folder / "instancetypes" / "again.yaml").unlink()
+    assert "build prints nothing" not in repository.fine("diff", "HEAD", *words)
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [
         (("nowhere",), "unknown revision"),
         (("one", "two"), "cannot tell what to compare"),
+        (("HEAD~1..HEAD..HEAD~2",), "cannot tell what to compare"),
+        (("^HEAD",), "unknown revision ^HEAD"),
+        (("v*",), "unknown revision v*"),
+        (("HEAD:vms..HEAD",), "unknown revision HEAD:vms"),
         (("--output=/dev/null/x", "HEAD"), "/dev/null/x"),
     ],
 )
@@ -114,6 +191,28 @@ def test_a_shallow_clone_says_what_to_fetch(repository: Repository, tmp_path: Pa
     done = shallow.run("diff")
     assert done.returncode
     assert "git fetch --unshallow" in done.stderr
+
+
+def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path) -> None:
+    repository.instancetype("small", cpus=4)
+    repository.commit("Larger")
+    repository.git("config", "uploadpack.allowFilter", "true")
+    subprocess.run(
+        ["git", "clone", "--quiet", "--filter=blob:none", "--no-checkout",
+         f"file://{repository.folder}", str(tmp_path / "partial")],
+        check=True,
+    )  # fmt: skip
+    partial = Repository(tmp_path / "partial")
+    # A choice of the repository's own does not let it fetch either.
+    partial.git("config", "protocol.file.allow", "always")
+    before = partial.git("count-objects", "-v")
+    done = partial.run("diff", "HEAD~1..HEAD")
+    assert done.returncode
+    assert "the clone is partial" in done.stderr
+    assert partial.git("count-objects", "-v") == before
+    cure = done.stderr.partition("objects of this commit: git ")[2].split("\n")[0]
+    partial.git(*cure.split())
+    assert "2 VMs: 2 recreate" in partial.fine("diff", "HEAD~1..HEAD")
 
 
 def test_a_bare_clone_compares_revisions(repository: Repository, tmp_path: Path) -> None:
@@ -157,6 +256,13 @@ def test_every_format_is_written_where_it_was_asked_for(repository: Repository) 
         assert said.startswith(begin)
         repository.fine("diff", "HEAD", "--emit", "vm", "--format", name, "--output", f"x.{name}")
         assert (repository.folder / f"x.{name}").read_text(encoding="utf-8") == said
+
+
+def test_an_answer_is_one_file(repository: Repository) -> None:
+    done = repository.run("diff", "HEAD", "-o", "nodir/")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "nodir/" in done.stderr
+    assert not (repository.folder / "nodir").exists()
 
 
 def test_only_the_release_changes(repository: Repository) -> None:
@@ -252,14 +358,21 @@ def test_a_revision_that_a_shallow_clone_lacks_says_what_to_fetch(
     assert "2 VMs: 2 recreate" in shallow.fine("diff", f"{base}..edit")
 
 
-@pytest.mark.parametrize("words", ["HEAD~1..HEAD", "HEAD..HEAD~1"])
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("HEAD~1..HEAD", 1, "  after:  "),
+        ("HEAD..HEAD~1", 0, "could not be rendered before, and can be now:"),
+    ],
+)
 def test_a_state_that_cannot_be_read_is_part_of_the_answer(
-    repository: Repository, words: str
+    repository: Repository, words: str, status: int, said: str
 ) -> None:
     repository.write("vms/odd.yaml", "kind: [ # of kubevirt.io")
     commit = repository.commit("A mistake")
     done = repository.run("diff", words)
-    assert (done.returncode, done.stderr) == (1, "")
+    assert (done.returncode, done.stderr) == (status, "")
+    assert said in done.stdout
     assert "2 VMs: 2 unrenderable" in done.stdout
     assert f"{commit[:10]} cannot be read: vms/odd.yaml:1:" in done.stdout
     done = repository.run("diff", "HEAD..HEAD")

@@ -309,6 +309,10 @@ def test_secrets_are_hidden(repository: Repository, form: str) -> None:
     [
         (("nowhere",), "no VirtualMachine nowhere"),
         (("web", "spec.domain.cpu.socket"), "did you mean spec.domain.cpu.sockets"),
+        (("web", "cpu", "/nonexistent"), "no file or folder /nonexistent"),
+        (("web", "/nonexistent"), "no field /nonexistent, and no file or folder"),
+        (("web", ".", "cpu"), "no file or folder cpu"),
+        (("web", "cpu", "memory", "."), "cannot tell FIELD and PATH of cpu memory ."),
     ],
 )
 def test_what_cannot_be_explained(
@@ -317,6 +321,21 @@ def test_what_cannot_be_explained(
     done = repository.run("explain", *words)
     assert done.returncode == 2
     assert text in done.stderr
+
+
+def test_a_folder_may_be_called_as_a_field_is(repository: Repository) -> None:
+    said = repository.fine("explain", "web", "cpu")
+    (repository.folder / "cpu").mkdir()
+    assert repository.fine("explain", "web", "cpu") == said
+    assert repository.fine("explain", "web", "cpu", ".") == said
+    done = repository.run("explain", "web", "./cpu")
+    assert "no VirtualMachine web" in done.stderr
+    repository.instancetype("small", folder="apps")
+    repository.vm("late", folder="apps")
+    assert "apps/small.yaml" in repository.fine("explain", "late", "cpu", "apps")
+    assert repository.fine("explain", "late", "apps") == repository.fine(
+        "explain", "late", "./apps"
+    )
 
 
 def test_a_vm_that_does_not_start_says_why(repository: Repository) -> None:
@@ -469,5 +488,5 @@ def test_machines_of_every_time_are_explained(
     repository: Repository, vm: str, field: str, said: str
 ) -> None:
     repository.write("older.yaml", OLDER)
-    (line,) = repository.fine("explain", vm, "older.yaml", field).splitlines()[1:]
+    (line,) = repository.fine("explain", vm, field, "older.yaml").splitlines()[1:]
     assert line.endswith(f"  {said}")

@@ -101,6 +101,15 @@ def test_it_is_written_to_a_file_or_not_at_all(repository: Repository) -> None:
     assert "nowhere/page.html" in done.stderr
 
 
+def test_a_path_that_cannot_be_read_is_no_empty_page(repository: Repository) -> None:
+    for paths in (["nosuch"], ["./nosuch/"], ["vms", "nosuch.yaml"]):
+        done = repository.run("report", *paths, "-o", "page.html")
+        assert (done.returncode, done.stdout) == (3, "")
+        assert "cannot read" in done.stderr
+        assert done.stderr.count("nosuch") >= 1
+        assert not (repository.folder / "page.html").exists()
+
+
 def test_the_policy_allows_only_what_is_ours(repository: Repository) -> None:
     page = repository.fine("report")
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)

@@ -10,8 +10,7 @@ from render.diagnostics import codes
 from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
-from render.diff.effects import EFFECTS
-from render.diff.impact import ChangeSource, Impact, MachineImpact
+from render.diff.impact import ChangeSource, Impact, MachineImpact, SideName
 from render.frontends import locks
 from render.frontends.commands.snapshots import SnapshotError
 from render.frontends.progress import Work
@@ -21,11 +20,12 @@ from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request, again
 from render.frontends.session import include, reading
 from render.manifests import kustomization, roots, sources
+from render.manifests.discover import CHART_FILE
 from render.manifests.neighbours import Neighbours
 from render.manifests.relevance import Scope
 from render.manifests.sources import Documents
 from render.model import tree
-from render.model.resource import KUBEVIRT, ResourceRef, from_body
+from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
 from render.report.extras import MissingExtraError
 from render.report.findings import find, merge
@@ -33,12 +33,15 @@ from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     QUIET,
+    RANKED,
     Locate,
     OtherEmit,
     Review,
     ReviewedState,
     ReviewPart,
     is_shown,
+    stopping,
+    worst,
 )
 from render.report.places import Place, Sources
 from render.settings import Layer, Settings, Source, decide
@@ -119,6 +122,23 @@ class _LoadedSide(NamedTuple):
                 for part in parts
             }
 
+    def unfilled(self, name: str) -> SnapshotError | None:
+        """Why the chart *name* is not rendered, None if it is not there: ``check`` passes such a chart over.
+
+        Who rendered the other state of it must not read that it went.
+        """
+        folder = os.path.normpath(os.path.join(self.path, name))
+        if not os.path.isfile(os.path.join(self.folder, folder, CHART_FILE)):
+            return None
+        faults = [
+            codes.HELM_FAILED.at(one.location, one.message)
+            for loaded in self.inputs
+            for one in loaded.diagnostics
+            if one.code == codes.FILE_SKIPPED.number
+            and os.path.normpath(one.location.file) == folder
+        ]
+        return SnapshotError(merge(find(faults, Sources())), status(faults)) if faults else None
+
 
 class _Revisions(NamedTuple):
     """What is compared: *before* and *after* are revisions, ``""`` the working tree; *path* is seen from here.
@@ -198,28 +218,38 @@ def diff(asked: Request, work: Work) -> Exit:
         cure = "pip install 'virt-render[html]'"
         return refuse([codes.USAGE.at(Location(), str(missing), help=cure)], asked)
     outcome = hand_over(written, asked)
-    return _status(review.machines, asked) if outcome is Exit.OK else outcome
+    return _status(review, asked) if outcome is Exit.OK else outcome
 
 
 def _lost(old: _NamedState, new: _NamedState) -> Impact:
     """The VMs of the one state that can be read: the other cannot. Raises SnapshotError where nobody knows of any."""
+    from render.pipeline.comparison import compare
+
     broken, read = (new, old) if new.fault else (old, new)
-    machines = [
-        one.ref
-        for index, body in enumerate(read.objects)
-        if (one := from_body(body, index)).group == KUBEVIRT and one.kind in _MACHINES
-    ]
     assert broken.fault is not None  # noqa: S101 - one of them is
-    if read.fault or not machines:
+    known = compare([], read.objects, read.settings)
+    if read.fault or not known.machines:
         raise broken.fault
     faults = tuple(one.diagnostic for one in broken.fault.findings)
     texts = tuple(
-        f"{broken.name} cannot be read: {': '.join(filter(None, (str(one.place), one.text)))}"
+        f"{broken.name} cannot be read: {', '.join(filter(None, (str(one.place), one.text)))}"
         for one in broken.fault.findings
         if one.diagnostic.is_error
     )
-    impacts = tuple(MachineImpact(ref, ("unrenderable",), texts) for ref in sorted(machines))
-    return Impact(impacts, (), faults) if broken is new else Impact(impacts, faults, ())
+    sides: tuple[SideName, SideName] = ("before", "after")
+    impacts = tuple(
+        MachineImpact(
+            one.resource,
+            ("unrenderable",),
+            texts,
+            unrendered=sides if one.unrendered else (sides[broken is new],),
+            sizes=(None, one.sizes[1]) if broken is old else (one.sizes[1], None),
+        )
+        for one in known.machines
+    )
+    if broken is new:
+        return Impact(impacts, known.after, faults)
+    return Impact(impacts, faults, known.after)
 
 
 def _states(clusters: _Clusters, sides: tuple[_Side, _Side]) -> tuple[ReviewedState, ReviewedState]:
@@ -289,13 +319,14 @@ def _nothing(side: _Side, asked: Request) -> _NamedState:
     return _NamedState(name, [], settings, Sources())
 
 
-def _status(machines: Sequence[MachineImpact], asked: Request) -> Exit:
-    """The status that the effects ask for, as the flags say."""
-    effects = {machine.effects[0] for machine in machines}
-    lost = any("unrenderable" in machine.effects for machine in machines)
+def _status(review: Review, asked: Request) -> Exit:
+    """The status that errors of the second state ask for, and the effects, as the flags say."""
+    machines = review.machines
+    effects = set(map(worst, machines))
+    lost = stopping(review.parts).is_new or any("after" in one.unrendered for one in machines)
     differs = asked.own["exit_code"] and effects - {"same", "none"}
     limit = asked.own["fail_on"]
-    worse = limit and effects & set(EFFECTS[: EFFECTS.index(limit) + 1])
+    worse = limit and effects & set(RANKED[: RANKED.index(limit) + 1]) - {"unrenderable"}
     return Exit.FINDINGS if lost or differs or worse else Exit.OK
 
 
@@ -347,6 +378,11 @@ def _sides(asked: Request, clusters: _Clusters, trees: contextlib.ExitStack) -> 
     # What is a root on one side is one on the other too: else a second VM of a name would make the first another one.
     known = {folder for one in read for folder in one.roots()}
     loaded = [one.side(known) for one in read]
+    for one, side, other in zip(read, loaded, reversed(loaded), strict=True):
+        for name in other.keys() - side.keys():
+            fault = one.unfilled(name)
+            if fault is not None:
+                side[name] = _NamedState(one.name, [], other[name].settings, Sources(), fault)
     before, after = (
         {
             name: state._replace(settings=cluster.decide(state.settings))
@@ -397,15 +433,15 @@ def _revisions(words: Sequence[str]) -> _Revisions:
     if len(named) == _ENDS and len(ranges) == 1:  # a path that only one of the revisions may have
         paths += (word for word in named if word not in ranges)
         named = ranges
-    if len(named) > 1 or len(paths) > 1:
+    word = named[0] if named else ""
+    is_branch = _BRANCH in word
+    before, _, after = word.partition(_BRANCH if is_branch else _RANGE)
+    if len(named) > 1 or len(paths) > 1 or _RANGE in before or _RANGE in after:
         message = f"cannot tell what to compare of {' '.join(words)}"
         fault = codes.USAGE.at(
             Location(), message, help="virt-render diff [BASE[..HEAD]] [PATH], or two folders"
         )
         raise SnapshotError(merge(find([fault], Sources())), status([fault]))
-    word = named[0] if named else ""
-    is_branch = _BRANCH in word
-    before, _, after = word.partition(_BRANCH if is_branch else _RANGE)
     return _Revisions(before, after, paths[0] if paths else ".", is_branch)
 
 
@@ -448,7 +484,7 @@ def _commit(top: str, revision: str) -> git.Commit:
     try:
         return git.commit(top, revision)
     except GitError as error:
-        text = f"unknown revision {revision}" if "unknown revision" in str(error) else str(error)
+        text = str(error)
         if git.is_shallow(top):
             text += "; the clone is shallow: git fetch --unshallow, or git fetch --depth=1 origin COMMIT"
         raise GitError(text) from error

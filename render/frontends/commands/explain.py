@@ -2,16 +2,17 @@
 
 import json
 import os
+from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
-from render.diagnostics.diagnostic import Location
+from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends import locks
 from render.frontends.commands.snapshots import SnapshotError, refuse
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of, print_findings
-from render.frontends.request.request import Request
+from render.frontends.request.request import Request, again
 from render.frontends.session import load, rendering, resources_of
 from render.manifests.sources import Documents
 from render.model import fieldpath
@@ -19,26 +20,79 @@ from render.model.naming import ambiguity, fitting, name_of
 from render.model.provenance import Decision
 from render.pipeline.deciders import Explained
 from render.report.deciders import FORMAT_VERSION, Input, brief, document, input_of, trace, words
-from render.report.findings import merge
+from render.report.findings import find, merge
 from render.report.text import printable
 from render.system.streams import STDOUT, emit, standard_input
+
+#: What stands behind the VM, each at most once.
+_USAGE = ("[FIELD]", "[PATH]")
 
 
 def explain(asked: Request, work: Work) -> Exit:
     """Print the fields of a VM, each with its value, who decided it, and who lost."""
-    given = asked.paths
-    paths = tuple(word for word in given if os.path.exists(word)) or (".",)
-    fields = [word for word in given if not os.path.exists(word)]
     try:
-        loaded = load(asked._replace(paths=paths), work, standard_input())
-        found = _one(asked.own["vm"], loaded, asked, work)
-        decisions = _about(found, fields)
+        answer = _answer(asked, work)
     except SnapshotError as refused:
         print_findings(refused.findings, asked)
         return refused.exit
-    write = _as_json if asked.own["format"] == "json" else _as_text
-    emit(write(found, decisions, input_of(loaded, asked.around, asked.limits)), STDOUT)
+    there = answer.asked
+    write = _as_json if there.own["format"] == "json" else _as_text
+    given = input_of(answer.loaded, there.around, there.limits)
+    emit(write(answer.machine, answer.decisions, given), STDOUT)
     return Exit.OK
+
+
+class _Answer(NamedTuple):
+    """The *decisions* on what was asked of a *machine*, which stands in *loaded*, read as *asked*."""
+
+    asked: Request
+    loaded: Documents
+    machine: Explained
+    decisions: list[Decision]
+
+
+def _answer(asked: Request, work: Work) -> _Answer:
+    """What ``[FIELD] [PATH]`` ask for, in this order; one word alone is either. Raises SnapshotError."""
+    words = asked.paths
+    if len(words) > len(_USAGE):
+        raise refuse(_unfit(f"cannot tell FIELD and PATH of {' '.join(words)}"))
+    if len(words) == len(_USAGE):
+        field, path = words
+        if not os.path.exists(path):
+            raise refuse(_unfit(f"no file or folder {path}"))
+        return _answer_at(path, field, asked, work)
+    word = words[0] if words else ""
+    if not os.path.exists(word):
+        return _answer_at(os.curdir, word, asked, work)
+    if not _is_bare(word):
+        return _answer_at(word, "", asked, work)
+    try:  # a folder may be called as a field is
+        return _answer_at(os.curdir, word, asked, work)
+    except SnapshotError as as_field:
+        try:
+            return _answer_at(word, "", asked, work)
+        except SnapshotError as as_path:
+            raise (as_field if as_path.exit is Exit.USAGE else as_path) from None
+
+
+def _unfit(message: str) -> Diagnostic:
+    return codes.USAGE.at(Location(), message, help=f"virt-render explain VM {' '.join(_USAGE)}")
+
+
+def _is_bare(word: str) -> bool:
+    """Whether *word* is a folder's name alone, which may as well be meant for a field."""
+    return os.path.isdir(word) and word.strip(".") != "" and os.sep not in word
+
+
+def _answer_at(path: str, field: str, asked: Request, work: Work) -> _Answer:
+    """What is decided in *path* about *field*, about all fields without one. Raises SnapshotError."""
+    there = again(asked, path)
+    if there.diagnostics:
+        found = merge(find(there.diagnostics, there.sources))
+        raise SnapshotError(found, status(there.diagnostics))
+    loaded = load(there, work, standard_input())
+    machine = _one(there.own["vm"], loaded, there, work)
+    return _Answer(there, loaded, machine, _about(machine, field))
 
 
 def _one(name: str, loaded: Documents, asked: Request, work: Work) -> Explained:
@@ -63,22 +117,23 @@ def _one(name: str, loaded: Documents, asked: Request, work: Work) -> Explained:
     return chosen
 
 
-def _about(found: Explained, fields: list[str]) -> list[Decision]:
-    """The decisions on *fields* and what is below them, on all without any. Raises SnapshotError."""
-    wanted = [f".{field.removeprefix('spec.template.')}" for field in fields]
+def _about(found: Explained, field: str) -> list[Decision]:
+    """The decisions on *field* and what is below it, on all without one. Raises SnapshotError."""
+    wanted = f".{field.removeprefix('spec.template.')}"
     texts = [fieldpath.text(one.field) for one in found.decisions]
     chosen = [
         one
         for one, text in zip(found.decisions, texts, strict=True)
-        if not wanted or any(_has(text, f) for f in wanted)
+        if not field or _has(text, wanted)
     ]
     if chosen:
         return chosen
     from render.model.nearest import nearest
 
-    near = nearest(wanted[0][1:], texts)
+    near = nearest(wanted[1:], texts)
     cure = f"did you mean {near}?" if near else "without a FIELD all are listed"
-    message = f"{found.resource} starts with no field {', '.join(fields)}"
+    more = "" if os.path.exists(field) else ", and no file or folder is called so"
+    message = f"{found.resource} starts with no field {field}{more}"
     raise refuse(codes.USAGE.at(Location(), message, help=cure))
 
 

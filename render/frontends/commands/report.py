@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 from render.diagnostics import codes
+from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.diagnostics.exits import Exit
 from render.diff.sizes import size_of
+from render.frontends.commands.snapshots import SnapshotError
 from render.frontends.progress import Work, in_words
-from render.frontends.reporting import findings_of, hand_over, refuse
+from render.frontends.reporting import findings_of, hand_over, print_findings, refuse
 from render.frontends.request.request import Request
 from render.frontends.session import (
     load_each,
@@ -16,6 +18,7 @@ from render.frontends.session import (
     resources_of,
     with_neighbours,
 )
+from render.manifests.discover import tidy
 from render.manifests.neighbours import Neighbours
 from render.manifests.sources import Documents
 from render.model.release import minor
@@ -41,17 +44,30 @@ def report(asked: Request, work: Work) -> Exit:
     except MissingExtraError as missing:
         cure = "pip install 'virt-render[html]'"
         return refuse([codes.USAGE.at(Location(), str(missing), help=cure)], asked)
-    with work.shown():
-        fleet = _fleet(asked, work)
+    try:
+        with work.shown():
+            fleet = _fleet(asked, work)
+    except SnapshotError as refused:
+        print_findings(refused.findings, asked)
+        return refused.exit
     work.begin("write", f"writing about {len(fleet.machines):,} VMs")
     return hand_over(page.report(fleet), asked)
 
 
 def _fleet(asked: Request, work: Work) -> Fleet:
-    """Everything below the paths, each kustomization by itself."""
+    """Everything below the paths, each kustomization by itself. Raises SnapshotError for a path that is unreadable."""
     paths = asked.paths or (".",)
     work.begin("read", f"reading {in_words(paths)}")
     inputs = load_each(paths, asked, work, standard_input())
+    named = {tidy(path) for path in paths}
+    for loaded in inputs:
+        faults = [
+            one
+            for one in loaded.diagnostics
+            if one.code == codes.UNREADABLE.number and tidy(one.location.file) in named
+        ]
+        if faults:
+            raise SnapshotError(merge(findings_of(loaded, faults, asked)), status(faults))
     neighbours = Neighbours(inputs, asked.layout.shared)
     wording = Wording()
     machines: list[FleetMachine] = []

@@ -134,7 +134,7 @@ EXIT_CODE = Option(
 )
 DIFF_FAIL_ON = Option(
     "fail-on", "choice", "", "end with status 1 if this, or what is worse, becomes of a VM",
-    choices=("refused", "error", "stop", "start", "restart", "migrate", "live", "next", "recreate", "none"),
+    choices=("refused", "error", "gone", "stop", "start", "restart", "migrate", "live", "next", "recreate", "none"),
 )  # fmt: skip
 DIFF_FORMAT = Option(
     "format", "choice", "text", "how the answer is written; markdown is for pull requests, html a page by itself",

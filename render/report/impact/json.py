@@ -86,6 +86,7 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "class": worst(machine),
         "effects": list(machine.effects),
         "messages": list(machine.messages),
+        "unrendered": list(machine.unrendered),
         "workload": machine.workload or None,
         "staleDataVolumes": list(machine.stale),
         "pins": list(machine.pins),

@@ -32,12 +32,14 @@ from render.report.impact.review import (
     entries,
     pinned,
     sizes,
+    stopping,
     texts,
     total,
+    unrendered,
     without_rest,
     worst,
 )
-from render.report.impact.text import short
+from render.report.impact.text import STOPPING_SHOWN, short, stop_line
 from render.report.summary import number
 from render.report.text import printable
 
@@ -131,6 +133,13 @@ def _head(review: Review) -> Iterator[str]:
     states = f"{code(str(review.before))} → {code(str(review.after))}"
     yield f"{states}, synced with `--emit {review.emit}`{_otherwise(review)}\n"
     sums = ", ".join(amounts(total(machines))).replace("->", "→")
+    stops = stopping(review.parts).findings
+    if stops:
+        yield f"**{stop_line(len(stops))}**\n"
+        for one in stops[:STOPPING_SHOWN]:
+            place = f"{code(str(one.place))} " if one.place.file else ""
+            yield f"- {place}{code(one.text)}"
+        yield ""
     yield f"In all: {sums}{without_rest(machines)}\n"
     if pinned(machines):
         yield f"{pinned(machines).capitalize()}\n"
@@ -165,7 +174,9 @@ def _why(entry: MachineEntry) -> str:
     machine = entry.machine
     found = changes(machine)
     if machine.messages and (not found or worst(machine) in _QUOTED):
-        return code(machine.messages[0], cell=True)
+        said = unrendered(machine)
+        text = code(machine.messages[0], cell=True)
+        return f"{said}: {text}" if said else text
     if not found:
         return "; ".join(
             f"{one.ours} {code(one.theirs, cell=True)}" if one.theirs else one.ours

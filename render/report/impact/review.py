@@ -23,7 +23,7 @@ RANKED = (
 )  # fmt: skip
 #: What each effect means, for who has not read docs/review.md.
 MEANINGS = {
-    "unrenderable": "cannot be rendered: nothing is synced",
+    "unrenderable": "cannot be rendered in one of the states; if it is the second, nothing is synced",
     "refused": "KubeVirt refuses the update",
     "error": "the controller fails, or the next start does",
     "gone": "is no longer in the repository: deleted where the sync prunes",
@@ -73,6 +73,26 @@ class ReviewPart(NamedTuple):
         """What is found in both states."""
         before, after = self.sources
         return findings.find(self.impact.before, before), findings.find(self.impact.after, after)
+
+
+class StoppingErrors(NamedTuple):
+    """Errors of the second state that stop ``build`` and stand with no VM; *is_new*: not all are in the first too."""
+
+    findings: list[Finding]
+    is_new: bool
+
+
+def stopping(parts: Iterable[ReviewPart]) -> StoppingErrors:
+    """The errors of the second state that the entries of VMs do not say."""
+    found: list[Finding] = []
+    is_new = False
+    for part in parts:
+        told = {one.resource for one in part.impact.machines if one.messages}
+        known = {(one.code, one.resource, one.message) for one in part.impact.before}
+        errors = [one for one in part.impact.after if one.is_error and one.resource not in told]
+        is_new |= any((one.code, one.resource, one.message) not in known for one in errors)
+        found += findings.find(errors, part.sources[1])
+    return StoppingErrors(findings.merge(found), is_new)
 
 
 class ReviewedState(NamedTuple):
@@ -178,12 +198,22 @@ def texts(entry: MachineEntry) -> Iterator[ImpactText]:
     """What is to be said of a VM beside its changes."""
     part, machine = entry
     places = _fault_places(part, machine) if "unrenderable" in machine.effects else {}
+    said = unrendered(machine)
     for message in machine.messages:
-        yield ImpactText("", message, places.get(message, Place()))
+        yield ImpactText(f"{said}:" if said else "", message, places.get(message, Place()))
     if machine.workload:
         yield ImpactText(WORKLOAD[machine.workload])
     for name in machine.stale:
         yield ImpactText("its template changed, and the DataVolume stays as it is:", name)
+
+
+def unrendered(machine: MachineImpact) -> str:
+    """In which states a VM cannot be rendered, in words; nothing of one that can be in both."""
+    if machine.unrendered == ("before",):
+        return "could not be rendered before, and can be now"
+    if machine.unrendered == ("after",):
+        return "after"
+    return "before and after" if machine.unrendered else ""
 
 
 def sizes(machine: MachineImpact) -> Iterator[ImpactText]:

@@ -27,6 +27,7 @@ from render.report.impact.review import (
     nowhere,
     pinned,
     sizes,
+    stopping,
     texts,
     total,
     without_rest,
@@ -39,6 +40,8 @@ _COLOURS = {
     "gone": "33", "migrate": "36", "live": "36", "next": "36", "recreate": "36", "new": "32",
 }  # fmt: skip
 _SHOWN = 100
+#: Of the errors that stop ``build``, this many are shown.
+STOPPING_SHOWN = 5
 _WIDTH = 100
 #: A string that YAML reads as itself, in a flow too.
 _PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9._/@+-]*\Z")
@@ -47,7 +50,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9._/@+-]*\Z")
 def report(review: Review, style: ImpactStyle) -> str:
     """All of *review*; of several kustomizations each by itself."""
     machines = review.machines
-    said = [header(review), summary(machines), *_table(machines)]
+    said = [header(review), summary(machines), *_table(machines), *_stopping(review)]
     totals = total(machines)
     if totals[0] != totals[1]:
         said.append(f"in all: {', '.join(amounts(totals))}{without_rest(machines)}")
@@ -79,6 +82,20 @@ def header(review: Review) -> str:
     if other is not None and other.machines:
         text += f" ({number(other.machines, 'VM')} would fare otherwise with --emit {other.emit})"
     return printable(text)
+
+
+def stop_line(count: int) -> str:
+    """That the second state has errors for which nothing is printed."""
+    return f"after: {number(count, 'error')}, build prints nothing"
+
+
+def _stopping(review: Review) -> Iterator[str]:
+    """The first errors of the second state that stop ``build``."""
+    found = stopping(review.parts).findings
+    if found:
+        yield stop_line(len(found))
+    for one in found[:STOPPING_SHOWN]:
+        yield printable(f"  {one.place}  {one.text}" if one.place.file else f"  {one.text}")
 
 
 def _table(machines: Sequence[MachineImpact]) -> Iterator[str]:

@@ -82,6 +82,29 @@ def test_new_gone_and_unrenderable() -> None:
     lost = only([VM], [VM, SMALL])
     assert lost.effects == ("unrenderable",)
     assert 'virtualmachineinstancetypes.instancetype.kubevirt.io "small" not found' in lost.messages
+    assert lost.unrendered == ("before",)
+    assert only([VM], [VM]).unrendered == ("before", "after")
+    assert only([SMALL], [VM]).unrendered == ("after",)
+
+
+_DOMAIN = ("spec", "template", "spec", "domain")
+_SLIRP = edited(VM, [{"name": "default", "slirp": {}}], *_DOMAIN, "devices", "interfaces")
+_NO_VOLUME = edited(VM, [{"name": "absent"}], *_DOMAIN, "devices", "disks")
+
+
+@pytest.mark.parametrize(
+    ("vm", "admission", "effects"),
+    [
+        (_SLIRP, "strict", ("refused", "new")),
+        (_NO_VOLUME, "strict", ("refused", "new")),
+        (_NO_VOLUME, "off", ("new",)),
+        (edited(VM, {"sockets": 1}, *_DOMAIN, "cpu"), "off", ("new", "unrenderable")),
+    ],
+)
+def test_a_new_vm_may_be_refused(vm: Json, admission: Any, effects: tuple[str, ...]) -> None:
+    found = only([SMALL], [vm, SMALL], SOURCE._replace(admission=admission))
+    assert found.effects == effects
+    assert bool(found.messages) is (effects != ("new",))
 
 
 @pytest.mark.parametrize("emit", ["source", "vm", "hashed", "revisions"])
