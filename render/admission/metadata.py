@@ -28,8 +28,10 @@ _LABELED = "use letters, digits, '-', '_' and '.', at most 63 of them; a key may
 _ANNOTATED = "use letters, digits, '-', '_' and '.', at most 63 of them, after a domain and '/'"
 
 
-def refusals(metadata: Tree) -> Iterator[Cause]:
-    """What speaks against *metadata*, which may hold values of any type: those of a wrong one are found elsewhere."""
+def refusals(metadata: Any) -> Iterator[Cause]:
+    """What speaks against *metadata*, of whatever type it and what it holds are: wrong ones are found elsewhere."""
+    if not isinstance(metadata, dict):
+        return
     for key, check, cure in (
         ("name", subdomain_faults, _NAMED),
         ("namespace", label_faults, _SPACED),

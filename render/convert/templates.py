@@ -106,9 +106,7 @@ def filled(resource: Resource, fill: Fill, release: Version) -> Iterator[Templat
         walk = _Template(fill, _TYPES.get(kind, ""), release)
         body = walk.value(_unplaced(written), ())
         if isinstance(labels, dict):
-            metadata = body.get("metadata") or {}
-            all_labels = {**(metadata.get("labels") or {}), **walk.value(labels, _LABELS)}
-            body = {**body, "metadata": {**metadata, "labels": all_labels}}
+            body = _labelled(body, walk.value(labels, _LABELS))
         if resource.kind == OURS:
             body = {**body, "apiVersion": f"{KUBEVIRT}/v1", "kind": kind}
         yield TemplateObject(path, body, tuple(walk.uses))
@@ -125,6 +123,15 @@ def places(resource: Resource) -> Iterator[tuple[FieldPath, str, Tree]]:
     for index, body in enumerate(objects if isinstance(objects, list) else ()):
         if isinstance(body, dict):
             yield ("objects", index), text_at(body, "kind"), body
+
+
+def _labelled(body: Tree, labels: Tree) -> Tree:
+    """*body* with *labels* added, unless its metadata or labels are no mapping, which the decoder refuses."""
+    metadata = body.get("metadata") or {}
+    known = (metadata.get("labels") or {}) if isinstance(metadata, dict) else None
+    if not isinstance(known, dict):
+        return body
+    return {**body, "metadata": {**metadata, "labels": {**known, **labels}}}
 
 
 def _unplaced(body: Tree) -> Tree:

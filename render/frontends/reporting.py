@@ -2,11 +2,12 @@
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
+from render.diagnostics import codes
 from render.diagnostics.codes import status, worth_saying
-from render.diagnostics.diagnostic import Diagnostic, Severity
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.diagnostics.exits import Exit
 from render.frontends.request import config
 from render.frontends.request.request import Request
@@ -50,6 +51,31 @@ def refuse(diagnostics: Sequence[Diagnostic], asked: Request) -> Exit:
     """Report *diagnostics* that are not about what was read, but about the asking; the status says so."""
     faults = publish(merge(find(diagnostics, asked.sources)), asked)
     return status((*diagnostics, *faults))
+
+
+def refused_reports(inputs: Iterable[Documents], asked: Request) -> Exit | None:
+    """Refuse report files that would replace a manifest of the *inputs*; None where there is none."""
+    targets = {os.path.realpath(to): (name, to) for name, to in asked.reports}
+    if not targets:
+        return None
+    read = {os.path.realpath(file) for loaded in inputs for file in _manifests(loaded)}
+    faults = [
+        codes.USAGE.at(
+            Location(),
+            f"--{name}-file {to}: this manifest is read, and the report would replace it",
+            help="name another file",
+        )
+        for real, (name, to) in targets.items()
+        if real in read
+    ]
+    return refuse(faults, asked._replace(reports=())) if faults else None
+
+
+def _manifests(loaded: Documents) -> Iterator[str]:
+    """The files of *loaded* that hold objects, make some, or cannot be read."""
+    yield from (document.origin.file for document in loaded.documents)
+    yield from (fault.location.file for fault in loaded.diagnostics if fault.is_error)
+    yield from loaded.files if loaded.is_one_root else ()
 
 
 def hand_over(answer: str, asked: Request) -> Exit:

@@ -71,7 +71,7 @@ def load_each(
     how = reading(asked, stdin)._replace(scope=Scope(asked.layout.exclude, lenient=lenient))
     inputs = sources.load_all(paths, how, anything=anything, watch=work.inputs)
     parts = (
-        [one] if one.is_built else roots.split(one, asked.layout.roots, asked.settings.namespace)
+        [one] if one.is_one_root else roots.split(one, asked.layout.roots, asked.settings.namespace)
         for one in inputs
     )
     return [part for several in parts for part in several]

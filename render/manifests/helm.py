@@ -10,6 +10,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomize
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
+from render.model.release import served
 from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, Origin
 from render.yaml.reader import Document, Limits
 
@@ -28,6 +29,11 @@ _CHATTER = re.compile(
     re.MULTILINE,
 )
 """What helm says beside why it failed."""
+#: What helm says of a chart that renders with no values at all; what comes of running its templates may depend on them.
+_BROKEN = re.compile(
+    r"(?:^|: )Error: (?:parse error at \(|cannot load |validation: chart\.metadata|.*, but missing in charts/)",
+    re.MULTILINE,
+)
 _SOURCE = re.compile(rb"^# Source: (.+?)\r?$", re.MULTILINE)
 #: What clusters with KubeVirt serve, for charts that ask.
 _SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -52,8 +58,7 @@ _SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (f"{CDI}/v1beta1", ("DataVolume", "DataSource", "DataImportCron")),
     (f"{SNAPSHOT}/v1", ("VolumeSnapshot",)),
 )
-_POOL = (f"pool.{KUBEVIRT}/v1alpha1", ("VirtualMachinePool",))
-_POOL_SINCE_1_7 = (f"pool.{KUBEVIRT}/v1beta1", ("VirtualMachinePool",))
+_POOL = f"pool.{KUBEVIRT}"
 #: KubeVirt 1.N is built for Kubernetes 1.(N + this).
 _KUBERNETES = 27
 
@@ -80,7 +85,7 @@ def faults(folder: str, release: HelmRelease, limits: Limits) -> list[Diagnostic
     allowed = (discover.boundary(real) or real,)
     found = []
     total = 0
-    for file in (*_files(folder), *values):
+    for file in (*chart_files(folder), *values):
         shown = discover.printable(file)
         if not os.path.isfile(file):
             if file in values:
@@ -109,7 +114,7 @@ def _refused(file: str, message: str, cure: str) -> Diagnostic:
     return codes.HELM_FAILED.at(Location(file=file), message, help=cure)
 
 
-def _files(folder: str) -> Iterator[str]:
+def chart_files(folder: str) -> Iterator[str]:
     """Every file below *folder*, as helm finds them: links to folders are followed, each folder once."""
     seen: set[str] = set()
     for above, folders, names in os.walk(folder, followlinks=True):
@@ -192,11 +197,12 @@ def template(  # noqa: PLR0913 - what a chart depends on
 def _words(folder: str, release: HelmRelease) -> list[str]:
     _, minor, *_ = release.kubevirt
     words = ["template", "--skip-tests", "--include-crds"]
-    if not all(_is_complete(file) for file in _files(folder)):
+    if not all(_is_complete(file) for file in chart_files(folder)):
         words.append("--skip-schema-validation")
-    served = (*_SERVED, _POOL_SINCE_1_7 if release.kubevirt >= (1, 7, 0) else _POOL)
+    pool = f"{_POOL}/{served(_POOL, release.kubevirt)[0]}"
+    groups = (*_SERVED, (pool, ("VirtualMachinePool",)))
     words += ["--namespace", release.namespace, "--kube-version", f"1.{minor + _KUBERNETES}.0"]
-    for group, kinds in served:
+    for group, kinds in groups:
         words += ["--api-versions", ",".join((group, *(f"{group}/{kind}" for kind in kinds)))]
     for file in release.values:
         # The option takes several, as a line of CSV.
@@ -246,6 +252,11 @@ def _failure(folder: str, said: str) -> Diagnostic:
     elif any(words in said for words in ("nil pointer", "execution error", "values don't meet")):
         cure = "name the values files with --values, or as values in .virt-render.yaml"
     return codes.HELM_FAILED.at(Location(file=folder), f"helm template {folder}: {said}", help=cure)
+
+
+def is_broken(found: Diagnostic) -> bool:
+    """Whether helm's words in *found* say that the chart renders with no values, whatever they are."""
+    return found.code == codes.HELM_FAILED.number and _BROKEN.search(found.message) is not None
 
 
 def environment(inherited: Mapping[str, str], home: str) -> dict[str, str]:

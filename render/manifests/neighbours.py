@@ -9,6 +9,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.manifests.relevance import Globs
 from render.manifests.roots import distance
 from render.manifests.sources import Documents
+from render.model.kinds import KIND_CLASSES
 from render.model.resource import (
     CDI,
     FLAVOR_GROUP,
@@ -25,6 +26,7 @@ from render.yaml.reader import Document
 
 _CLAIMS = frozenset({("", "PersistentVolumeClaim"), (SNAPSHOT, "VolumeSnapshot")})
 _GROUPS = frozenset({INSTANCETYPE_GROUP, FLAVOR_GROUP, CDI})
+_HOLDERS = frozenset({f"pool.{KUBEVIRT}", f"template.{KUBEVIRT}", "template.openshift.io"})
 _NAMING = frozenset({"name", "claimName", "flavor", "kubevirt.io/flavour"})
 _Identity = tuple[str, ResourceRef]
 
@@ -65,7 +67,10 @@ class Neighbours:
         )
 
     def of(self, loaded: Documents) -> tuple[list[Shared], list[Diagnostic]]:
-        """What the VMs of *loaded* may mean elsewhere, the nearest of each; and where that is not clear."""
+        """What the VMs of *loaded* may mean elsewhere, the nearest of each; and where that is not clear to a VM.
+
+        Settings of the cluster count without a VM too: they say of which release the definitions are.
+        """
         if not self._by_name and not self._settings:
             return [], []
         own = [from_body(document.body, 0) for document in loaded.documents]
@@ -85,20 +90,14 @@ class Neighbours:
             found.append(first)
             first.loaded.data.share(first.document.origin.file, loaded.data)
             diagnostics += _ambiguous(first, same[1:], loaded)
-        return found, diagnostics
+        return found, diagnostics if any(map(_may_hold_vm, own)) else []
 
     def _meant(
         self, own: Iterable[Resource], loaded: Documents
     ) -> Iterator[tuple[_Identity, list[Shared]]]:
         """The objects elsewhere that something in *own* names, and those that these name, by identity."""
         groups: dict[_Identity, list[Shared]] = {}
-        pending = [
-            name
-            for one in own
-            if one.group == KUBEVIRT
-            for place in (one.spec, get(one.body, "metadata", "annotations"))
-            for name in set(_names(place))
-        ]
+        pending = [name for one in own for name in _named_by(one)]
         seen: set[str] = set()
         while pending:
             name = pending.pop()
@@ -108,9 +107,29 @@ class Neighbours:
             for shared in self._by_name.get(name, ()):
                 if shared.loaded is not loaded:
                     groups.setdefault(shared.identity, []).append(shared)
-                    if shared.identity[0] == CDI:
-                        pending += _names(shared.document.body.get("spec"))
+                    pending += _named_by(from_body(shared.document.body, 0))
         yield from groups.items()
+
+
+def _may_hold_vm(one: Resource) -> bool:
+    return one.group in _HOLDERS or (
+        one.group == KUBEVIRT and (one.group, one.kind) not in SETTINGS_HOLDERS
+    )
+
+
+def _named_by(one: Resource) -> set[str]:
+    """The names of what *one* refers to: what a disk is made of does so by the labels for inference too."""
+    found: set[str] = set()
+    if one.group == KUBEVIRT:
+        found.update(_names(one.spec), _names(get(one.body, "metadata", "annotations")))
+    elif one.group in _HOLDERS:
+        found.update(_names(one.spec), _names(one.body.get("objects")))
+    if one.group == CDI:
+        found.update(_names(one.spec))
+    if one.group == CDI or (one.group, one.kind) in _CLAIMS:
+        labels = (get(one.body, "metadata", "labels", kind.name_label) for kind in KIND_CLASSES)
+        found.update(label for label in labels if isinstance(label, str))
+    return found
 
 
 def _names(value: Any, key: str = "") -> Iterator[str]:

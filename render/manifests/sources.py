@@ -78,6 +78,11 @@ class Documents:
         return [found for one in self.filled for found in one.values(index, path)]
 
     @property
+    def is_one_root(self) -> bool:
+        """Whether kustomize or helm made all of it, so that it is one root whatever files it comes from."""
+        return self.is_built or bool(self.filled)
+
+    @property
     def files(self) -> list[str]:
         """Every file that had a part in it, those that kustomize reads included, sorted."""
         return self.data.files()
@@ -169,9 +174,11 @@ def load_all(
             loader.build(top, built[-1])
         for chart in loader.charts:
             tried = loader.try_chart(chart, _watched(watch, Documents(folder=chart, whole=whole)))
-            built += [tried] if tried.documents else []
+            if tried.documents or tried.unbuilt:
+                built.append(tried)
+                continue
             loose.unseen.update(tried.unseen)
-            loose.diagnostics += () if tried.documents else tried.diagnostics
+            loose.diagnostics += tried.diagnostics
     return [loose, *built] if not built or loose.documents or loose.diagnostics else built
 
 
@@ -364,7 +371,11 @@ class _Loader:
             into.documents.extend(traced.documents)
             into.before.update((first + n, body) for n, body in enumerate(traced.before) if body)
             into.blamed.append(patches.blame(into.documents, first, reach, self.limits))
-        lock = tidy(os.path.join(top, LOCK))
+        self._lock_of(top, into)
+
+    def _lock_of(self, folder: str, into: Documents) -> None:
+        """Read the lock in *folder*, where the one of what was made from that folder is."""
+        lock = tidy(os.path.join(folder, LOCK))
         if os.path.isfile(lock):
             if leads_out(lock):
                 into.diagnostics.append(kustomization.outside(lock))
@@ -376,6 +387,8 @@ class _Loader:
         into.data.add_stream(shown, output)
         found = read(output, shown, self.limits, self.budget)
         documents, diagnostics = objects.sift(found, output, shown, named=True)
+        if self.scope is not None:
+            diagnostics, _ = relevance.of_kubevirt(diagnostics, output)
         into.diagnostics.extend(diagnostics)
         return self._counting(documents)
 
@@ -385,6 +398,10 @@ class _Loader:
             return
         output = self._filled(folder)
         if isinstance(output, list):
+            from render.manifests import helm
+
+            for file in helm.chart_files(folder):
+                into.data.add_file(tidy(file), self.limits.file_bytes)
             into.diagnostics.extend(output)
             into.unbuilt.extend(output)
             return
@@ -413,14 +430,11 @@ class _Loader:
             for file in (discover.join(folder, discover.CHART_FILE), *values):
                 if os.path.isfile(file):
                     into.data.add_file(file, self.limits.file_bytes)
+            self._lock_of(folder, into)
 
     def fill_only(self, path: str, into: Documents, roots: Literal["one", "all"]) -> None:
         """Run helm on the charts below *path*, where nothing else is: one, unless *roots* is ``all``."""
-        found = [
-            chart
-            for chart in (self.charts if self.reading.helm != "never" else ())
-            if self.texts.anywhere(os.path.join(chart, "templates"))
-        ]
+        found = [chart for chart in self.charts if self._is_filled(chart)]
         if len(found) > 1 and roots == "one":
             into.diagnostics.append(_several(path, found, "Helm charts"))
             return
@@ -428,16 +442,27 @@ class _Loader:
             self.fill(chart, into)
 
     def try_chart(self, folder: str, into: Documents) -> Documents:
-        """The same for a chart that nobody named: one that does not go without values of its own is passed over."""
-        if not self.texts.anywhere(os.path.join(folder, "templates")):
+        """The same for a chart that nobody named: one that may only want for values of its own is passed over."""
+        if not self._holds_kubevirt(folder):
             return into
         if self.reading.helm != "never":
+            from render.manifests import helm
+
             self.fill(folder, into)
-            into.diagnostics = [skipped(folder, one.message) for one in into.unbuilt]
-            into.unbuilt = []
-        if not into.documents:
+            if into.unbuilt and not any(map(helm.is_broken, into.unbuilt)):
+                into.diagnostics = [skipped(folder, one.message) for one in into.unbuilt]
+                into.unbuilt = []
+        if not into.documents and not into.unbuilt:
             into.unseen["Helm chart"] += 1
         return into
+
+    def _holds_kubevirt(self, chart: str) -> bool:
+        """Whether the templates of *chart* may hold an object of KubeVirt's."""
+        return self.texts.anywhere(os.path.join(chart, "templates"))
+
+    def _is_filled(self, chart: str) -> bool:
+        """Whether helm runs on *chart*, though nobody has named it."""
+        return self.reading.helm != "never" and self._holds_kubevirt(chart)
 
     def _filled(self, folder: str) -> bytes | list[Diagnostic]:
         """What helm makes of the chart in *folder*, or why nothing."""
@@ -481,7 +506,10 @@ class _Loader:
         tops, named = kustomization.survey(found.kustomizations, self.limits)
         self.charts = found.charts
         wanted: list[str] = []
+        locks = {discover.join(chart, LOCK) for chart in self.charts if self._is_filled(chart)}
         for file, real in found.files:
+            if file in locks:
+                continue  # read with the chart, whose lock it is
             if real in named:
                 into.diagnostics.append(skipped(file, f"no resource: {named[real]} refers to it"))
             elif not self._is_repeated(real):

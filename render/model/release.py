@@ -146,7 +146,8 @@ def row(release: Version) -> Release:
 
 
 #: API group -> its versions, the current one first; all others are converted to that of the newest release. What is
-#: to come stands here before the row of its release does.
+#: to come stands here before the row of its release does
+#: (pkg/virt-operator/resource/generate/components/crds.go).
 _SERVED: dict[str, tuple[str | Windowed[str], ...]] = {
     KUBEVIRT: ("v1", "v1alpha3"),
     INSTANCETYPE_GROUP: (
@@ -155,6 +156,9 @@ _SERVED: dict[str, tuple[str | Windowed[str], ...]] = {
         until("1.6", "v1alpha2"),
         until("1.6", "v1alpha1"),
     ),
+    f"pool.{KUBEVIRT}": (since("1.7", "v1beta1"), "v1alpha1"),
+    f"clone.{KUBEVIRT}": (since("1.5", "v1beta1"), "v1alpha1"),
+    f"export.{KUBEVIRT}": (since("1.9", "v1"), "v1beta1", until("1.9", "v1alpha1")),
 }
 
 
@@ -162,6 +166,12 @@ _SERVED: dict[str, tuple[str | Windowed[str], ...]] = {
 def served(group: str, release: Version) -> tuple[str, ...]:
     """The versions of an API *group* that KubeVirt *release* serves, the current one first."""
     return in_force(_SERVED.get(group, ()), release)
+
+
+@cache
+def serving(group: str, name: str) -> tuple[Version, ...]:
+    """The releases that serve version *name* of an API *group*."""
+    return tuple(release for release in VERSIONS if name in served(group, release))
 
 
 @cache

@@ -78,7 +78,10 @@ def commit_edit(folder: str) -> None:
     for text in steps:
         _write(edited, text)
         _git(folder, "add", "--all")
-        _git(folder, "-c", "user.name=bench", "-c", "user.email=", "commit", "--quiet", "-m", "x")
+        _git(
+            folder, "-c", "user.name=bench", "-c", "user.email=", "-c", "gc.auto=0",
+            "commit", "--quiet", "-m", "x",
+        )  # fmt: skip
     _git(folder, "gc", "--quiet")  # as in a clone
 
 

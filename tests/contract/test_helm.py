@@ -232,6 +232,43 @@ def test_check_takes_charts_that_hold_vms(helm: str) -> None:
     assert not [found for found in said if "never run" in found.message]
 
 
+BROKEN = {
+    "chart/templates/more.yaml": "a: {{ .Values.memory \n",
+    "chart/templates/_more.tpl": "{{ nofunction }}\n",
+    "chart/values.yaml": "memory: [\n",
+    "chart/Chart.yaml": CHART
+    + "dependencies: [{name: sub, version: 1.0.0, repository: 'https://example.invalid'}]\n",
+}
+
+
+@pytest.mark.parametrize("file", BROKEN)
+def test_a_chart_that_renders_with_no_values_is_an_error(helm: str, file: str) -> None:
+    put(file, BROKEN[file])
+    for named in (".", "chart/templates/vm.yaml", "chart"):
+        done = virt_render(helm, "check", named)
+        assert done.returncode == 3, named
+        assert done.stdout.count("error VR127") == 1, named
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ .Values.a.b }}",
+        "{{ fail `parse error at (` }}",
+        "{{ include .Values.name . }}",
+        "{{ index .Values.list 0 }}",
+        "{{ tpl `{{ nofunction }}` . }}",
+        "a: {{ .Values.name }}: {{ .Values.name }}",
+    ],
+)
+def test_a_chart_that_may_want_for_values_is_passed_over(helm: str, text: str) -> None:
+    put("chart/templates/more.yaml", f"{text}\n")
+    for named in (".", "chart/templates/vm.yaml"):
+        done = virt_render(helm, "check", "--verbose", named)
+        assert done.returncode == 0, done.stdout
+    assert virt_render(helm, "check", "chart").returncode == 3
+
+
 def virt_render(helm: str, *words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "render", *words, "--helm", helm],

@@ -113,3 +113,53 @@ def test_half_merged_locks_below_are_all_resolved(repository: Repository) -> Non
     assert repository.run("check").returncode == Exit.FINDINGS
     repository.fine("pin", "--resolve")
     assert repository.fine("pin", "--check") == ""
+
+
+CHART_VM = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web, namespace: prod}
+spec:
+  runStrategy: Always
+  instancetype: {name: u1.small}
+  template:
+    spec:
+      domain: {devices: {}}
+"""
+
+
+def test_the_lock_of_a_chart_lies_beside_it(
+    tmp_path: Path, helm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIRT_RENDER_HELM", helm)
+    found = Repository(tmp_path / "charts")
+    for chart in ("c", "d"):
+        found.write(f"{chart}/Chart.yaml", "apiVersion: v2\nname: shop\nversion: 1.0.0\n")
+        found.write(f"{chart}/templates/vm.yaml", CHART_VM)
+    assert found.fine("pin").count("prod/web") == 2
+    assert locks(found) == {"c", "d"}
+    for path in (".", "c", "d"):
+        assert found.fine("pin", path) == "nothing moved\n"
+        assert found.fine("pin", "--check", path) == ""
+        assert found.fine("check", path) == ""
+    assert found.fine("check", "c/templates/vm.yaml") == ""
+    assert "virt-render.dev/revision" in found.fine("build", "c", "--pins", "require")
+    found.write("c/templates/vm.yaml", CHART_VM.replace("u1.small", "u1.large"))
+    for path in (".", "c"):
+        done = found.run("pin", "--check", path)
+        assert (done.returncode, done.stderr.count("error VR610")) == (Exit.FINDINGS, 1)
+    assert "1 -> 2" in found.fine("pin", "c", "--upgrade-all")
+    assert found.fine("pin", "--check") == ""
+
+
+def test_the_lock_of_the_only_chart_of_a_folder_counts_for_the_folder(
+    tmp_path: Path, helm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIRT_RENDER_HELM", helm)
+    found = Repository(tmp_path / "charts")
+    found.write("c/Chart.yaml", "apiVersion: v2\nname: shop\nversion: 1.0.0\n")
+    found.write("c/templates/vm.yaml", CHART_VM)
+    assert found.run("build", "--pins", "require").returncode == Exit.FINDINGS
+    found.fine("pin")
+    assert locks(found) == {"c"}
+    assert "virt-render.dev/revision" in found.fine("build", "--pins", "require")

@@ -206,3 +206,82 @@ def test_migrate_is_not_held_up_by_what_is_none_of_its_business(tmp_path: Path) 
     assert done.returncode == Exit.OK, done.stderr
     assert "legacy/older.yaml: VirtualMachine old" in done.stdout
     assert (tmp_path / "legacy/older.yaml").read_text(encoding="utf-8") == vm("old", memory="1Gi")
+
+
+DATA_SOURCE = """\
+apiVersion: cdi.kubevirt.io/v1beta1
+kind: DataSource
+metadata:
+  name: fedora
+  namespace: prod
+  labels:
+    instancetype.kubevirt.io/default-instancetype: own
+    instancetype.kubevirt.io/default-instancetype-kind: VirtualMachineInstancetype
+spec: {source: {pvc: {name: fedora, namespace: prod}}}
+"""
+INFERRED = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web, namespace: prod}
+spec:
+  runStrategy: Always
+  instancetype: {inferFromVolume: root}
+  dataVolumeTemplates:
+  - metadata: {name: web-root}
+    spec:
+      sourceRef: {kind: DataSource, name: fedora, namespace: prod}
+      storage: {resources: {requests: {storage: 10Gi}}}
+  template:
+    spec:
+      domain: {devices: {}}
+      volumes: [{name: root, dataVolume: {name: web-root}}]
+"""
+POOL = """\
+apiVersion: pool.kubevirt.io/v1beta1
+kind: VirtualMachinePool
+metadata: {name: pool, namespace: prod}
+spec:
+  replicas: 2
+  selector: {matchLabels: {a: b}}
+  virtualMachineTemplate:
+    metadata: {labels: {a: b}}
+    spec:
+      runStrategy: Always
+      instancetype: {name: own, kind: VirtualMachineInstancetype}
+      template: {metadata: {labels: {a: b}}, spec: {domain: {devices: {}}}}
+"""
+
+
+@pytest.mark.parametrize("beside", ["images", "vms"])
+def test_what_is_inferred_is_found_in_other_folders_too(tmp_path: Path, beside: str) -> None:
+    manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  roots: [vms, images, types]\n")
+    manifests.put(tmp_path / "vms/vm.yaml", INFERRED)
+    manifests.put(tmp_path / beside / "fedora.yaml", DATA_SOURCE)
+    assert check(tmp_path) == (Exit.FINDINGS, {"vms/vm.yaml": "VR201"})
+    own = instancetype("own", namespace="prod", kind=NAMESPACED)
+    manifests.put(tmp_path / "types/own.yaml", own)
+    assert check(tmp_path) == (Exit.OK, {})
+
+
+def test_what_a_pool_names_is_found_in_other_folders_too(tmp_path: Path) -> None:
+    manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  roots: [vms, types]\n")
+    manifests.put(tmp_path / "vms/pool.yaml", POOL)
+    assert check(tmp_path) == (Exit.FINDINGS, {"vms/pool.yaml": "VR441"})
+    own = instancetype("own", namespace="prod", kind=NAMESPACED)
+    manifests.put(tmp_path / "types/own.yaml", own)
+    assert check(tmp_path) == (Exit.OK, {})
+
+
+def test_settings_of_two_clusters_are_unclear_to_roots_with_vms_alone(tmp_path: Path) -> None:
+    manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  roots: [types, vms, one, two]\n")
+    for cluster, strategy in (("one", "None"), ("two", "LiveMigrate")):
+        text = (
+            "apiVersion: kubevirt.io/v1\nkind: KubeVirt\n"
+            "metadata: {name: kubevirt, namespace: kubevirt}\n"
+            f"spec: {{configuration: {{evictionStrategy: {strategy}}}}}\n"
+        )
+        manifests.put(tmp_path / cluster / "kubevirt.yaml", text)
+    manifests.put(tmp_path / "types/own.yaml", instancetype("own", namespace="prod"))
+    assert check(tmp_path) == (Exit.OK, {})
+    manifests.put(tmp_path / "vms/vm.yaml", vm(namespace="prod", memory="1Gi"))
+    assert check(tmp_path) == (Exit.OK, {"one/kubevirt.yaml": "VR212"})

@@ -217,3 +217,69 @@ def test_settings_that_the_command_line_refuses_are_refused(settings: Json) -> N
     rendered = render([vm()], Settings(**settings))
     assert [d.code for d in rendered.diagnostics] == ["VR801"]
     assert rendered.resources == []
+
+
+@pytest.mark.parametrize(
+    "text", ["${X}", "${X:=2Gi}", "${X:-2Gi}", "${X:-}", "a-${X:=b}", "${Y:-${X}}"]
+)
+def test_a_placeholder_with_a_value_to_fall_back_on_is_one_too(text: str) -> None:
+    body = vm({"name": text}, {"domain": {"devices": {}, "memory": {"guest": text}}})
+    found = render([body], Settings()).diagnostics
+    assert {(one.code, one.message) for one in found} == {("VR115", "${X} is not filled in")}
+    assert {one.field for one in found} == {
+        "metadata.name", "spec.template.spec.domain.memory.guest",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["${X:2}", "${1:-a}", "${X:=", "$X", "${:=a}"])
+def test_other_texts_with_braces_are_none(text: str) -> None:
+    memory = {"domain": {"devices": {}, "memory": {"guest": text}}}
+    assert "VR115" not in codes(vm(template=memory))
+
+
+def test_commands_for_the_shell_of_a_guest_are_no_placeholders() -> None:
+    probe = {"exec": {"command": ["sh", "-c", "test -e ${HOME:-/root}/${NAME}"]}}
+    body = vm(
+        template={"domain": {"devices": {}, "memory": {"guest": "1Gi"}}, "readinessProbe": probe}
+    )
+    assert codes(body) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "api", "refusing", "instead"),
+    [
+        ("VirtualMachineClone", "clone.kubevirt.io/v1beta1", ["1.4"], "v1alpha1"),
+        ("VirtualMachineClone", "clone.kubevirt.io/v1alpha1", [], ""),
+        ("VirtualMachineExport", "export.kubevirt.io/v1alpha1", ["1.9"], "v1"),
+        ("VirtualMachineExport", "export.kubevirt.io/v1beta1", [], ""),
+        (
+            "VirtualMachineExport",
+            "export.kubevirt.io/v1",
+            ["1.4", "1.5", "1.6", "1.7", "1.8"],
+            "v1beta1",
+        ),
+    ],
+)
+def test_api_versions_are_those_of_the_release(
+    kind: str, api: str, refusing: list[str], instead: str
+) -> None:
+    for release in ("1.4", "1.5", "1.6", "1.7", "1.8", "1.9"):
+        found = render([obj(kind, {}, api)], Settings(kubevirt=release)).diagnostics
+        said = [(one.code, one.field) for one in found]
+        assert said == ([("VR123", "apiVersion")] if release in refusing else []), release
+        assert all(one.help.endswith(f"/{instead}") for one in found)
+
+
+@pytest.mark.parametrize("release", ["1.4", "1.5", "1.6", "1.7", "1.8", "1.9"])
+def test_pools_of_a_later_version_are_refused_before_it(release: str) -> None:
+    spec = {
+        "replicas": 1,
+        "selector": {"matchLabels": {"a": "b"}},
+        "virtualMachineTemplate": {
+            "metadata": {"labels": {"a": "b"}},
+            "spec": vm(template={"domain": {"devices": {}, "memory": {"guest": "1Gi"}}})["spec"],
+        },
+    }
+    for version, first in (("v1alpha1", "1.4"), ("v1beta1", "1.7")):
+        pool = obj("VirtualMachinePool", spec, f"pool.kubevirt.io/{version}")
+        assert ("VR123" in codes(pool, kubevirt=release)) is (release < first)

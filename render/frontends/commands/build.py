@@ -41,6 +41,9 @@ def build(asked: Request, work: Work) -> Exit:
     if is_report or worth_saying(diagnostics):
         from render.frontends import figures, reporting
 
+        refused = reporting.refused_reports([loaded], asked)
+        if refused is not None:
+            return refused
         findings = reporting.findings_of(loaded, diagnostics, asked)
         tally = figures.tally_of([(loaded, asked.settings)])
         diagnostics += reporting.publish(reporting.merge(findings), asked, tally)

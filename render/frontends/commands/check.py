@@ -15,6 +15,7 @@ from render.frontends.reporting import (
     outcome,
     print_findings,
     publish,
+    refused_reports,
     with_fingerprints,
 )
 from render.frontends.request.request import Request, again
@@ -35,9 +36,12 @@ def check(asked: Request, work: Work) -> Exit:
         findings, tally = _findings(asked, work)
         try:
             findings, tally = _new(findings, tally, asked, work)
-        except SnapshotError as refused:
-            print_findings(refused.findings, asked)
-            return refused.exit
+        except SnapshotError as error:
+            print_findings(error.findings, asked)
+            return error.exit
+    refused = refused_reports(work.inputs, asked)
+    if refused is not None:
+        return refused
     work.begin("write", f"reporting {len(findings):,} findings")
     faults = publish(findings, asked, tally)
     return outcome((*(found.diagnostic for found in findings), *faults), asked)

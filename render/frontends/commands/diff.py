@@ -96,7 +96,7 @@ class _LoadedSide(NamedTuple):
             folders = (
                 folder
                 for one in self.inputs
-                if not one.is_built
+                if not one.is_one_root
                 for folder in roots.found(one, layout.roots, namespace).values()
             )
             return {os.path.relpath(folder, self.path) for folder in folders if folder}
@@ -109,7 +109,7 @@ class _LoadedSide(NamedTuple):
                 part
                 for one in self.inputs
                 for part in (
-                    [one] if one.is_built else roots.parted(one, roots.within(one, folders))
+                    [one] if one.is_one_root else roots.parted(one, roots.within(one, folders))
                 )
             ]
             neighbours = Neighbours(parts, self.there.layout.shared)

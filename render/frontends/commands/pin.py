@@ -11,7 +11,7 @@ from render.diagnostics.exits import Exit
 from render.frontends import locks
 from render.frontends.figures import tally_of
 from render.frontends.progress import Work
-from render.frontends.reporting import findings_of, outcome, publish, refuse
+from render.frontends.reporting import findings_of, outcome, publish, refuse, refused_reports
 from render.frontends.request.request import Request
 from render.frontends.session import (
     load,
@@ -81,7 +81,8 @@ def pin(asked: Request, work: Work) -> Exit:
             work.begin("render", rendering(one.loaded))
             pinned = pinning.pin(resources, one.asked.settings, upgrade, adopted)
             parts.append(one._replace(pinned=pinned))
-    return _finished(parts, faults, asked, work)
+    refused = refused_reports(work.inputs, asked)
+    return _finished(parts, faults, asked, work) if refused is None else refused
 
 
 def _finished(

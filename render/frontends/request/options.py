@@ -157,6 +157,7 @@ RULE_FORMAT = Option(
 LIST = Option("list", "flag", default=False, help="list all codes")
 RELEASE = next(option for option in OPTIONS if option.name == "kubevirt")
 RELEASES = RELEASE._replace(
+    default="",
     help=f"{RELEASE.help}; given several times, each finding names the releases that it holds for",
     many=True,
 )

@@ -47,7 +47,7 @@ def read(
         return older, []
     outdated = DEPRECATED_VERSION.at(
         at(resource, ("data",)),
-        f"the revision holds a {older.kind} of an API version that KubeVirt >= 1.7 neither serves nor decodes",
+        f"the revision holds a {older.kind} of an API version that KubeVirt >= 1.7 does not decode",
         help=f"store it again as {INSTANCETYPE_GROUP}/v1beta1, or drop revisionName",
     )
     return older, [outdated]

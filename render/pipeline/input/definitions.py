@@ -224,7 +224,7 @@ def _refused_metadata(resource: Resource) -> Iterator[Diagnostic]:
     from render.admission import metadata
 
     sent = resource.written
-    for one in metadata.refusals(tree.get(sent.body, "metadata") or {}):
+    for one in metadata.refusals(sent.body.get("metadata")):
         yield METADATA_REFUSED.at(at(sent, one.path), f"{sent.ref}: {one.message}", help=one.help)
 
 

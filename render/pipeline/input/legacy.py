@@ -69,7 +69,7 @@ def _older_definition(resource: Resource, release: Version) -> Decoded:
         DEPRECATED_VERSION.at(
             at(resource, ("apiVersion",)),
             f"{INSTANCETYPE_GROUP}/{resource.version} {resource.kind}s is now deprecated and will be removed "
-            "in v1. KubeVirt >= 1.7 neither serves nor decodes it",
+            "in v1. KubeVirt >= 1.6 does not serve it",
             help=f"write apiVersion: {INSTANCETYPE_GROUP}/v1beta1, or let `virt-render migrate` do it",
         )
     )

@@ -1,4 +1,7 @@
-"""Placeholders that nobody filled in: ``{{ value }}`` of Helm and Jinja, ``${NAME}`` of envsubst and templates."""
+"""Placeholders that nobody filled in: ``{{ value }}`` of Helm and Jinja, ``${NAME}`` of envsubst and templates.
+
+Flux has values to fall back on too: ``${NAME:=value}`` and ``${NAME:-value}``.
+"""
 
 import re
 from collections.abc import Iterator
@@ -10,11 +13,14 @@ from render.model.fieldpath import FieldPath
 from render.model.resource import Resource
 
 #: An opening inside of another ends the search for its closing, lest a text of nothing else takes ages.
-_PLACEHOLDER = r"\{\{(?:(?!\{\{|\}\}).)*+\}\}|\$\{[A-Za-z_][A-Za-z0-9_]*+\}"
-#: What may hold anything: guests' own files, annotations, and free words.
+_PLACEHOLDER = (
+    r"\{\{(?:(?!\{\{|\}\}).)*+\}\}|\$\{([A-Za-z_][A-Za-z0-9_]*+)(?::[=-](?:(?!\$\{)[^}])*+)?\}"
+)
+#: What may hold anything: guests' own files and commands, annotations, and free words.
 _FREE_TEXT = frozenset(
     {
         "annotations",
+        "command",
         "description",
         "managedFields",
         "networkData",
@@ -35,7 +41,7 @@ def find(resource: Resource) -> Iterator[Diagnostic]:
         if match:
             yield PLACEHOLDER.at(
                 at(resource, path),
-                f"{match[0]} is not filled in",
+                f"{f'${{{match[1]}}}' if match[1] else match[0]} is not filled in",
                 help="render the template first, and pipe its output into `virt-render build -`",
             )
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from render.diagnostics.codes import UNKNOWN_KIND
 from render.diagnostics.diagnostic import Diagnostic, at
-from render.model.release import Version, served, tag
+from render.model.release import Version, served, serving, tag
 from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource, text_at
 from render.model.tree import Tree
 
@@ -55,13 +55,23 @@ def _kinds(group: str, release: Version) -> dict[str, tuple[str, ...]] | None:
     return {**dict.fromkeys(served(group, release), _DEFINITIONS), **known}
 
 
+def _is_other_releases(resource: Resource, release: Version) -> bool:
+    """Whether other releases serve the API version of *resource*, and *release* does not."""
+    serves = serving(resource.group, resource.version)
+    return bool(serves) and resource.version not in served(resource.group, release)
+
+
 def check(resource: Resource, release: Version) -> Diagnostic | None:
     """A finding where no release up to KubeVirt *release* serves the kind of an object in one of its groups."""
     versions = _kinds(resource.group, release)
     if versions is not None and resource.kind in versions.get(resource.version, ()):
         return None
     api_version = text_at(resource.body, "apiVersion")
-    if versions is None:
+    if versions is None and _is_other_releases(resource, release):
+        group = resource.group
+        help_text = f"write apiVersion: {group}/{served(group, release)[0]}"
+        place = at(resource, ("apiVersion",))
+    elif versions is None:
         if resource.version not in _KINDS or resource.group:
             return None
         group, versions = resource.version, _KINDS[resource.version]

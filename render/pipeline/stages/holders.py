@@ -256,8 +256,9 @@ def _numbered(resource: Resource, spec: Tree) -> Tree:
     for index, volume in enumerate(volumes):
         for source, asked in _NUMBERED:
             name = tree.get(volume, *source)
-            wanted = name in own if asked is None else tree.get(generation, asked) is True
-            if isinstance(name, str) and wanted:
+            if not isinstance(name, str):
+                continue
+            if name in own if asked is None else tree.get(generation, asked) is True:
                 draft.put((*_VOLUMES, index, *source), name + FIRST)
     return draft.tree
 

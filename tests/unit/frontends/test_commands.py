@@ -333,6 +333,25 @@ def test_a_check_for_several_releases_says_which_finding_holds_for_which(ask: As
     assert "is not one of auto, 1.4" in ask("check", "--kubevirt", "1.6", "--kubevirt", "1.3").out
 
 
+CONFIG_OF_1_6 = (
+    'apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {kubevirt: "1.6"}\n'
+)
+
+
+def test_a_check_obeys_the_release_of_the_environment_and_of_the_file(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ask("check", ".", files={"vm.yaml": NEWER}).exit == Exit.OK
+    by_file = ask("check", ".", files={".virt-render.yaml": CONFIG_OF_1_6})
+    assert by_file.exit == Exit.FINDINGS
+    assert "VR105" in by_file.out
+    monkeypatch.setenv("VIRT_RENDER_KUBEVIRT", "1.9")
+    assert ask("check", ".").exit == Exit.OK
+    monkeypatch.setenv("VIRT_RENDER_KUBEVIRT", "1.7")
+    assert ask("check", ".").exit == Exit.FINDINGS
+    assert ask("check", "--kubevirt", "1.9", ".").exit == Exit.OK
+
+
 def test_help_and_version(ask: Ask) -> None:
     assert ask("--help").exit == Exit.OK
     assert "--emit vm|vmi|" in ask("build", "--help").out

@@ -105,3 +105,24 @@ def test_a_report_may_have_standard_output_to_itself(
     assert dispatch.invoke(["build", "vm.yaml", "-o", "out.yaml", "--sarif-file", "-"]) is Exit.OK
     assert json.loads(capfdbinary.readouterr().out)["version"] == "2.1.0"
     assert sorted(path.name for path in Path().iterdir()) == ["out.yaml", "vm.yaml"]
+
+
+@pytest.mark.parametrize("command", ["build", "check", "pin"])
+@pytest.mark.parametrize("text", [vm(memory="1Gi"), CONFLICT, "kind: [ # kubevirt.io\n"])
+def test_a_report_does_not_replace_a_manifest(
+    command: str, text: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    Path("sub").mkdir()
+    Path("sub/vm.yaml").write_text(text)
+    argv = [command, "--json-file", "sub/vm.yaml", "sub"]
+    assert dispatch.invoke(argv) is Exit.USAGE
+    printed = capfdbinary.readouterr()
+    assert b"--json-file sub/vm.yaml: this manifest is read" in printed.out + printed.err
+    assert Path("sub/vm.yaml").read_text() == text
+    assert list(Path("sub").iterdir()) == [Path("sub/vm.yaml")]
+
+
+def test_a_report_replaces_the_one_before() -> None:
+    Path("vm.yaml").write_text(CONFLICT)
+    for _ in range(2):
+        assert dispatch.invoke(["check", "--json-file", "report.json", "."]) is Exit.FINDINGS

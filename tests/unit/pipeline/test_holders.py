@@ -268,3 +268,14 @@ def test_matchers_of_a_pool_follow_what_kustomize_renamed() -> None:
     )
     _, followed = follow(resources(named, pool()), "default")
     assert tree.get(followed.body, *WITHIN, "spec", "instancetype", "name") == "a-small"
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [([], "VR106"), ({}, "VR106"), (3, "VR106"), (None, "VR107")]
+)
+def test_a_pool_with_a_volume_that_names_no_text_is_refused(name: Any, code: str) -> None:
+    volumes = [{"name": "a", "dataVolume": {"name": name}}]
+    body = changed(pool(), volumes, *WITHIN, "spec", "template", "spec", "volumes")
+    place = "spec.virtualMachineTemplate.spec.template.spec.volumes[0].dataVolume.name"
+    for emit in ("vm", "vmi"):
+        assert codes(rendered(SMALL, body, emit=emit)) == [(code, place)]

@@ -226,3 +226,38 @@ def test_what_templates_make_has_places_of_its_own() -> None:
     assert faults == []
     assert [one.index for one in made] == [*sorted(parts), 2]
     assert len({one.index for one in (*given, *made)}) == len(given) + len(parts)
+
+
+KNOWN: list[Json] = [
+    {"name": name, "value": value}
+    for name, value in (
+        ("NAME", "web"),
+        ("MEMORY", "1Gi"),
+        ("CORES", "2"),
+        ("IMAGE", "quay.io/a/b"),
+    )
+]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (3, ("metadata",)),
+        ("${IMAGE}", ("metadata",)),
+        (["a"], ("metadata",)),
+        ("text", ("metadata", "labels")),
+        ("${IMAGE}", ("metadata", "annotations")),
+        (3, ("spec",)),
+        ("${IMAGE}", ("spec", "template")),
+        (["a"], ("spec", "template", "metadata")),
+        ({}, ("spec", "dataVolumeTemplates")),
+    ],
+)
+def test_what_is_no_mapping_in_a_template_is_of_a_wrong_type(
+    make: Any, value: Any, path: Any
+) -> None:
+    result = render([make(changed(VM, value, *path), parameters=KNOWN)])
+    assert {found.code for found in result.diagnostics if found.severity != "info"} == {"VR106"}
+    filled = Settings(parameters=(("NAME", "x"),))
+    assert render([make(changed(VM, "${NAME}", *path), parameters=KNOWN)], filled).resources == []
