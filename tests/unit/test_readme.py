@@ -3,6 +3,7 @@
 import io
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from render.frontends.execute import execute
 from render.frontends.request.request import Call
 
+Said = Callable[[str], list[str]]
 README = Path(__file__).resolve().parents[2] / "README.md"
 ABOVE = """\
 apiVersion: kubevirt.io/v1
@@ -28,22 +30,38 @@ BELOW = """\
 """
 
 
-def test_the_five_mistakes_are_said_as_shown(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def blocks(above: str = "") -> list[str]:
+    """The blocks of code that stand below the words *above*."""
     text = README.read_text(encoding="utf-8")
-    domain, shown = re.findall(r"```\w*\n(.*?)```", text.partition("Five mistakes")[2], re.DOTALL)[
-        :2
-    ]
-    monkeypatch.setattr(
-        sys, "stdin", io.TextIOWrapper(io.BytesIO((ABOVE + domain + BELOW).encode()))
-    )
-    execute(Call("build", ("-",), {}), {})
-    said = capfd.readouterr().err.replace("<stdin>", "web.yaml").splitlines()
+    return re.findall(r"```\w*\n(.*?)```", text.partition(above)[2] if above else text, re.DOTALL)
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Said:
+    """What build says of a text in a file that is called as in the README, line by line."""
+
+    def build(text: str) -> list[str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        execute(Call("build", ("-",), {}), {})
+        return capfd.readouterr().err.replace("<stdin>", "web.yaml").splitlines()
+
+    return build
+
+
+def test_the_conflict_is_said_as_shown(said: Said) -> None:
+    vm, *_ = blocks()
+    shown, *_ = blocks("Had the VM set")
+    set_by_itself = vm.replace("devices: {}\n", "devices: {}\n        memory: {guest: 8Gi}\n")
+    assert [line for line in said(set_by_itself) if ": info " not in line] == shown.splitlines()
+
+
+def test_the_five_mistakes_are_said_as_shown(said: Said) -> None:
+    domain, shown, *_ = blocks("Five mistakes")
+    found = said(ABOVE + domain + BELOW)
     lines = shown.splitlines()
     assert (
-        sum(": error " in line for line in said) == sum(": error " in line for line in lines) == 5
+        sum(": error " in line for line in found) == sum(": error " in line for line in lines) == 5
     )
     for line in lines:
         start, _, end = line.partition("... ")
-        assert any(one.startswith(start) and one.endswith(end) for one in said), line
+        assert any(one.startswith(start) and one.endswith(end) for one in found), line
