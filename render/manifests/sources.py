@@ -294,6 +294,11 @@ class _Omitted:
         return ""
 
 
+def _printed_by_helm(folder: str) -> str:
+    """What findings call the output of helm for the chart in *folder*."""
+    return f"{folder} (helm template)"
+
+
 class _Loader:
     """One run: how it reads, and what was read so far."""
 
@@ -405,7 +410,7 @@ class _Loader:
             into.diagnostics.extend(output)
             into.unbuilt.extend(output)
             return
-        shown = f"{folder} (helm template)"
+        shown = _printed_by_helm(folder)
         if self._fits(shown, output, into):
             from render.manifests import helm
             from render.manifests.templating import FilledChart, PrintedObject
@@ -452,6 +457,9 @@ class _Loader:
             if into.unbuilt and not any(map(helm.is_broken, into.unbuilt)):
                 into.diagnostics = [skipped(folder, one.message) for one in into.unbuilt]
                 into.unbuilt = []
+            # An object that helm leaves without its name, say, may only want for a value too.
+            printed = _printed_by_helm(folder)
+            into.diagnostics = [one for one in into.diagnostics if one.location.file != printed]
         if not into.documents and not into.unbuilt:
             into.unseen["Helm chart"] += 1
         return into
