@@ -98,8 +98,8 @@ def test_last_line_tells_what_was_looked_at(ask: Ask) -> None:
     assert ask("check", files={"note.yaml": "a: 1\n"}).err == ""
     files = {
         **fleet(5),
-        "chart/Chart.yaml": "name: c\n",
-        "chart/templates/vm.yaml": vm("{{ x }}"),
+        "chart/Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\n",
+        "chart/templates/vm.yaml": vm('{{ required "x" .Values.x }}'),
         "other/Chart.yaml": "name: c\n",
         "other/templates/x.yaml": "kind: Deployment\n",
         "jinja.yaml": vm("a").replace("Always", "{% x %}"),
