@@ -53,13 +53,13 @@ def may_contain_secrets(text: str) -> bool:
     return any(sign in text for sign in _ASSIGNING) and speaks_of_secrets(text)
 
 
-def redacted(value: Any) -> Any:
-    """*value*, a JSON tree, with `MASK` for what is secret in it."""
+def redacted(value: Any, mask: str = MASK) -> Any:
+    """*value*, a JSON tree, with *mask* for what is secret in it."""
     if isinstance(value, dict):
-        return {k: MASK if is_secret_key(k) else redacted(item) for k, item in value.items()}
+        return {k: mask if is_secret_key(k) else redacted(item, mask) for k, item in value.items()}
     if isinstance(value, list):
-        return [redacted(item) for item in value]
-    return MASK if isinstance(value, str) and may_contain_secrets(value) else value
+        return [redacted(item, mask) for item in value]
+    return mask if isinstance(value, str) and may_contain_secrets(value) else value
 
 
 def without_credentials(text: str) -> str:

@@ -4,7 +4,7 @@ from typing import Any, Literal, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.diagnostics.diagnostic import ordered as ordered_findings
-from render.diagnostics.secrets import is_secret_key, may_contain_secrets
+from render.diagnostics.secrets import is_secret_key, redacted
 from render.diff.compare import (
     VM,
     VMI,
@@ -218,15 +218,7 @@ def shown(route: Route, value: Any) -> Any:
     keys = (step for step in route if not isinstance(step, Item))
     if value is not None and any(map(is_secret_key, keys)):
         return HIDDEN
-    return _masked(value)
-
-
-def _masked(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: HIDDEN if is_secret_key(key) else _masked(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_masked(item) for item in value]
-    return HIDDEN if isinstance(value, str) and may_contain_secrets(value) else value
+    return redacted(value, HIDDEN)
 
 
 def stale_volumes(before: Tree, after: Tree) -> tuple[str, ...]:
