@@ -3,9 +3,17 @@
 from importlib import import_module
 from types import ModuleType
 
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+
 
 class MissingExtraError(Exception):
     """Something needs what was not installed; the text says what."""
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """The finding that says so."""
+        return codes.USAGE.at(Location(), str(self), help="pip install 'virt-render[html]'")
 
 
 def load(module: str, what: str) -> ModuleType:

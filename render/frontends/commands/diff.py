@@ -215,8 +215,7 @@ def diff(asked: Request, work: Work) -> Exit:
     try:
         written = formats.report(asked.own["format"], review, style)
     except MissingExtraError as missing:
-        cure = "pip install 'virt-render[html]'"
-        return refuse([codes.USAGE.at(Location(), str(missing), help=cure)], asked)
+        return refuse([missing.diagnostic], asked)
     outcome = hand_over(written, asked)
     return _status(review, asked) if outcome is Exit.OK else outcome
 

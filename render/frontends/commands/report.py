@@ -42,8 +42,7 @@ def report(asked: Request, work: Work) -> Exit:
     try:
         page = extras.load("render.report.fleet.html", "the page")
     except MissingExtraError as missing:
-        cure = "pip install 'virt-render[html]'"
-        return refuse([codes.USAGE.at(Location(), str(missing), help=cure)], asked)
+        return refuse([missing.diagnostic], asked)
     try:
         with work.shown():
             fleet = _fleet(asked, work)
