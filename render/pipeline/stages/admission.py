@@ -191,16 +191,20 @@ def _applied_template(machine: Machine) -> Checked | tuple[()]:
 
 def with_definitions(machine: Machine) -> Draft | None:
     """The template with what definitions there are, None where they conflict with it."""
-    instancetype, preference = machine.instancetype, machine.preference
     draft = Draft(machine.spec.get("template") or {})
-    applied = application.apply(
-        draft,
+    return None if applied_to(machine, draft).conflicts else draft
+
+
+def applied_to(machine: Machine, template: Draft) -> application.Applied:
+    """What the instancetype and the preference of *machine* made of the draft of a *template*."""
+    instancetype, preference = machine.instancetype, machine.preference
+    return application.apply(
+        template,
         instancetype.spec if instancetype else None,
         preference.spec if preference else None,
         machine.context.release,
         application.rules_for(instancetype.kind if instancetype else ""),
     )
-    return None if applied.conflicts else draft
 
 
 def _as_applied(machine: Machine) -> Draft:

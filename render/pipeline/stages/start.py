@@ -8,6 +8,7 @@ from render.model.draft import Draft
 from render.model.kinds import INSTANCETYPE, PREFERENCE
 from render.pipeline.machine import TEMPLATE, Additions, Machine
 from render.pipeline.stages.admission import (
+    applied_to,
     check_conflicts,
     report_conflicts,
     with_definitions,
@@ -66,22 +67,15 @@ def refuse_network(machine: Machine, error: str) -> None:
 
 def apply_definitions(machine: Machine, template: Draft) -> None:
     """Apply instancetype and preference to the draft of a *template*."""
-    instancetype, preference = machine.instancetype, machine.preference
-    applied = application.apply(
-        template,
-        instancetype.spec if instancetype else None,
-        preference.spec if preference else None,
-        machine.context.release,
-        application.rules_for(instancetype.kind if instancetype else ""),
-    )
+    applied = applied_to(machine, template)
     machine.forget(template)
     if applied.conflicts:
         report_conflicts(machine, applied.conflicts)
         return
-    if instancetype is not None:
-        machine.record(instancetype, applied.from_instancetype)
-    if preference is not None:
-        machine.record(preference, applied.from_preference)
+    if machine.instancetype is not None:
+        machine.record(machine.instancetype, applied.from_instancetype)
+    if machine.preference is not None:
+        machine.record(machine.preference, applied.from_preference)
 
 
 def _name_definitions(machine: Machine, draft: Draft) -> None:
