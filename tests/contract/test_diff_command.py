@@ -141,7 +141,7 @@ def test_a_new_vm_that_is_refused_can_fail_the_command(repository: Repository) -
     assert repository.run(*words, "--fail-on", "refused").returncode == 1
 
 
-@pytest.mark.parametrize("form", ["text", "markdown"])
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
 @pytest.mark.parametrize("emit", ["source", "vm"])
 def test_errors_that_stop_build_are_named(repository: Repository, form: str, emit: str) -> None:
     again = manifests.instancetype("small", namespace="prod", kind=manifests.NAMESPACED)

@@ -19,12 +19,13 @@ from render.report.impact.review import (
     gibibytes,
     is_shown,
     pinned,
+    stopping,
     texts,
     total,
     without_rest,
     worst,
 )
-from render.report.impact.text import header, short, summary
+from render.report.impact.text import STOPPING_SHOWN, header, short, stop_line, summary
 from render.report.page import page
 
 
@@ -32,12 +33,15 @@ def report(review: Review, _: ImpactStyle) -> str:
     """One page, whatever stands in the repository."""
     every = entries(review.parts, every=True)
     machines = review.machines
+    stops = stopping(review.parts).findings
     return page(
         "impact/impact.html.j2",
         data=_rows(every),
         header=header(review).replace("->", "→"),
         summary=summary(machines),
         counts=[(effect, number, MEANINGS[effect]) for effect, number in counts(machines).items()],
+        stops=stop_line(len(stops)) if stops else "",
+        errors=stops[:STOPPING_SHOWN],
         pinned=pinned(machines).capitalize(),
         without=without_rest(machines),
         edited=edited(machines),

@@ -270,6 +270,36 @@ def test_markdown_cuts_details_and_never_counts(most: int) -> None:
     assert "left out" not in written("markdown", one)
 
 
+def named(number: int, guest: int = 0) -> dict[str, Any]:
+    """An instancetype, or without *guest* the VM that uses it."""
+    if not guest:
+        made = using(f"vm-{number:04}")
+        made["spec"]["instancetype"] = {"name": f"size-{number:04}"}
+        return made
+    return {**instancetype(guest), "metadata": {"name": f"size-{number:04}"}}
+
+
+@pytest.fixture(scope="module")
+def many() -> Review:
+    """Two thousand definitions are edited, each of which one VM uses; twenty VMs are there twice."""
+    numbers = range(2_000)
+    vms = [named(number) for number in numbers]
+    twice = [{**vms[number], "spec": {}} for number in range(20)]
+    before, after = ([named(number, guest) for number in numbers] for guest in (2, 4))
+    return review([*before, *vms], [*after, *vms, *twice], place=Place("sizes.yaml", 3, 5))
+
+
+@pytest.mark.parametrize("most", [2_000, 10_000, 65_536])
+def test_markdown_cuts_the_table_of_causes_too(most: int, many: Review) -> None:
+    text = written("markdown", many, most)
+    assert len(text.encode()) <= most
+    assert "### 2,000 VMs: " in text
+    shown = re.findall(r"^\| `sizes.yaml:3:5` ", text, re.MULTILINE)
+    left = int(re.findall(r"([\d,]+) more causes left out", text)[0].replace(",", ""))
+    assert len(shown) + left == 2_000
+    assert "**after: 20 errors, build prints nothing**" in text
+
+
 @pytest.mark.parametrize("name", ["text", "markdown"])
 def test_vms_to_which_the_same_happens_stand_together(name: str) -> None:
     names = [f"vm-{number}" for number in range(300)]
