@@ -177,6 +177,24 @@ def test_what_cannot_be_compared(repository: Repository, words: tuple[str, ...],
     assert text in done.stderr
 
 
+@pytest.mark.parametrize("name", ["vms", "v1"])
+def test_a_name_of_a_revision_and_of_a_path_is_ambiguous(repository: Repository, name: str) -> None:
+    repository.git("branch", "vms")
+    repository.git("tag", "v1")
+    repository.vm("late")
+    repository.write("v1", "not a manifest\n")
+    for words in ((name,), (name, "."), ("HEAD", name)):
+        done = repository.run("diff", *words)
+        assert done.returncode == 2
+        assert f"{name} is the name of a revision, and of a file or folder" in done.stderr
+    assert "3 VMs: 1 new, 2 same" in repository.fine("diff", name, "--")
+    assert "3 VMs: " in repository.run("diff", name, "--", "vms").stdout
+    assert "is the name of" not in repository.run("diff", "HEAD", f"./{name}").stderr
+    repository.commit("Late")
+    assert "3 VMs: 3 unrenderable" in repository.run("diff", "--", "vms").stdout
+    assert "3 VMs: 3 " in repository.run("diff", "--", "instancetypes", "vms").stdout
+
+
 def test_a_shallow_clone_says_what_to_fetch(repository: Repository, tmp_path: Path) -> None:
     repository.git("checkout", "--quiet", "-b", "edit")
     repository.vm("late")

@@ -12,10 +12,12 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.diff.impact import ChangeSource, Impact, MachineImpact, SideName
 from render.frontends import locks
+from render.frontends.commands import snapshots
 from render.frontends.commands.snapshots import SnapshotError
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of, hand_over, print_findings, refuse
 from render.frontends.request import config
+from render.frontends.request.commands import DASHES
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request, again
 from render.frontends.session import include, reading
@@ -57,6 +59,7 @@ _RANGE = ".."
 #: As git has it: what came since the two parted.
 _BRANCH = "..."
 _ENDS = 2
+_USAGE = "virt-render diff [BASE[..HEAD]] [--] [PATH], or two folders"
 _NO_REPOSITORY = "not a git repository"
 
 
@@ -356,10 +359,10 @@ def _ends(given: str) -> tuple[str, str]:
 
 def _sides(asked: Request, clusters: _Clusters, trees: contextlib.ExitStack) -> tuple[_Side, _Side]:
     """Both sides, as the words of the command line name them; what is checked out for them belongs to *trees*."""
-    words = asked.paths
+    words = _sorted(asked.paths)
     texts: _Texts = {}
-    if len(words) == _ENDS and all(map(os.path.isdir, words)):
-        read = [_read(asked, word, word, texts) for word in words]
+    if words.are_folders:
+        read = [_read(asked, path, path, texts) for path in words.paths]
     else:
         revisions = _revisions(words)
         if clusters[0] != clusters[1] and not revisions.before:
@@ -400,7 +403,7 @@ def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
     if any(git.has(top, _commit(top, one).id, inside) for one in revisions if one):
         return
     fault = codes.UNREADABLE.at(Location(file=path), f"neither state has {path}")
-    raise SnapshotError(merge(find([fault], Sources())), status([fault]))
+    raise snapshots.refuse(fault)
 
 
 def _top(revisions: _Revisions) -> str:
@@ -413,9 +416,9 @@ def _top(revisions: _Revisions) -> str:
             fault = codes.UNREADABLE.at(
                 Location(file=revisions.before),
                 f"{revisions.before} is neither a folder nor a revision: {folder} is in no repository of git",
-                help="virt-render diff [BASE[..HEAD]] [PATH], or two folders",
+                help=_USAGE,
             )
-            raise SnapshotError(merge(find([fault], Sources())), status([fault])) from error
+            raise snapshots.refuse(fault) from error
         raise
     if is_bare:
         if revisions.after:
@@ -424,23 +427,48 @@ def _top(revisions: _Revisions) -> str:
     return os.path.realpath(git.root(folder))
 
 
-def _revisions(words: Sequence[str]) -> _Revisions:
-    """What *words* ask for: at most one range of revisions, and at most one path."""
-    named = [word for word in words if not os.path.exists(word)]
+class _Words(NamedTuple):
+    """The words of the command line: what is to name *revisions*, and what *paths*."""
+
+    revisions: list[str]
+    paths: list[str]
+
+    @property
+    def are_folders(self) -> bool:
+        """Whether two folders are to be compared as they are."""
+        return (
+            not self.revisions and len(self.paths) == _ENDS and all(map(os.path.isdir, self.paths))
+        )
+
+
+def _sorted(words: Sequence[str]) -> _Words:
+    """What is what of *words*; paths stand behind ``--``. Raises SnapshotError where only that would say it."""
+    if DASHES in words:
+        end = words.index(DASHES)
+        return _Words([*words[:end]], [*words[end + 1 :]])
     paths = [word for word in words if os.path.exists(word)]
+    for word in paths:
+        if git.is_object(".", word) and not git.is_bare("."):
+            message = f"{word} is the name of a revision, and of a file or folder"
+            cure = f"virt-render diff {word} -- is the revision, virt-render diff -- {word} what lies there"
+            raise snapshots.refuse(codes.USAGE.at(Location(), message, help=cure))
+    named = [word for word in words if word not in paths]
     ranges = [word for word in named if _RANGE in word.split("/")[0]]
     if len(named) == _ENDS and len(ranges) == 1:  # a path that only one of the revisions may have
         paths += (word for word in named if word not in ranges)
         named = ranges
+    return _Words(named, paths)
+
+
+def _revisions(words: _Words) -> _Revisions:
+    """What *words* ask for: at most one range of revisions, and at most one path. Raises SnapshotError."""
+    named, paths = words
     word = named[0] if named else ""
     is_branch = _BRANCH in word
     before, _, after = word.partition(_BRANCH if is_branch else _RANGE)
     if len(named) > 1 or len(paths) > 1 or _RANGE in before or _RANGE in after:
-        message = f"cannot tell what to compare of {' '.join(words)}"
-        fault = codes.USAGE.at(
-            Location(), message, help="virt-render diff [BASE[..HEAD]] [PATH], or two folders"
-        )
-        raise SnapshotError(merge(find([fault], Sources())), status([fault]))
+        message = f"cannot tell what to compare of {' '.join((*named, *paths))}"
+        raise snapshots.refuse(codes.USAGE.at(Location(), message, help=_USAGE))
     return _Revisions(before, after, paths[0] if paths else ".", is_branch)
 
 
