@@ -45,8 +45,12 @@ class Contender(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """*field* of a VMI is as the *winner* wants it; the *losers* wanted it otherwise."""
+    """*field* of a VMI is as the *winner* wants it; the *losers* wanted it otherwise.
+
+    *text* is the field as everybody calls it: items of lists by their names, which stay when their positions do not.
+    """
 
     field: FieldPath
+    text: str
     winner: Contender
     losers: tuple[Contender, ...] = ()

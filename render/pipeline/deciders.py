@@ -15,6 +15,7 @@ from render.apply.preference.interfaces import BINDINGS
 from render.defaults.vmi import fill_vmi
 from render.diagnostics import secrets
 from render.diagnostics.diagnostic import Diagnostic
+from render.diff import compare
 from render.model import tree
 from render.model.cluster_config import DECIDED
 from render.model.draft import Draft
@@ -74,23 +75,28 @@ def explaining(settings: Settings) -> Settings:
 def decisions(machine: Machine, vmi: Tree) -> Iterator[Decision]:
     """Who decided each field of *vmi*, which came of *machine* with provenance."""
     judge = _Judge(machine)
-    for path, value in _leaves({key: vmi[key] for key in ("metadata", "spec") if vmi.get(key)}):
+    shown = {key: vmi[key] for key in ("metadata", "spec") if vmi.get(key)}
+    for path, route, value in _leaves(shown):
         winner = judge.winner(path, value)
-        yield Decision(path, winner, judge.losers(path, value, winner))
+        yield Decision(path, compare.text(route), winner, judge.losers(path, value, winner))
 
 
-def _leaves(node: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
+def _leaves(
+    node: Any, path: FieldPath = (), route: compare.Route = ()
+) -> Iterator[tuple[FieldPath, compare.Route, Any]]:
     """Every scalar in *node*, and every list and mapping without an entry."""
     children: Any = ()
     if isinstance(node, dict):
-        children = node.items()
+        children = ((key, key, value) for key, value in node.items())
     elif isinstance(node, list):
-        children = enumerate(node)
+        names = compare.by_name(node)
+        words = map(str, range(len(node))) if names is None else names
+        children = zip(range(len(node)), map(compare.Item, words), node, strict=True)
     if not children or not node:
-        yield path, node
+        yield path, route, node
         return
-    for step, child in children:
-        yield from _leaves(child, (*path, step))
+    for step, word, child in children:
+        yield from _leaves(child, (*path, step), (*route, word))
 
 
 def _shown(path: FieldPath, value: Any) -> Any:

@@ -113,7 +113,7 @@ def document(decision: Decision, given: Input) -> dict[str, Any]:
     """A field as `schemas/explain.schema.json` has it."""
     winner, *losers = trace(decision, given)
     return {
-        "field": fieldpath.text(decision.field),
+        "field": decision.text,
         **_tree(winner),
         "losers": [_tree(one) for one in losers],
     }
