@@ -440,6 +440,7 @@ def impact_schema() -> dict[str, Any]:
         "line": position,
         "column": position,
     }
+    nowhere = {**_closed(cause), "type": ["object", "null"]}
     change = {
         "field": {
             **text,
@@ -448,7 +449,7 @@ def impact_schema() -> dict[str, Any]:
         "before": {"description": "the value; null where there is none"},
         "after": {"description": "the value; null where there is none"},
         "effect": {"enum": list(EFFECTS)},
-        "cause": {**_closed(cause), "type": ["object", "null"]},
+        "cause": nowhere,
     }
     machine = {
         "resource": resource,
@@ -468,6 +469,21 @@ def impact_schema() -> dict[str, Any]:
         "workload": {
             "enum": ["migrate", "evict", "none", None],
             "description": "what KubeVirt does with a VM that waits for a migration",
+        },
+        "rolloutStrategy": {
+            **_closed(
+                {
+                    "value": text,
+                    "missingGate": {
+                        **perhaps,
+                        "description": "the feature gate without which the setting does not count",
+                    },
+                    "cause": nowhere,
+                }
+            ),
+            "type": ["object", "null"],
+            "description": "vmRolloutStrategy, of a VM that waits for a restart because of it; "
+            "its cause is null where it is KubeVirt's default",
         },
         "staleDataVolumes": names,
         "pins": {
@@ -545,7 +561,10 @@ def explain_schema() -> dict[str, Any]:
         },
     }
     field = {
-        "field": {**text, "description": "a path of the VirtualMachineInstance"},
+        "field": {
+            **text,
+            "description": "a path of the VirtualMachineInstance, items of lists by their names",
+        },
         **contender,
         "losers": {
             "type": "array",

@@ -54,6 +54,19 @@ class FieldChange(NamedTuple):
     cause: ChangeSource | None = None
 
 
+class RolloutStrategy(NamedTuple):
+    """What the cluster does with a template that changed, where a VM waits for a restart only because of that.
+
+    *source*: the setting behind it, None for the default of KubeVirt *release*; *gate*: the feature gate without which
+    the setting does not count.
+    """
+
+    value: str
+    release: str
+    source: ChangeSource | None = None
+    gate: str = ""
+
+
 class EditedDefinition(NamedTuple):
     """A definition that a VM uses and that was edited without anything coming of it.
 
@@ -73,6 +86,7 @@ class MachineImpact(NamedTuple):
     after, None where there is no such VM, or it cannot be rendered. *pins*: which definitions the lock decides.
     *edited*: of a VM to which nothing happens, the definitions that were edited. *unrendered*: the states in which an
     ``unrenderable`` VM cannot be rendered; *messages* are then the errors of the second, if it is one of them.
+    *rollout*: the strategy of the cluster, if the VM waits for a restart because of it.
     """
 
     resource: ResourceRef
@@ -85,6 +99,7 @@ class MachineImpact(NamedTuple):
     pins: tuple[str, ...] = ()
     edited: tuple[EditedDefinition, ...] = ()
     unrendered: tuple[SideName, ...] = ()
+    rollout: RolloutStrategy | None = None
 
 
 class Impact(NamedTuple):

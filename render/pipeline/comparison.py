@@ -609,8 +609,15 @@ class _Comparison:
         if facts.outcome is not None:
             messages = tuple(filter(None, (facts.outcome.restart, facts.outcome.error)))
         judged = self._machine_impact(impact.ordered(effects), messages, found, machines)
-        workload = facts.outcome.action if facts.outcome and not facts.run else ""
-        return judged._replace(workload=workload, stale=facts.stale)
+        if facts.outcome is None or facts.run:
+            return judged._replace(stale=facts.stale)
+        context = self._after.context
+        rollout = attribution.rollout_strategy(context.config, context.release, self._new.places)
+        return judged._replace(
+            workload=facts.outcome.action,
+            stale=facts.stale,
+            rollout=rollout if facts.outcome.is_staged else None,
+        )
 
     def _machine_impact(
         self,
@@ -622,8 +629,9 @@ class _Comparison:
         created, updated = machines
         changes = []
         sides = self._old.places, self._new.places
-        now = Transition(created, updated, sides, self._key)
-        then = Transition(updated, self._after, sides, self._key)
+        manifests = self._before.decoded, self._after.decoded
+        now = Transition(created, updated, sides, self._key, manifests)
+        then = Transition(updated, self._after, sides, self._key, manifests)
         for difference, effect in found:
             route, before, after = difference
             change = then if effect == "recreate" else now

@@ -1,5 +1,6 @@
 """``virt-render diff`` as a process in a real repository: what is compared, what is said, and the status."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -193,6 +194,54 @@ def test_a_name_of_a_revision_and_of_a_path_is_ambiguous(repository: Repository,
     repository.commit("Late")
     assert "3 VMs: 3 unrenderable" in repository.run("diff", "--", "vms").stdout
     assert "3 VMs: 3 " in repository.run("diff", "--", "instancetypes", "vms").stdout
+
+
+CLUSTER = """\
+apiVersion: kubevirt.io/v1
+kind: KubeVirt
+metadata: {name: kubevirt, namespace: kubevirt}
+spec:
+  configuration:
+"""
+HYPERCONVERGED = """\
+apiVersion: hco.kubevirt.io/v1beta1
+kind: HyperConverged
+metadata: {name: kubevirt-hyperconverged, namespace: kubevirt-hyperconverged}
+spec:
+"""
+#: What the cluster says after the change, and the field of the VMI that changes because of it.
+SETTINGS = [
+    (CLUSTER, "    cpuModel: Haswell\n", ("spec.domain.cpu.model", "next")),
+    (CLUSTER, "    evictionStrategy: LiveMigrate\n", ("spec.evictionStrategy", "next")),
+    (CLUSTER, "    machineType: pc-q35-rhel9.4.0\n", ("spec.domain.machine.type", "recreate")),
+    (CLUSTER, "    vmRolloutStrategy: Stage\n", ("spec.domain.cpu.maxSockets", "next")),
+    (CLUSTER, "    liveUpdateConfiguration:\n      maxGuest: 9Gi\n", ("spec.domain.memory.maxGuest", "next")),
+    (HYPERCONVERGED, "  defaultCPUModel: Haswell\n", ("spec.domain.cpu.model", "next")),
+    (HYPERCONVERGED, "  evictionStrategy: None\n", ("spec.evictionStrategy", "next")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_input", [True, False], ids=["input", "option"])
+@pytest.mark.parametrize(("head", "setting", "expected"), SETTINGS)
+def test_a_setting_of_the_cluster_is_named_with_its_line(
+    repository: Repository, head: str, setting: str, expected: tuple[str, str], *, is_input: bool
+) -> None:
+    text = head.rstrip("\n").removesuffix(":") + ": {}\n"
+    words: tuple[str, ...] = ("HEAD",)
+    if is_input:
+        repository.write("cluster.yaml", text)
+        repository.commit("A cluster")
+        repository.write("cluster.yaml", head + setting)
+    else:
+        repository.write("../a.yaml", text)
+        repository.write("../b.yaml", head + setting)
+        words = ("--cluster-config", "../a.yaml..../b.yaml")
+    answer = json.loads(repository.fine("diff", *words, "--format", "json"))
+    for machine in answer["machines"]:
+        found = {(one["field"], one["effect"]): one["cause"] for one in machine["changes"]}
+        cause = found[expected]
+        line = f"{head}{setting}".count("\n") if setting.count("\n") > 1 else head.count("\n") + 1
+        assert (cause["file"], cause["line"]) == ("cluster.yaml" if is_input else "../b.yaml", line)
 
 
 def test_a_shallow_clone_says_what_to_fetch(repository: Repository, tmp_path: Path) -> None:

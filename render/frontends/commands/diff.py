@@ -2,8 +2,9 @@
 
 import contextlib
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from render.diagnostics import codes
@@ -50,7 +51,7 @@ from render.settings import Layer, Settings, Source, decide
 from render.system import git
 from render.system.git import GitError
 from render.system.streams import STDOUT, standard_input
-from render.yaml.reader import Limits, Read
+from render.yaml.reader import Document, Limits, Read
 
 _MACHINES = ("VirtualMachine", "VirtualMachineInstance")
 #: Where a working tree branched off, the first that is there.
@@ -66,7 +67,8 @@ _NO_REPOSITORY = "not a git repository"
 class _NamedState(NamedTuple):
     """One side: its name for people, its objects, how they are rendered, and where they stand.
 
-    *fault*: why nothing can be said of the objects; what is not read, is not synced either.
+    *fault*: why nothing can be said of the objects; what is not read, is not synced either. *around*: where *places*
+    have what counts beside the objects.
     """
 
     name: str
@@ -74,6 +76,7 @@ class _NamedState(NamedTuple):
     settings: Settings
     places: Sources
     fault: SnapshotError | None = None
+    around: Mapping[ResourceRef, int] = MappingProxyType({})
 
 
 #: The states of one side, by the folder of the kustomization, the chart or the root; ``""`` is what lies in none.
@@ -104,8 +107,8 @@ class _LoadedSide(NamedTuple):
             )
             return {os.path.relpath(folder, self.path) for folder in folders if folder}
 
-    def side(self, known: Collection[str]) -> _Side:
-        """The states of what was read, of which the folders *known* are applied each by itself."""
+    def side(self, known: Collection[str], cluster: "_ClusterOption") -> _Side:
+        """The states of what was read in a *cluster*, of which the folders *known* are applied each by itself."""
         with contextlib.chdir(self.folder):
             folders = [os.path.normpath(os.path.join(self.path, folder)) for folder in known]
             parts = [
@@ -120,7 +123,7 @@ class _LoadedSide(NamedTuple):
                 include(part, neighbours)
             return {
                 os.path.relpath(part.folder, self.path).removeprefix("."): _state(
-                    self.there, part, self.name
+                    self.there, part, self.name, cluster
                 )
                 for part in parts
             }
@@ -160,13 +163,13 @@ class _ClusterOption(NamedTuple):
 
     release: str
     file: str
-    body: Tree | None
+    document: Document | None
 
     def decide(self, settings: Settings) -> Settings:
         """*settings* with what was said."""
         if self.release:
             settings = settings._replace(kubevirt=self.release)
-        return settings._replace(cluster_config=self.body) if self.file else settings
+        return settings._replace(cluster_config=self.document.body) if self.document else settings
 
     def state(self, name: str) -> ReviewedState:
         """The state *name* in this cluster, for people."""
@@ -308,8 +311,9 @@ def _locator(old: _NamedState, new: _NamedState) -> Locate:
     """What says where a cause stands in either state."""
 
     def locate(cause: ChangeSource) -> Place:
-        places = old.places if cause.side == "before" else new.places
-        return places.place(Location(cause.resource, cause.path, cause.index))
+        state = old if cause.side == "before" else new
+        index = state.around.get(cause.resource) if cause.index is None else cause.index
+        return state.places.place(Location(cause.resource, cause.path, index))
 
     return cache(locate)
 
@@ -338,23 +342,26 @@ def _clusters(asked: Request) -> _Clusters:
     made = []
     for release, file in zip(releases, files, strict=True):
         faults: tuple[Diagnostic, ...] = ()
-        body = None
+        document = None
         if release:
             faults = decide((Layer(Source.FLAG, {"--kubevirt": release}),), (RELEASE,)).diagnostics
         if file:
             found = config.cluster_config(file, asked.limits)
-            body = found.documents[0].body if found.documents else None
+            document = next(iter(found.documents), None)
             faults += found.diagnostics
         if faults:
             raise SnapshotError(merge(find(faults, Sources())), status(faults))
-        made.append(_ClusterOption(release, file, body))
+        made.append(_ClusterOption(release, file, document))
     return made[0], made[1]
 
 
 def _ends(given: str) -> tuple[str, str]:
     """Both ends of a range; of one value alone, that value."""
-    before, dots, after = given.partition(_RANGE) if not os.path.exists(given) else (given, "", "")
-    return before, after if dots else before
+    ends = () if os.path.exists(given) else range(len(given))
+    found = [(given[:n], given[n + len(_RANGE) :]) for n in ends if given.startswith(_RANGE, n)]
+    # Paths that lead up have dots of their own.
+    files = (one for one in found if all(map(os.path.exists, one)))
+    return next(files, found[0] if found else (given, given))
 
 
 def _sides(asked: Request, clusters: _Clusters, trees: contextlib.ExitStack) -> tuple[_Side, _Side]:
@@ -379,7 +386,7 @@ def _sides(asked: Request, clusters: _Clusters, trees: contextlib.ExitStack) -> 
             read = [first, last]
     # What is a root on one side is one on the other too: else a second VM of a name would make the first another one.
     known = {folder for one in read for folder in one.roots()}
-    loaded = [one.side(known) for one in read]
+    loaded = [one.side(known, cluster) for one, cluster in zip(read, clusters, strict=True)]
     for one, side, other in zip(read, loaded, reversed(loaded), strict=True):
         for name in other.keys() - side.keys():
             fault = one.unfilled(name)
@@ -545,20 +552,25 @@ def _read(asked: Request, path: str, name: str, texts: _Texts) -> _LoadedSide:
     return _LoadedSide(name, here, loaded.folder, there, [loaded])
 
 
-def _state(there: Request, loaded: Documents, name: str) -> _NamedState:
+def _state(there: Request, loaded: Documents, name: str, cluster: _ClusterOption) -> _NamedState:
     locks.choose(loaded, there)
     fault = None
     if status(loaded.diagnostics) is not Exit.OK:
         found = merge(findings_of(loaded, loaded.diagnostics, there))
         fault = SnapshotError(found, status(loaded.diagnostics))
     emitted = there.settings if "emit" in there.chosen else there.settings._replace(emit="source")
-    origins = [document.origin for document in loaded.documents]
+    around = (cluster.document,) if cluster.document else there.cluster
+    for document in around:
+        loaded.data.add_file(document.origin.file, there.limits.file_bytes)
+    count = len(loaded.documents)
+    origins = [document.origin for document in (*loaded.documents, *around)]
     return _NamedState(
         name,
         [document.body for document in loaded.documents],
         emitted,
         Sources(origins, loaded.data, loaded.blame),
         fault,
+        {from_body(one.body, 0).ref: count + position for position, one in enumerate(around)},
     )
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from render.diff.impact import FieldChange
+from render.diff.impact import ChangeSource, FieldChange, RolloutStrategy
 from render.diff.sizes import Size
 from render.report import escaping, findings, plain_json
 from render.report.findings import Finding
@@ -88,6 +88,7 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "messages": list(machine.messages),
         "unrendered": list(machine.unrendered),
         "workload": machine.workload or None,
+        "rolloutStrategy": machine.rollout and _rollout(machine.rollout, part.locate),
         "staleDataVolumes": list(machine.stale),
         "pins": list(machine.pins),
         "edited": [
@@ -105,11 +106,20 @@ def _size(size: Size | None) -> dict[str, Any] | None:
 
 def _change(change: FieldChange, locate: Locate) -> dict[str, Any]:
     found = {key: getattr(change, key) for key in ("field", "before", "after", "effect")}
-    cause = change.cause
-    if cause is None:
-        return {**found, "cause": None}
+    return {**found, "cause": change.cause and _cause(change.cause, locate)}
+
+
+def _rollout(rollout: RolloutStrategy, locate: Locate) -> dict[str, Any]:
+    return {
+        "value": rollout.value,
+        "missingGate": rollout.gate or None,
+        "cause": rollout.source and _cause(rollout.source, locate),
+    }
+
+
+def _cause(cause: ChangeSource, locate: Locate) -> dict[str, Any]:
     place = locate(cause)
-    where = {
+    return {
         "resource": cause.resource._asdict(),
         "field": cause.field,
         "side": cause.side,
@@ -117,4 +127,3 @@ def _change(change: FieldChange, locate: Locate) -> dict[str, Any]:
         "line": place.line or None,
         "column": place.column or None,
     }
-    return {**found, "cause": where}

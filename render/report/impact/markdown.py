@@ -14,6 +14,7 @@ from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
     MEANINGS,
+    ROLLOUT,
     ChangeCause,
     EditedWithoutEffect,
     ImpactText,
@@ -195,7 +196,9 @@ def _why(entry: MachineEntry) -> str:
     change = found[0]
     old, new = (code(short(value), cell=True) for value in (change.before, change.after))
     more = f", and {len(found) - 1:,} more" if len(found) > 1 else ""
-    return f"{code(change.field, cell=True)} {old} → {new}{more}"
+    rollout = machine.rollout
+    strategy = f"; {ROLLOUT} is {rollout.value}" if rollout else ""
+    return f"{code(change.field, cell=True)} {old} → {new}{more}{strategy}"
 
 
 def _edited(one: EditedWithoutEffect) -> tuple[str, str, str]:

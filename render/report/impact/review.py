@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from render.diff.effects import EFFECTS
-from render.diff.impact import ChangeSource, FieldChange, Impact, MachineImpact
+from render.diff.impact import ChangeSource, FieldChange, Impact, MachineImpact, RolloutStrategy
 from render.diff.sizes import Size
 from render.model.resource import ResourceRef
 from render.report import findings
@@ -43,6 +43,8 @@ WORKLOAD = {
     "evict": "KubeVirt evicts it: it is shut down, and started again by its run strategy",
     "none": "nothing migrates it by itself: the guest has this after a migration or a restart",
 }
+#: The setting of the cluster by which templates that change reach VMs that run.
+ROLLOUT = "vmRolloutStrategy"
 #: What only the cluster knows, and is taken for granted.
 ASSUMED = (
     "VMs that are not halted run, and were started with the first state",
@@ -201,10 +203,23 @@ def texts(entry: MachineEntry) -> Iterator[ImpactText]:
     said = unrendered(machine)
     for message in machine.messages:
         yield ImpactText(f"{said}:" if said else "", message, places.get(message, Place()))
+    if machine.rollout is not None:
+        yield _rollout(machine.rollout, part.locate)
     if machine.workload:
         yield ImpactText(WORKLOAD[machine.workload])
     for name in machine.stale:
         yield ImpactText("its template changed, and the DataVolume stays as it is:", name)
+
+
+def _rollout(rollout: RolloutStrategy, locate: Locate) -> ImpactText:
+    """That a VM waits for a restart because the cluster's strategy is this one."""
+    source = rollout.source
+    default = "" if source else f", the default of KubeVirt {rollout.release}"
+    gate = f" as long as the feature gate {rollout.gate} is off" if rollout.gate else ""
+    said = f"{ROLLOUT} is {rollout.value}{default}{gate}: such fields change at a restart, and not while a VM runs"
+    if source is None:
+        return ImpactText(said)
+    return ImpactText(f"{said};", f"{source.resource} {source.field}".rstrip(), locate(source))
 
 
 def unrendered(machine: MachineImpact) -> str:

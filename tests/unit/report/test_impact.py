@@ -337,6 +337,57 @@ def test_an_edit_that_changes_no_vm_is_said(name: str) -> None:
         assert "what they run is the same" in text
 
 
+STAGED = "vmRolloutStrategy is Stage"
+SETTING = "KubeVirt kubevirt/kubevirt spec.configuration.vmRolloutStrategy"
+
+
+@pytest.mark.parametrize(
+    ("kubevirt", "strategy", "said"),
+    [
+        ("1.9", "Stage", (f"{STAGED}: such fields change at a restart", SETTING)),
+        ("1.9", "", ()),
+        ("1.9", "LiveUpdate", ()),
+        ("1.5", "", (f"{STAGED}, the default of KubeVirt 1.5:",)),
+        ("1.5", "LiveUpdate", ()),
+        ("1.4", "Stage", (f"{STAGED}: ", SETTING)),
+        ("1.4", "LiveUpdate", (f"{STAGED} as long as the feature gate VMLiveUpdateFeatures is off: ", SETTING)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", IMPACT_FORMATS)
+def test_a_restart_because_of_the_rollout_strategy_names_it(
+    kubevirt: str, strategy: str, said: tuple[str, ...], name: str
+) -> None:
+    cluster = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "KubeVirt",
+        "metadata": {"name": "kubevirt", "namespace": "kubevirt"},
+        "spec": {"configuration": {"vmRolloutStrategy": strategy} if strategy else {}},
+    }
+    before, after = ([cluster, vm(nodeSelector={"zone": zone})] for zone in ("a", "b"))
+    found = compare(before, after, Settings(kubevirt=kubevirt))
+    part = ReviewPart("", found, lambda one: Place(f"{one.resource.kind}.yaml", 3, 5))
+    one = Review(ReviewedState("main"), ReviewedState("HEAD"), "source", (part,))
+    (machine,) = found.machines
+    assert machine.effects == (("restart",) if said else ("live",))
+    text = written(name, one)
+    if name == "json":
+        rollout = json.loads(text)["machines"][0]["rolloutStrategy"]
+        assert bool(rollout) == bool(said)
+        assert bool(rollout and rollout["cause"]) == (SETTING in said)
+    else:
+        assert all(each in text for each in said)
+        assert ("KubeVirt.yaml:3:5" in text) == (SETTING in said)
+        assert (STAGED in text) == bool(said)
+
+
+@pytest.mark.parametrize("field", ["hostname", "nodeSelector"])
+def test_what_restarts_in_any_case_names_no_rollout_strategy(field: str) -> None:
+    values: list[Any] = ["a", "b"] if field == "hostname" else [{"a": "b"}, {"a": "c"}]
+    before, after = ([vm(**{field: value})] for value in values)
+    (machine,) = compare(before, after, Settings(kubevirt="1.5")).machines
+    assert (machine.rollout is None) == (field == "hostname")
+
+
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(_: str) -> None:
         raise ModuleNotFoundError(name="jinja2")
