@@ -16,6 +16,7 @@ from render.diff.compare import (
     written_differences,
 )
 from render.diff.effects import EFFECTS, Action, Reconciliation
+from render.diff.holders import Outcome
 from render.diff.sizes import Size
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
@@ -102,12 +103,31 @@ class MachineImpact(NamedTuple):
     rollout: RolloutStrategy | None = None
 
 
+class HolderImpact(NamedTuple):
+    """What becomes of what the pool or replica set *resource* has made.
+
+    *replicas*: before and after; *changes*: of the VM or VMI that it makes; *edited*: definitions that were edited,
+    which reach only what it makes later. *is_selective*: it updates only VMs that it selects.
+    """
+
+    resource: ResourceRef
+    outcome: Outcome
+    replicas: tuple[int, int]
+    changes: tuple[FieldChange, ...] = ()
+    edited: tuple[ResourceRef, ...] = ()
+    is_selective: bool = False
+
+
 class Impact(NamedTuple):
-    """What a change does: every VM of either side, and what is found *before* and *after* it."""
+    """What a change does: every VM of either side, and what is found *before* and *after* it.
+
+    *holders*: pools and replica sets that change, or of which a definition does; their VMs are not among *machines*.
+    """
 
     machines: tuple[MachineImpact, ...]
     before: tuple[Diagnostic, ...] = ()
     after: tuple[Diagnostic, ...] = ()
+    holders: tuple[HolderImpact, ...] = ()
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

@@ -196,6 +196,33 @@ def test_a_name_of_a_revision_and_of_a_path_is_ambiguous(repository: Repository,
     assert "3 VMs: 3 " in repository.run("diff", "--", "instancetypes", "vms").stdout
 
 
+def test_two_folders_have_their_own_configuration_or_that_of_the_current_folder(
+    tmp_path: Path,
+) -> None:
+    def configure(folder: str, emit: str) -> None:
+        spec = f"apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {{emit: {emit}}}\n"
+        (tmp_path / folder / ".virt-render.yaml").write_text(spec, encoding="utf-8")
+
+    def compared(*words: str, at: str = ".") -> str:
+        done = process.run("diff", *words, cwd=tmp_path / at)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.splitlines()[0]
+
+    for side in ("a", "b"):
+        (tmp_path / side).mkdir()
+        text = manifests.vm("web", namespace="prod", memory="1Gi")
+        (tmp_path / side / "web.yaml").write_text(text, encoding="utf-8")
+    assert compared("a", "b") == "a -> b, synced with --emit source"
+    configure(".", "vm")
+    assert compared("a", "b") == "a -> b, synced with --emit vm"
+    # What lies above a folder is not read from elsewhere, unless it is named.
+    assert compared(".", "../b", at="a") == ". -> ../b, synced with --emit source"
+    named = compared(".", "../b", "--config", "../.virt-render.yaml", at="a")
+    assert named == ". -> ../b, synced with --emit vm"
+    configure("b", "hashed")
+    assert compared("a", "b") == "a with --emit vm -> b with --emit hashed"
+
+
 CLUSTER = """\
 apiVersion: kubevirt.io/v1
 kind: KubeVirt

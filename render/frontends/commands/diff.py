@@ -35,6 +35,7 @@ from render.report.findings import find, merge
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
+    HOLDER_OUTCOMES,
     QUIET,
     RANKED,
     Locate,
@@ -42,6 +43,7 @@ from render.report.impact.review import (
     Review,
     ReviewedState,
     ReviewPart,
+    holders,
     is_shown,
     stopping,
     worst,
@@ -258,7 +260,7 @@ def _lost(old: _NamedState, new: _NamedState) -> Impact:
 
 
 def _states(clusters: _Clusters, sides: tuple[_Side, _Side]) -> tuple[ReviewedState, ReviewedState]:
-    """Both states for people, with their releases where those differ, whoever chose them."""
+    """Both states for people, with their releases and how they are synced where those differ, whoever chose them."""
     states = [next(iter(side.values()), None) for side in sides]
     made = [
         cluster.state(one.name if one else "nothing")
@@ -267,6 +269,9 @@ def _states(clusters: _Clusters, sides: tuple[_Side, _Side]) -> tuple[ReviewedSt
     releases = [one.settings.kubevirt if one else "" for one in states]
     if all(releases) and releases[0] != releases[1]:
         made = [one._replace(release=release) for one, release in zip(made, releases, strict=True)]
+    emits = [one.settings.emit if one else "" for one in states]
+    if all(emits) and emits[0] != emits[1]:
+        made = [one._replace(emit=emit) for one, emit in zip(made, emits, strict=True)]
     return made[0], made[1]
 
 
@@ -328,9 +333,10 @@ def _nothing(side: _Side, asked: Request) -> _NamedState:
 def _status(review: Review, asked: Request) -> Exit:
     """The status that errors of the second state ask for, and the effects, as the flags say."""
     machines = review.machines
-    effects = set(map(worst, machines))
+    made = [one.holder.outcome for one in holders(review.parts)]
+    effects = {*map(worst, machines), *(HOLDER_OUTCOMES[one][1] for one in made)}
     lost = stopping(review.parts).is_new or any("after" in one.unrendered for one in machines)
-    differs = asked.own["exit_code"] and effects - {"same", "none"}
+    differs = asked.own["exit_code"] and (made or effects - {"same", "none"})
     limit = asked.own["fail_on"]
     worse = limit and effects & set(RANKED[: RANKED.index(limit) + 1]) - {"unrenderable"}
     return Exit.FINDINGS if lost or differs or worse else Exit.OK

@@ -9,6 +9,7 @@ from render.report.findings import Finding
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
+    HolderEntry,
     Locate,
     MachineEntry,
     Review,
@@ -18,6 +19,7 @@ from render.report.impact.review import (
     by_namespace,
     counts,
     entries,
+    holders,
     total,
     worst,
 )
@@ -47,6 +49,7 @@ def document(review: Review) -> dict[str, Any]:
         },
         "assumptions": list(ASSUMED),
         "machines": [_machine(one) for one in entries(review.parts, every=True)],
+        "holders": [_holder(one) for one in holders(review.parts)],
         "diagnostics": _diagnostics(review),
     }
 
@@ -69,6 +72,7 @@ def _state(state: ReviewedState) -> dict[str, Any]:
         "name": state.name,
         "kubevirt": state.release or None,
         "clusterConfig": state.cluster or None,
+        "emit": state.emit or None,
     }
 
 
@@ -107,6 +111,23 @@ def _size(size: Size | None) -> dict[str, Any] | None:
 def _change(change: FieldChange, locate: Locate) -> dict[str, Any]:
     found = {key: getattr(change, key) for key in ("field", "before", "after", "effect")}
     return {**found, "cause": change.cause and _cause(change.cause, locate)}
+
+
+def _holder(entry: HolderEntry) -> dict[str, Any]:
+    part, holder = entry
+    before, after = holder.replicas
+    changed = (_change(one, part.locate) for one in holder.changes)
+    return {
+        "resource": holder.resource._asdict(),
+        "kustomization": part.name or None,
+        "outcome": holder.outcome,
+        "selective": holder.is_selective,
+        "replicas": {"before": before, "after": after},
+        "edited": [one._asdict() for one in holder.edited],
+        "changes": [
+            {key: value for key, value in one.items() if key != "effect"} for one in changed
+        ],
+    }
 
 
 def _rollout(rollout: RolloutStrategy, locate: Locate) -> dict[str, Any]:

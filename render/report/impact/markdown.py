@@ -13,10 +13,12 @@ from render.report.findings import Finding
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
+    HOLDERS_TITLE,
     MEANINGS,
     ROLLOUT,
     ChangeCause,
     EditedWithoutEffect,
+    HolderEntry,
     ImpactText,
     Locate,
     MachineEntry,
@@ -32,6 +34,8 @@ from render.report.impact.review import (
     counts,
     edited,
     entries,
+    holders,
+    not_counted,
     pinned,
     sizes,
     stopping,
@@ -50,9 +54,9 @@ _TICKS = re.compile("`+")
 #: Effects of which KubeVirt's text says more than the fields do.
 _QUOTED = ("unrenderable", "refused", "error")
 #: Shares of what is left of the budget, section by section.
-_ERRORS, _CAUSES, _MACHINES, _EDITED, _DETAILS, _TOTALS = 0.2, 0.2, 0.35, 0.3, 0.85, 1
+_ERRORS, _CAUSES, _MACHINES, _EDITED, _DETAILS, _HOLDERS, _TOTALS = 0.2, 0.2, 0.35, 0.3, 0.8, 0.5, 1
 #: All that may be cut, and how much saying so takes.
-_SECTIONS, _NOTE_BYTES = 7, 100
+_SECTIONS, _NOTE_BYTES = 8, 100
 _NAMED = 5
 
 
@@ -77,6 +81,8 @@ def report(review: Review, style: ImpactStyle) -> str:
     sections += budget.fitting(
         ((len(one.machines), _folded(one)) for one in alike(shown)), _DETAILS, "details of {} VMs"
     )
+    blocks = ((1, _holder(entry)) for entry in holders(review.parts))
+    sections += budget.fitting(_headed(blocks), _HOLDERS, "{} more pools and replica sets")
     for word, totals in (
         ("Namespace", by_namespace(machines)),
         ("Instancetype", by_instancetype(machines)),
@@ -135,7 +141,8 @@ def _title(review: Review, stops: int) -> Iterator[str]:
     count = number(len(review.machines), "VM")
     yield f"### {count}: {said}\n" if said else f"### {count}\n"
     states = f"{code(str(review.before))} → {code(str(review.after))}"
-    yield f"{states}, synced with `--emit {review.emit}`{_otherwise(review)}\n"
+    synced = "" if review.after.emit else f", synced with `--emit {review.emit}`"
+    yield f"{states}{synced}{_otherwise(review)}\n"
     if stops:
         yield f"**{stop_line(stops)}**\n"
     yield ""
@@ -151,8 +158,8 @@ def _counts(review: Review) -> Iterator[str]:
     machines = review.machines
     sums = ", ".join(amounts(total(machines))).replace("->", "→")
     yield f"In all: {sums}{without_rest(machines)}\n"
-    if pinned(machines):
-        yield f"{pinned(machines).capitalize()}\n"
+    for said in filter(None, (pinned(machines), not_counted(review.parts))):
+        yield f"{said[:1].upper()}{said[1:]}\n"
     numbers = counts(machines)
     if numbers:
         yield "| VMs | Effect | What becomes of them |\n| ---: | --- | --- |"
@@ -226,6 +233,23 @@ def _folded(group: MachineGroup) -> str:
     )
 
 
+def _headed(blocks: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """*blocks*, the first with the title of all."""
+    title = f"\n{HOLDERS_TITLE}:\n\n"
+    for number_of, block in blocks:
+        yield number_of, f"{title}{block}"
+        title = ""
+
+
+def _holder(entry: HolderEntry) -> str:
+    part, holder = entry
+    where = f" in {code(part.name)}" if part.name else ""
+    lines = [f"- {code(str(holder.resource))}{where}, {entry.words.replace('->', '→')}"]
+    lines += (f"  - {_change(change, part.locate)}" for change in holder.changes)
+    lines += (f"  - edited: {code(str(one))}" for one in holder.edited)
+    return "".join(f"{line}\n" for line in lines)
+
+
 def _text(text: ImpactText) -> str:
     place = code(str(text.place)) if text.place.file else ""
     return " ".join(filter(None, (text.ours, text.theirs and code(text.theirs), place)))
@@ -240,7 +264,10 @@ def _otherwise(review: Review) -> str:
 
 
 def _change(change: FieldChange, locate: Locate) -> str:
-    text = f"{code(change.field)}: {code(short(change.before))} → {code(short(change.after))} ({change.effect})"
+    effect = f" ({change.effect})" if change.effect else ""
+    text = (
+        f"{code(change.field)}: {code(short(change.before))} → {code(short(change.after))}{effect}"
+    )
     cause = change.cause
     if cause is None:
         return text

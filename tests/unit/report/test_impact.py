@@ -113,7 +113,28 @@ def secrets(word: str) -> dict[str, Any]:
     return vm(volumes=volumes)
 
 
+def pool(memory: str) -> dict[str, Any]:
+    labels = {"app": "web"}
+    spec = {"domain": {"devices": {}, "memory": {"guest": memory}}}
+    template = {
+        "metadata": {"labels": labels},
+        "spec": {
+            "runStrategy": "Always",
+            "template": {"metadata": {"labels": labels}, "spec": spec},
+        },
+    }
+    return {
+        "apiVersion": "pool.kubevirt.io/v1beta1",
+        "kind": "VirtualMachinePool",
+        "metadata": {"name": "web", "namespace": "prod"},
+        "spec": {
+            "replicas": 3, "selector": {"matchLabels": labels}, "virtualMachineTemplate": template,
+        },
+    }  # fmt: skip
+
+
 SAMPLES = {
+    "pool": lambda: review([vm(), pool("1Gi")], [vm(), pool("2Gi")]),
     "nothing": lambda: review([], []),
     "same": lambda: review([vm()], [vm()]),
     "fleet": lambda: review(
@@ -335,6 +356,22 @@ def test_an_edit_that_changes_no_vm_is_said(name: str) -> None:
         ]
     else:
         assert "what they run is the same" in text
+
+
+@pytest.mark.parametrize("name", IMPACT_FORMATS)
+def test_a_pool_stands_beside_the_counts(name: str) -> None:
+    text = written(name, SAMPLES["pool"]())
+    if name == "json":
+        (found,) = json.loads(text)["holders"]
+        assert json.loads(text)["counts"] == {"same": 1}
+        assert (found["outcome"], found["replicas"]) == ("restarted", {"before": 3, "after": 3})
+        (change,) = found["changes"]
+        assert change["field"] == "spec.template.spec.domain.memory.guest"
+        return
+    assert "1 VM: 1 same" in text
+    assert "eside these VMs 1 pool or replica set, see below" in text
+    assert "3 replicas: its controller deletes each VMI" in text
+    assert "ools and replica sets" not in written(name, SAMPLES["fleet"]())
 
 
 STAGED = "vmRolloutStrategy is Stage"
