@@ -33,7 +33,7 @@ class Contender(NamedTuple):
     """*decider* wants *value* for a field: *source_field* of *source* says so; the input has that at *position*.
 
     No source: KubeVirt's own. No position: an object that is not in the input, or of which a lock has what counts
-    (*pinned*). A secret value is `HIDDEN`.
+    (*pinned*), under the hash *content*. A secret value is `HIDDEN`.
     """
 
     value: Any
@@ -42,6 +42,7 @@ class Contender(NamedTuple):
     source_field: FieldPath = ()
     position: int | None = None
     pinned: bool = False
+    content: str = ""
 
 
 class Decision(NamedTuple):

@@ -27,7 +27,7 @@ from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import attribution, order
 from render.pipeline.machine import TEMPLATE, Machine, place_in, ref_of
-from render.pipeline.stages import emit, holders
+from render.pipeline.stages import emit, holders, pins
 from render.rules import Edit
 from render.settings import Settings
 
@@ -207,11 +207,18 @@ class _Judge:
         ):
             written = (*written, *rest)
         inside = attribution.field_in(one.source, written)
-        pinned = self._is_pinned(one.source)
-        return Contender(shown, self._kind(one.source), one.source, inside, one.position, pinned)
+        by, content = self._kind(one.source), self._pinned_content(one.source)
+        return Contender(
+            shown, by, one.source, inside, one.position, content is not None, content or ""
+        )
 
-    def _is_pinned(self, ref: ResourceRef) -> bool:
-        return any(ref_of(one) == ref for one in self.machine.pinned.values())
+    def _pinned_content(self, ref: ResourceRef) -> str | None:
+        """The hash under which the lock has what counts of the definition *ref*; None where the lock has no say."""
+        pinned = self.machine.pinned
+        word = next((word for word, one in pinned.items() if ref_of(one) == ref), None)
+        pin = pins.pin_of(self.machine)
+        entry = pin.entries.get(word) if pin and word else None
+        return None if word is None else entry.ref.hash if entry and entry.ref else ""
 
     def _specs(self, ref: ResourceRef) -> Iterator[Tree]:
         """What `Provenance.source_field` is a path in, of the object *ref*."""
@@ -245,9 +252,10 @@ class _Judge:
         definition = self.machine.preference
         assert definition is not None  # noqa: S101 - it made the wish
         place = place_in(definition, source)
+        content = self._pinned_content(ref_of(definition))
         return Contender(
             _shown(path, value), "preference", place.resource, place.path, place.index,
-            pinned=self._is_pinned(ref_of(definition)),
+            pinned=content is not None, content=content or "",
         )  # fmt: skip
 
     def _preferred(self) -> Iterator[tuple[FieldPath, Edit]]:

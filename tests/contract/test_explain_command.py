@@ -223,7 +223,20 @@ def test_what_is_pinned_comes_from_the_lock(repository: Repository) -> None:
     found = fields(repository, "web")["spec.domain.cpu.sockets"]
     assert (found["value"], found["decider"], found["pinned"]) == (2, "instancetype", True)
     said = repository.fine("explain", "web", "sockets")
-    assert "VirtualMachineInstancetype small as the lock has it spec.cpu.guest" in said
+    (lock,) = repository.folder.rglob("virt-render.lock.yaml")
+    line = 1 + next(
+        n
+        for n, text in enumerate(lock.read_text(encoding="utf-8").splitlines())
+        if "guest: 2" in text
+    )
+    file = lock.relative_to(repository.folder)
+    assert (found["source"]["file"], found["source"]["line"]) == (str(file), line)
+    kept = "VirtualMachineInstancetype small as the lock has it spec.cpu.guest"
+    assert f"{file}:{line}:9 {kept}" in said
+    other = str(repository.folder.parent / "other.lock.yaml")
+    lock.rename(other)
+    said = repository.fine("explain", "web", "sockets", "--lock", other)
+    assert f"other.lock.yaml:{line}:9 {kept}" in said
 
 
 POOL = """\
