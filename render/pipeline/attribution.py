@@ -133,7 +133,7 @@ def of_vmi(route: Route, change: Transition) -> ChangeSource | None:
         or _computed(route, change)
         or _around(route, change)
         or _nearest(route, change)
-        or _kept(route, change)
+        or _only_stored(route, change)
     )
 
 
@@ -300,7 +300,7 @@ def _path(route: Route, root: Tree) -> FieldPath:
     return tuple(found)
 
 
-def _kept(route: Route, change: Transition) -> ChangeSource | None:
+def _only_stored(route: Route, change: Transition) -> ChangeSource | None:
     """The VM, where it stores what no manifest has: what left the manifest may have brought it."""
     path = (*_TEMPLATE, *route)
     stored = change.before.decoded

@@ -333,10 +333,10 @@ def _nothing(side: _Side, asked: Request) -> _NamedState:
 def _status(review: Review, asked: Request) -> Exit:
     """The status that errors of the second state ask for, and the effects, as the flags say."""
     machines = review.machines
-    made = [one.holder.outcome for one in holders(review.parts)]
-    effects = {*map(worst, machines), *(HOLDER_OUTCOMES[one][1] for one in made)}
+    outcomes = [one.holder.outcome for one in holders(review.parts)]
+    effects = {*map(worst, machines), *(HOLDER_OUTCOMES[one][1] for one in outcomes)}
     lost = stopping(review.parts).is_new or any("after" in one.unrendered for one in machines)
-    differs = asked.own["exit_code"] and (made or effects - {"same", "none"})
+    differs = asked.own["exit_code"] and (outcomes or effects - {"same", "none"})
     limit = asked.own["fail_on"]
     worse = limit and effects & set(RANKED[: RANKED.index(limit) + 1]) - {"unrenderable"}
     return Exit.FINDINGS if lost or differs or worse else Exit.OK

@@ -48,7 +48,7 @@ def report(review: Review, _: ImpactStyle) -> str:
         counts=[(effect, number, MEANINGS[effect]) for effect, number in counts(machines).items()],
         stops=stop_line(len(stops)) if stops else "",
         errors=stops[:STOPPING_SHOWN],
-        notes=[
+        sentences=[
             f"{said[:1].upper()}{said[1:]}"
             for said in (pinned(machines), not_counted(review.parts))
             if said

@@ -73,10 +73,10 @@ def report(review: Review, style: ImpactStyle) -> str:
     for one in passed:
         said.append(printable(f"  {one.definition}: {one.why}"))
         said += _wrapped(printable(", ".join(map(_name, one.machines))))
-    made = holders(review.parts)
-    if made:
+    listed = holders(review.parts)
+    if listed:
         said += ["", f"{HOLDERS_TITLE[:1].lower()}{HOLDERS_TITLE[1:]}:"]
-    for entry in made:
+    for entry in listed:
         said += _holder(entry)
     if any(map(is_shown, machines)):
         said += ["", *_wrapped(f"assumed: {'; '.join(ASSUMED)}", indent="")]
