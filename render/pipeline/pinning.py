@@ -207,12 +207,13 @@ def _pinned(machine: Machine, body: Tree, old: Pin | None, contents: dict[str, C
     entries = {}
     for word in CLASSES:
         ref = refs.get(word)
-        volume = tree.get(machine.resource.spec, word, "inferFromVolume")
+        matcher = tree.get(machine.resource.spec, word) or {}
+        volume = matcher.get("inferFromVolume")
         if ref is None and not volume:
             continue
         was = old.entries.get(word, Entry()) if old else Entry()
         before = was.before if was.ref == ref else was.ref
-        entries[word] = Entry(ref, volume or "", before)
+        entries[word] = Entry(ref, volume or "", before, pins.named_revision(matcher))
     for word, definition in stamping.in_force(machine):
         if word in refs and refs[word].hash not in contents:
             held = Content(class_of(definition.kind), pins.content_of(definition))

@@ -25,7 +25,8 @@ _KEYS = frozenset({"apiVersion", "kind", "metadata", "kubevirt", "revisions", "p
 UNSAID = "v1.9.0"
 _VERSION_SHAPE = r"v\d+((alpha|beta)\d+)?"
 _VM = r"(VirtualMachinePool/)?([^/\s]+/)?[^/\s]+"
-_PARTS = ("", "Volume", "Before")
+#: How the fields of an `Entry` are called in the document, after the kind class.
+_PARTS = ("", "Volume", "Before", "RevisionName")
 _EDITED = "take the lock from git again, or remove it and pin anew"
 
 
@@ -45,12 +46,13 @@ class Entry(NamedTuple):
     """What a VM is pinned to in one kind class.
 
     *volume*: the matcher was inferred from it; without a *ref*, to nothing. *before*: what it was pinned to until the
-    last change.
+    last change. *revision_name*: the ControllerRevision that the matcher named.
     """
 
     ref: Ref | None = None
     volume: str = ""
     before: Ref | None = None
+    revision_name: str = ""
 
 
 class Pin(NamedTuple):
@@ -181,16 +183,17 @@ def _pin(entry: Any) -> Pin | str:
     entries = {}
     known = 2
     for kind_class in CLASSES:
-        now, volume, before = (entry.get(kind_class + part) for part in _PARTS)
+        now, volume, before, named = (entry.get(kind_class + part) for part in _PARTS)
         if kind_class == FLAVOR.word:
             volume = None  # no flavor is inferred from one
-        given = sum(field is not None for field in (now, volume, before))
+        given = sum(field is not None for field in (now, volume, before, named))
         if not given:
             continue
         known += given
-        found = Entry(read_ref(now), "" if volume is None else volume, read_ref(before))
+        texts = ["" if text is None else text for text in (volume, named)]
+        found = Entry(read_ref(now), texts[0], read_ref(before), texts[1])
         unread = (now is not None and not found.ref) or (before is not None and not found.before)
-        if unread or not isinstance(found.volume, str):
+        if unread or not all(isinstance(text, str) for text in texts):
             return f"{kind_class} is not written as LOCK_KIND/NAME@sha256:..."
         entries[kind_class] = found
     if known != len(entry):

@@ -259,13 +259,16 @@ def _changes(old: Pin, new: Pin) -> list[str]:
     found = []
     for word in lockfile.CLASSES:
         was, now = (one.entries.get(word, Entry()) for one in (old, new))
-        if was.ref != now.ref or was.volume != now.volume:
+        if was._replace(before=None) != now._replace(before=None):
             found.append(f"{word} {_shown(was)} -> {_shown(now)}")
     return found or ["rendered"]
 
 
 def _shown(entry: Entry) -> str:
-    return f"{entry.ref.name}@{suffix(entry.ref.hash)}" if entry.ref else "none"
+    if entry.ref is None:
+        return "none"
+    named = f" of ControllerRevision {entry.revision_name}" if entry.revision_name else ""
+    return f"{entry.ref.name}@{suffix(entry.ref.hash)}{named}"
 
 
 def _write(locks_: Sequence[tuple[str, Pinned]], asked: Request) -> Exit:

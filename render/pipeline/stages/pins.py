@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from render.convert.instancetypes import ANONYMOUS
 from render.convert.v1alpha1 import FLAVOUR
-from render.diagnostics.codes import OBJECT_CHANGED, PIN_ENDED, PIN_MISSING
+from render.diagnostics.codes import OBJECT_CHANGED, PIN_ENDED, PIN_MISSING, REVISION_EDITED
 from render.diagnostics.diagnostic import Related, Severity, at
 from render.model import naming, tree
 from render.model.catalogue import Definition, Key
@@ -18,9 +18,9 @@ from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES, KindClass, class_of
 from render.model.resource import INSTANCETYPE_GROUP, Resource, ResourceRef, former, text_at
 from render.model.tree import Tree
+from render.pipeline.lock_roles import LockRole, lock_role
 from render.pipeline.machine import TEMPLATE, Machine, place_in, ref_of
 from render.revisions.hashes import Ref, content, content_hash, hashed_name
-from render.settings import Settings
 
 if TYPE_CHECKING:
     from render.revisions.lockfile import Entry, Pin
@@ -74,7 +74,7 @@ def use_flavor(machine: Machine, given: Tree) -> None:
 
 def _use(machine: Machine, kind_class: KindClass, given: Tree, pin: "Pin | None") -> None:
     # One that generates its name has none to be pinned under.
-    if not machine.resource.name or _names_revision(given):
+    if not machine.resource.name or named_revision(given):
         return
     path: FieldPath = ("spec", kind_class.word)
     entry = pin.entries.get(kind_class.word) if pin else None
@@ -85,14 +85,8 @@ def _use(machine: Machine, kind_class: KindClass, given: Tree, pin: "Pin | None"
         _missing(machine, path, kind_class.word)
     elif not _is_in_force(machine, entry, given, kind_class):
         _ended(machine, path, entry)
-    elif _decides(machine.context.settings):
+    elif lock_role(machine.context.settings) is LockRole.DECIDES:
         _apply(machine, kind_class, entry, given)
-
-
-def _decides(settings: Settings) -> bool:
-    from render.pipeline.lock_roles import LockRole, lock_role
-
-    return lock_role(settings) is LockRole.DECIDES
 
 
 def use_flavour(machine: Machine, name: str, path: FieldPath) -> Definition | None:
@@ -133,19 +127,67 @@ def report_other_meaning(
     )
 
 
-def demand_flavour(machine: Machine, path: FieldPath) -> None:
-    """Where pins are required, the flavour at *path* is one that a lock can hold, and it has to."""
-    pin = pin_of(machine)
-    if machine.resource.name and not (pin and FLAVOR.word in pin.entries):
-        _missing(machine, path, "flavour")
+def demand_flavour(machine: Machine, definition: Definition, path: FieldPath) -> None:
+    """The flavour at *path* means *definition*, which a lock can hold: where pins are required, it has to.
 
-
-def _names_revision(given: Tree) -> bool:
-    """Whether the VM is pinned by KubeVirt's own means.
-
-    They win: without that ControllerRevision the VM would not start, and the lock must not hide it.
+    A VM that was pinned when its flavour meant a preset, or when it had none, is not what it was.
     """
-    return bool(given.get("revisionName")) and not given.get("inferFromVolume")
+    pin = pin_of(machine)
+    if not machine.resource.name or (pin and FLAVOR.word in pin.entries):
+        return
+    if pin is None or machine.context.settings.pins == "require":
+        _missing(machine, path, "flavour")
+        return
+    machine.report(
+        PIN_ENDED,
+        path,
+        f"the flavour means {ref_of(definition)}, and {name_of(machine.resource)} was pinned when it meant nothing that"
+        " a lock holds: the current object is used",
+        help="run virt-render pin to pin what it means now",
+    )
+
+
+def named_revision(given: Tree) -> str:
+    """The ControllerRevision by which the matcher *given* is pinned by KubeVirt's own means, ``""`` where it is not.
+
+    It wins: without that ControllerRevision the VM would not start, and the lock must not hide it.
+    """
+    return "" if given.get("inferFromVolume") else text_at(given, "revisionName")
+
+
+def check_revision(machine: Machine, word: str, definition: Definition) -> None:
+    """Compare what the ControllerRevision that the VM names under *word* holds, *definition*, with what the lock says.
+
+    The API server refuses a change of its ``data`` (upstream: ValidateControllerRevisionUpdate), so that who edits it
+    changes what is rendered here and nothing that runs. Another name is a matcher that means something else.
+    """
+    named = named_revision(machine.spec[word])
+    pin = pin_of(machine) if named else None
+    entry = pin.entries.get(word) if pin else None
+    if entry is None or lock_role(machine.context.settings) is LockRole.UNASKED:
+        return
+    path: FieldPath = ("spec", word, "revisionName")
+    same = entry.ref is not None and entry.ref.hash == _hash(machine, definition)
+    resource = definition.resource
+    names = {named, *(name for _, _, name in former(resource))} if resource else {named}
+    if entry.revision_name in names:
+        if not same:
+            _edited(machine, path, definition)
+    elif entry.revision_name or not same:
+        _ended(machine, path, entry)
+
+
+def _edited(machine: Machine, path: FieldPath, definition: Definition) -> None:
+    name = name_of(machine.resource)
+    machine.report(
+        REVISION_EDITED,
+        path,
+        f"the ControllerRevision does not hold what {name} is pinned to by its name, and no cluster takes an edit of"
+        " one: data: field is immutable",
+        *([Related("it stands here", place_in(definition, ()))] if definition.resource else ()),
+        help="undo the edit, and store the new content under another name, which revisionName then names; where the"
+        f" cluster has it as it is here, run virt-render pin --upgrade {name}",
+    )
 
 
 def _is_in_force(machine: Machine, entry: "Entry", given: Tree, kind_class: KindClass) -> bool:
@@ -183,12 +225,15 @@ def _missing(machine: Machine, path: FieldPath, word: str) -> None:
 def _ended(machine: Machine, path: FieldPath, entry: "Entry") -> None:
     required = machine.context.settings.pins == "require"
     was = f"{entry.ref.kind} {entry.ref.name}" if entry.ref else f"volume {entry.volume}"
+    if entry.revision_name:
+        was = f"ControllerRevision {entry.revision_name}"
+    used = "ControllerRevision that it names" if path[-1] == "revisionName" else "current object"
     word = "flavour" if path[-1] == FLAVOUR else "matcher"
     machine.diagnostics.append(
         PIN_ENDED.at(
             at(machine.resource, path),
             f"the {word} no longer means the {was} that {name_of(machine.resource)} is pinned to: "
-            + ("the pin is stale" if required else "the current object is used"),
+            + ("the pin is stale" if required else f"the {used} is used"),
             help="run virt-render pin to pin what it means now",
             severity=Severity.ERROR if required else Severity.WARNING,
         )
