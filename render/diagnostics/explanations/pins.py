@@ -221,7 +221,7 @@ data:
   spec: {cpu: {guest: 6}, memory: {guest: 2Gi}}
 """,
         ),
-        "the ControllerRevision does not hold what web is pinned to by its name",
+        "ControllerRevision web-small does not hold what web is pinned to by this name",
         "Undo the edit, and store the new content as a ControllerRevision of another name, which revisionName then"
         " names. Where the one in the cluster was deleted and created anew with this content, run"
         " 'virt-render pin --upgrade VM'.",

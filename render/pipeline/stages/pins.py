@@ -172,18 +172,18 @@ def check_revision(machine: Machine, word: str, definition: Definition) -> None:
     names = {named, *(name for _, _, name in former(resource))} if resource else {named}
     if entry.revision_name in names:
         if not same:
-            _edited(machine, path, definition)
+            _edited(machine, path, named, definition)
     elif entry.revision_name or not same:
         _ended(machine, path, entry)
 
 
-def _edited(machine: Machine, path: FieldPath, definition: Definition) -> None:
+def _edited(machine: Machine, path: FieldPath, revision: str, definition: Definition) -> None:
     name = name_of(machine.resource)
     machine.report(
         REVISION_EDITED,
         path,
-        f"the ControllerRevision does not hold what {name} is pinned to by its name, and no cluster takes an edit of"
-        " one: data: field is immutable",
+        f"ControllerRevision {revision} does not hold what {name} is pinned to by this name, and no cluster takes an"
+        " edit of one: data: field is immutable",
         *([Related("it stands here", place_in(definition, ()))] if definition.resource else ()),
         help="undo the edit, and store the new content under another name, which revisionName then names; where the"
         f" cluster has it as it is here, run virt-render pin --upgrade {name}",
