@@ -50,12 +50,16 @@ def pin_of(machine: Machine) -> "Pin | None":
 
 
 def pinned_content(machine: Machine, kind_class: KindClass) -> str:
-    """What keeps *machine* at a content of its definition: a hash of the lock, or a revision, or nothing."""
-    if kind_class.word in machine.pinned:
+    """What keeps *machine* at a content of its definition: a revision that it names, or a hash of the lock, or nothing.
+
+    In a comparison what is stored for a VM is in `Machine.pinned` too.
+    """
+    named = text_at(machine.spec.get(kind_class.word), "revisionName")
+    if not named and kind_class.word in machine.pinned:
         pin = pin_of(machine)
         ref = pin.entries[kind_class.word].ref if pin else None
         return ref.hash if ref else ""
-    return text_at(machine.spec.get(kind_class.word), "revisionName")
+    return named
 
 
 def use(machine: Machine) -> None:
