@@ -287,10 +287,12 @@ def ref_to(machine: Machine, word: str, definition: Definition) -> Ref:
 
 def _hash(machine: Machine, definition: Definition) -> str:
     known = machine.context.hashes
-    key = id(definition.content)
+    # One revision may hold a flavor to one VM, and an instancetype to another.
+    word = class_of(definition.kind)
+    key = (id(definition.content), word)
     if key not in known:
         # The spec is kept with its hash: an id is unique only while its object lives.
-        found = content_hash(class_of(definition.kind), content_of(definition))
+        found = content_hash(word, content_of(definition))
         known[key] = (definition.content, found)
     return known[key][1]
 

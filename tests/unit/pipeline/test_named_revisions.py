@@ -181,3 +181,18 @@ def test_inferred_matcher_does_not_ask_the_revision_that_it_names() -> None:
     assert found.resources[-1]["metadata"]["annotations"][
         "virt-render.dev/instancetype"
     ].startswith("VirtualMachineClusterInstancetype/u1.small@")
+
+
+def test_one_revision_may_hold_a_flavor_and_an_instancetype() -> None:
+    """What v0.55 to v0.57 stored does not say its kind: two VMs may take it for what each of them names."""
+    spec = "eyJjcHUiOnsiZ3Vlc3QiOjJ9LCJtZW1vcnkiOnsiZ3Vlc3QiOiIyR2kifX0="
+    wrapped = {"apiVersion": "flavor.kubevirt.io/v1alpha1", "spec": spec}
+    held = {**revision("instancetype"), "data": wrapped}
+    flavored, other = vm("flavor"), vm("instancetype")
+    other["metadata"] = {"name": "other"}
+    lock = lock_of(held, flavored, other)
+    assert sorted(next(iter(one)) for one in lock["revisions"].values()) == [
+        "flavor",
+        "instancetype",
+    ]
+    assert said(render([held, flavored, other], Settings(lock=lock, pins="require"))) == []
