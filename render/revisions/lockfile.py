@@ -28,6 +28,7 @@ _VM = r"(VirtualMachinePool/)?([^/\s]+/)?[^/\s]+"
 #: How the fields of an `Entry` are called in the document, after the kind class.
 _PARTS = ("", "Volume", "Before", "RevisionName")
 _EDITED = "take the lock from git again, or remove it and pin anew"
+_TORN = f"run virt-render pin --resolve if git merged it from two branches, else {_EDITED}"
 
 
 def is_vm(text: str) -> bool:
@@ -151,7 +152,7 @@ def _pins(body: Tree, contents: dict[str, Content], faults: list[_LockFault]) ->
                     f"the pin of {vm} needs the {wanted} {ref.name} as {ref.hash}, "
                     "which is not among the revisions of the lock"
                 )
-                faults.append(_LockFault(codes.LOCK_EDITED, ("pins", vm), message))
+                faults.append(_LockFault(codes.LOCK_EDITED, ("pins", vm), message, _TORN))
     return pins
 
 

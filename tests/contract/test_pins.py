@@ -2,6 +2,7 @@
 
 import random
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -218,6 +219,57 @@ def test_resolving_from_the_markers_alone(repository: Repository, style: str) ->
     repository.fine("pin", "--resolve", str(elsewhere))
     repository.fine("pin", "--resolve")
     assert (elsewhere / LOCK).read_bytes() == repository.lock.read_bytes()
+
+
+def torn(repository: Repository) -> None:
+    """A merge without a conflict: one side no longer needs a content, of which the other has a new VM."""
+    for number in range(6):
+        repository.instancetype(f"size-{number}", cpus=10 + number)
+        repository.vm(f"host-{number}", f"size-{number}")
+    (repository.folder / "vms/web.yaml").unlink()
+    repository.fine("pin")
+    repository.commit("main")
+    repository.git("checkout", "--quiet", "-b", "upgrade")
+    for cpus in (4, 5):  # the lock holds the content before the last change, too
+        repository.instancetype("small", cpus=cpus)
+        repository.fine("pin", "--upgrade", "db")
+    repository.commit("upgrade")
+    repository.git("checkout", "--quiet", "main")
+    repository.vm("zeta")
+    repository.fine("pin")
+    repository.commit("zeta")
+
+
+def test_merge_without_a_conflict_is_mended_by_resolving(repository: Repository) -> None:
+    torn(repository)
+    assert not conflicts(repository, "upgrade")
+    done = repository.run("build")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the pin of prod/zeta needs the instancetype small" in done.stderr
+    assert "virt-render pin --resolve" in done.stderr
+    assert "prod/db  1 -> 3" in repository.fine("pin", "--resolve")
+    built = repository.fine("build", "--pins", "require")
+    assert (sockets(built, "db"), sockets(built, "zeta")) == (5, 2)
+    assert repository.fine("pin", "--check") == ""
+    repository.commit("Merge by VM")
+    assert repository.run("pin", "--resolve").returncode == 2
+
+
+@pytest.mark.parametrize("what", ["edited since", "no merge", "no git"])
+def test_what_no_merge_explains_is_left_alone(repository: Repository, what: str) -> None:
+    torn(repository)
+    whole = repository.lock.read_text(encoding="utf-8")
+    if what == "edited since":
+        assert not conflicts(repository, "upgrade")
+    elif what == "no git":
+        shutil.rmtree(repository.folder / ".git")
+    text = repository.lock.read_text(encoding="utf-8")
+    old = "guest: 10\n" if what == "edited since" else "guest: 2\n"
+    repository.write(LOCK, text.replace(old, "guest: 9\n"))
+    before = repository.lock.read_bytes()
+    assert before != whole.encode()
+    assert repository.run("pin", "--resolve").returncode == 2
+    assert repository.lock.read_bytes() == before
 
 
 def test_nothing_to_resolve(repository: Repository) -> None:

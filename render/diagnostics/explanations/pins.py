@@ -55,7 +55,8 @@ EXPLANATIONS = {
         " the file was edited by hand, or merged in a way that git took for clean.",
         _PINNED.replace("guest: 2Gi", "guest: 3Gi"),
         "was edited: its hash is",
-        "Take the lock from git again. To change what a VM runs, edit the instancetype and run"
+        "Where the last commit of the lock is a merge, run 'virt-render pin --resolve', which merges both sides anew by"
+        " VM. Otherwise take the lock from git again. To change what a VM runs, edit the instancetype and run"
         " 'virt-render pin --upgrade VM'.",
     ),
     "VR604": Explanation(
