@@ -18,9 +18,9 @@ from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES, KindClass, class_of
 from render.model.resource import INSTANCETYPE_GROUP, Resource, ResourceRef, former, text_at
 from render.model.tree import Tree
-from render.pipeline.lock_roles import LockRole, lock_role
 from render.pipeline.machine import TEMPLATE, Machine, place_in, ref_of
 from render.revisions.hashes import Ref, content, content_hash, hashed_name
+from render.settings import Settings
 
 if TYPE_CHECKING:
     from render.revisions.lockfile import Entry, Pin
@@ -89,8 +89,14 @@ def _use(machine: Machine, kind_class: KindClass, given: Tree, pin: "Pin | None"
         _missing(machine, path, kind_class.word)
     elif not _is_in_force(machine, entry, given, kind_class):
         _ended(machine, path, entry)
-    elif lock_role(machine.context.settings) is LockRole.DECIDES:
+    elif _decides(machine.context.settings):
         _apply(machine, kind_class, entry, given)
+
+
+def _decides(settings: Settings) -> bool:
+    from render.pipeline.lock_roles import LockRole, lock_role
+
+    return lock_role(settings) is LockRole.DECIDES
 
 
 def use_flavour(machine: Machine, name: str, path: FieldPath) -> Definition | None:
@@ -168,7 +174,7 @@ def check_revision(machine: Machine, word: str, definition: Definition) -> None:
     named = named_revision(machine.spec[word])
     pin = pin_of(machine) if named else None
     entry = pin.entries.get(word) if pin else None
-    if entry is None or lock_role(machine.context.settings) is LockRole.UNASKED:
+    if entry is None or _is_unasked(machine.context.settings):
         return
     path: FieldPath = ("spec", word, "revisionName")
     same = entry.ref is not None and entry.ref.hash == _hash(machine, definition)
@@ -179,6 +185,12 @@ def check_revision(machine: Machine, word: str, definition: Definition) -> None:
             _edited(machine, path, named, definition)
     elif entry.revision_name or not same:
         _ended(machine, path, entry)
+
+
+def _is_unasked(settings: Settings) -> bool:
+    from render.pipeline.lock_roles import LockRole, lock_role
+
+    return lock_role(settings) is LockRole.UNASKED
 
 
 def _edited(machine: Machine, path: FieldPath, revision: str, definition: Definition) -> None:
