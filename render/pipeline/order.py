@@ -402,13 +402,15 @@ def _render_replica(
     from render.pipeline.stages import holders
 
     settings = context.settings
+    expands = settings.emit == "expand"
+    asked = settings.admission == "strict" or (settings.admission == "full" and not expands)
     fault = holders.incomplete(resource)
     if fault is not None:
         output.diagnostics.append(fault)
+        if asked and holders.defaults_to_empty(resource):
+            output.diagnostics += holders.check(resource, context)
         return
     outcome = outcomes.HOLDERS[resource.kind].outcomes[settings.emit]
-    expands = settings.emit == "expand"
-    asked = settings.admission == "strict" or (settings.admission == "full" and not expands)
     found = holders.check(resource, context) if asked else []
     one = holders.first_replica(resource, numbered=settings.emit == "vmi")
     is_flavored = outcomes.machine_kind(one) == "flavored"

@@ -97,6 +97,17 @@ def incomplete(resource: Resource) -> Diagnostic | None:
     return MISSING_FIELD.at(at(resource, path), f"{fieldpath.text(path)} in body is required")
 
 
+def defaults_to_empty(resource: Resource) -> bool:
+    """Whether KubeVirt reads *resource*, which is incomplete, with an empty spec in its template.
+
+    No schema wants that of a replica set. Of a pool the template of the VM is missing with it.
+    """
+    template = tree.get(resource.body, *_HOLDERS[resource.kind].template)
+    return (
+        resource.kind == REPLICA_SET and isinstance(template, dict) and template.get("spec") is None
+    )
+
+
 def unexpanded(resource: Resource) -> Diagnostic:
     """That the mode ``expand`` leaves a pool or a replica set as it is."""
     return NOT_EXPANDED.at(

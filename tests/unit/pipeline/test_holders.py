@@ -234,6 +234,38 @@ def test_a_pool_that_says_nothing_of_its_vms(admission: str) -> None:
     assert codes(result) == [("VR107", "spec.virtualMachineTemplate.spec")]
 
 
+@pytest.mark.parametrize("missing", [{}, {"spec": None}])
+@pytest.mark.parametrize(
+    ("metadata", "selector", "more"),
+    [
+        ({}, SELECTOR, [("VR440", "selector does not match labels.")]),
+        ({"metadata": {"labels": {"app": "web"}}}, SELECTOR, []),
+        (
+            {},
+            {"matchExpressions": [{"key": "a", "operator": "In"}]},
+            [
+                (
+                    "VR440",
+                    "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty",
+                )
+            ],
+        ),
+        ({}, None, [("VR107", 'missing field "selector": spec.selector in body is required')]),
+    ],
+)
+def test_a_replica_set_that_says_nothing_of_its_vmis(
+    missing: Json, metadata: Json, selector: Json | None, more: list[tuple[str, str]]
+) -> None:
+    template = {**metadata, **missing}
+    body = changed(
+        changed(replica_set(), template, "spec", "template"), selector, "spec", "selector"
+    )
+    wanted = ("VR107", "spec.template.spec in body is required")
+    found = [(one.code, one.message) for one in rendered(body).diagnostics]
+    assert sorted(found) == sorted([wanted, *more])
+    assert codes(rendered(body, admission="off")) == [("VR107", "spec.template.spec")]
+
+
 def test_no_identity_is_shared_by_the_vms_of_a_pool() -> None:
     result = rendered(SMALL, pool(), firmware_uuid="stable")
     assert [code for code, _ in codes(result)] == ["VR710"]
