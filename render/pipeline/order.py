@@ -281,7 +281,7 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
                 is_refused=is_refused,
             )
         elif resource.kind in outcomes.HOLDERS and _is_holder(resource):
-            _render_replica(resource, context, output, observers, observe)
+            _render_replica(resource, context, output, all_observers, observe)
         else:
             output.diagnostics += _check_template(resource, resources, context)
             if not obsolete.collects(resource):
@@ -412,7 +412,9 @@ def _render_replica(
         return
     outcome = outcomes.HOLDERS[resource.kind].outcomes[settings.emit]
     found = holders.check(resource, context) if asked else []
-    one = holders.first_replica(resource, numbered=settings.emit == "vmi")
+    one = holders.first_replica(
+        resource, numbered_by=context.release if settings.emit == "vmi" else None
+    )
     is_flavored = outcomes.machine_kind(one) == "flavored"
     if expands:
         found.append(holders.unexpanded(resource))

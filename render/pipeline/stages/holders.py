@@ -25,7 +25,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model import fieldpath, tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
-from render.model.release import Version
+from render.model.release import Items, Version, in_force, since
 from render.model.resource import KUBEVIRT, Resource, from_body, text_at
 from render.model.tree import Tree
 from render.pipeline.machine import Context
@@ -66,15 +66,16 @@ FIRST = "-0"
 _VOLUMES = ("template", "spec", "volumes")
 #: Of a volume what a pool gives the number of the VM: the field of nameGeneration that asks for it, or None where it
 #: is done to the names of the VM's own DataVolumeTemplates.
-_NUMBERED: tuple[tuple[FieldPath, str | None], ...] = (
+_NUMBERED: Items[tuple[FieldPath, str | None]] = (
     (("persistentVolumeClaim", "claimName"), None),
     (("dataVolume", "name"), None),
-    (("configMap", "name"), "appendIndexToConfigMapRefs"),
-    (("secret", "secretName"), "appendIndexToSecretRefs"),
-    (("cloudInitNoCloud", "secretRef", "name"), "appendIndexToSecretRefs"),
-    (("cloudInitNoCloud", "networkDataSecretRef", "name"), "appendIndexToSecretRefs"),
-    (("cloudInitConfigDrive", "secretRef", "name"), "appendIndexToSecretRefs"),
-    (("cloudInitConfigDrive", "networkDataSecretRef", "name"), "appendIndexToSecretRefs"),
+    since("1.5", (("configMap", "name"), "appendIndexToConfigMapRefs")),
+    since("1.5", (("secret", "secretName"), "appendIndexToSecretRefs")),
+    *(
+        since("1.8", ((cloud_init, reference, "name"), "appendIndexToSecretRefs"))
+        for cloud_init in ("cloudInitNoCloud", "cloudInitConfigDrive")
+        for reference in ("secretRef", "networkDataSecretRef")
+    ),
 )
 #: What we demand, and KubeVirt does not.
 _OURS = frozenset({PIN_MISSING.number, PIN_ENDED.number})
@@ -184,10 +185,10 @@ def _is_open(cause: Cause, value: object) -> bool:
     return value is None and missing and "metadata" in cause.path
 
 
-def first_replica(resource: Resource, *, numbered: bool = False) -> Resource:
+def first_replica(resource: Resource, *, numbered_by: Version | None = None) -> Resource:
     """The first VM or VMI that a pool or a replica set makes.
 
-    *numbered*: as it stands in the cluster, where the DataVolumes of a VM and what else the pool says have its number.
+    *numbered_by*: as that release creates it: the DataVolumes of a VM, and what else the pool says, have its number.
     """
     holder = _HOLDERS[resource.kind]
     written: Tree = tree.get(resource.body, *holder.template)
@@ -206,7 +207,7 @@ def first_replica(resource: Resource, *, numbered: bool = False) -> Resource:
         "apiVersion": f"{KUBEVIRT}/v1",
         "kind": holder.kind,
         "metadata": metadata,
-        "spec": _numbered(resource, spec) if numbered else spec,
+        "spec": _numbered(resource, spec, numbered_by) if numbered_by else spec,
     }
     one = from_body(
         body, resource.index, resource.origin, may_hold_placeholders=resource.may_hold_placeholders
@@ -250,7 +251,7 @@ def _metadata(template: Tree) -> Tree:
     return metadata if isinstance(metadata, dict) else {}
 
 
-def _numbered(resource: Resource, spec: Tree) -> Tree:
+def _numbered(resource: Resource, spec: Tree, release: Version) -> Tree:
     """The *spec* of the first VM of a pool (upstream: indexVMSpec)."""
     templates = spec.get("dataVolumeTemplates")
     volumes = tree.get(spec, *_VOLUMES)
@@ -265,7 +266,7 @@ def _numbered(resource: Resource, spec: Tree) -> Tree:
             draft.put(("dataVolumeTemplates", index, "metadata", "name"), name + FIRST)
     generation = resource.spec.get("nameGeneration")
     for index, volume in enumerate(volumes):
-        for source, asked in _NUMBERED:
+        for source, asked in in_force(_NUMBERED, release):
             name = tree.get(volume, *source)
             if not isinstance(name, str):
                 continue

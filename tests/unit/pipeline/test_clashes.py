@@ -107,6 +107,86 @@ def test_an_address_counts_on_one_network(other: Json) -> None:
     assert not said(vm("web", **networked()), vm("db", **other))
 
 
+def holder(kind: str, one: Json, name: str = "set", **more: Any) -> Json:
+    """What makes *one* by the number."""
+    labels = {"labels": {"app": "web"}}
+    of_pool = kind == "VirtualMachinePool"
+    made = {"metadata": labels, "spec": one["spec"]} if of_pool else one["spec"]["template"]
+    made.setdefault("metadata", labels)
+    template = {"virtualMachineTemplate" if of_pool else "template": made}
+    return {
+        "apiVersion": "pool.kubevirt.io/v1beta1" if of_pool else "kubevirt.io/v1",
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "prod"},
+        "spec": {"selector": {"matchLabels": {"app": "web"}}, **template, **more},
+    }
+
+
+POOL, SET = "VirtualMachinePool", "VirtualMachineInstanceReplicaSet"
+WITHIN_POOL = "spec.virtualMachineTemplate.spec.template.spec"
+UUID = "6a1a24a1-0000-4000-8000-000000000001"
+OWN_CLAIM: Json = {
+    "metadata": {"name": "data"},
+    "spec": {"storage": {}, "source": {"blank": {}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts", "place", "text"),
+    [
+        (
+            POOL,
+            networked(),
+            f"{WITHIN_POOL}.domain.devices.interfaces[0].macAddress",
+            "MAC address",
+        ),
+        (POOL, {"uuid": UUID}, f"{WITHIN_POOL}.domain.firmware.uuid", "firmware uuid"),
+        (POOL, storing(), f"{WITHIN_POOL}.volumes[0]", "claim data"),
+        (SET, storing(), "spec.template.spec.volumes[0]", "claim data"),
+        (SET, {"uuid": UUID}, "spec.template.spec.domain.firmware.uuid", "firmware uuid"),
+    ],
+)
+def test_what_a_template_gives_all_its_replicas(
+    kind: str, parts: Json, place: str, text: str
+) -> None:
+    def found(**spec: Any) -> list[tuple[str, str]]:
+        body = holder(kind, vm("web", **parts), **spec)
+        return [
+            (one.field, one.message)
+            for one in render([body]).diagnostics
+            if one.code == "VR713" or one.is_error
+        ]
+
+    ((where, message),) = found(replicas=3)
+    assert where == place
+    assert f"the {text}" in message
+    assert message.endswith("is that of all 3 replicas")
+    for spec in ({}, {"replicas": 0}, {"replicas": 1}, {"replicas": 3, "paused": True}):
+        assert not found(**spec)
+
+
+def test_a_pool_makes_a_claim_of_its_own_templates_for_each_vm() -> None:
+    one = vm("web", **storing(volume={"name": "data", "dataVolume": {"name": "data"}}))
+    one["spec"]["dataVolumeTemplates"] = [OWN_CLAIM]
+    pool = holder(POOL, one, replicas=3)
+    assert not said(pool)
+    assert not said(pool, vm("db", **storing()))
+    assert not said(pool, emit="vmi")
+
+
+def test_a_pool_and_a_vm_clash() -> None:
+    pool = holder(POOL, vm("web", **storing()))
+    assert said(vm("db", **storing()), pool) == [("VR713", "used-twice/claim", "set")]
+    halted = holder(POOL, vm("web", run="Halted", **storing()), replicas=3)
+    assert not said(vm("db", **storing()), halted)
+
+
+def test_a_pool_whose_vms_cannot_migrate() -> None:
+    pool = holder(POOL, vm("web", **MIGRATES, **storing()), replicas=1)
+    found = [one for one in render([pool, RWO]).diagnostics if one.code == "VR714"]
+    assert [one.field for one in found] == [f"{WITHIN_POOL}.evictionStrategy"]
+
+
 MIGRATES = {"evictionStrategy": "LiveMigrate"}
 ON_POD = {"name": "default", "pod": {}}
 

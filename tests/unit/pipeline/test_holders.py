@@ -14,6 +14,7 @@ from tests.support.pools import (
     SELECTOR,
     SMALL,
     VM,
+    VMI,
     WITHIN,
     Json,
     changed,
@@ -73,6 +74,33 @@ def test_the_instance_of_a_pool_is_its_first() -> None:
     assert volumes[0]["dataVolume"]["name"] == "root-0"
     assert volumes[1]["configMap"]["name"] == "settings-0"
     assert volumes[2]["secret"]["secretName"] == "key"
+
+
+@pytest.mark.parametrize(
+    ("release", "configuration", "secret", "data"),
+    [
+        ("1.5", "settings-0", "key-0", "data"),
+        ("1.7", "settings-0", "key-0", "data"),
+        ("1.8", "settings-0", "key-0", "data-0"),
+    ],
+)
+def test_what_a_release_numbers(release: str, configuration: str, secret: str, data: str) -> None:
+    asks = {"appendIndexToConfigMapRefs": True, "appendIndexToSecretRefs": True}
+    given = changed(
+        pool(nameGeneration=asks),
+        f"pool.kubevirt.io/{'v1beta1' if release == '1.8' else 'v1alpha1'}",
+        "apiVersion",
+    )
+    volumes = [
+        *VMI["spec"]["volumes"],
+        {"name": "init", "cloudInitNoCloud": {"secretRef": {"name": "data"}}},
+    ]
+    given = changed(given, volumes, *WITHIN, "spec", "template", "spec", "volumes")
+    vmi = rendered(SMALL, given, emit="vmi", kubevirt=release).resources[1]
+    found = {one["name"]: one for one in vmi["spec"]["volumes"]}
+    assert found["settings"]["configMap"]["name"] == configuration
+    assert found["key"]["secret"]["secretName"] == secret
+    assert found["init"]["cloudInitNoCloud"]["secretRef"]["name"] == data
 
 
 def test_the_instance_of_a_replica_set_has_a_generated_name() -> None:
