@@ -40,7 +40,7 @@ class _ResourceUse(NamedTuple):
     resource: Resource
     path: FieldPath
     value: str
-    count: int
+    replicas: int
 
 
 class Clashes:
@@ -71,9 +71,9 @@ class Clashes:
 
     def _use(self, machine: Machine, what: str, scope: str, path: FieldPath, value: str) -> None:
         resource = machine.resource
-        count = _count(resource)
-        if count:
-            one = _ResourceUse(resource.written, _place(machine, path), value, count)
+        replicas = _replicas(resource)
+        if replicas:
+            one = _ResourceUse(resource.written, _place(machine, path), value, replicas)
             self._uses.setdefault((what, scope, value), []).append(one)
 
     def _address(self, machine: Machine, spec: Tree, index: int, interface: Tree) -> None:
@@ -122,7 +122,7 @@ def _place(machine: Machine, path: FieldPath) -> FieldPath:
     return (*template_of(holder), *machine.vmi_path, *path)
 
 
-def _count(resource: Resource) -> int:
+def _replicas(resource: Resource) -> int:
     """How many of *resource* there are: of what a pool or a replica set makes, 0 while it is paused."""
     if resource.holder is None:
         return 1
@@ -158,10 +158,10 @@ def _used_twice(what: str, uses: Sequence[_ResourceUse]) -> Iterator[Diagnostic]
     shown = what.replace("-", " ").replace("mac", "MAC")
     first, *others = sorted(uses, key=lambda one: (one.resource.ref, fieldpath.text(one.path)))
     for use in uses:
-        if use.count > 1:
+        if use.replicas > 1:
             yield USED_TWICE.at(
                 at(use.resource, use.path),
-                f"the {shown} {use.value} is that of all {use.count} replicas",
+                f"the {shown} {use.value} is that of all {use.replicas} replicas",
                 help=_CURES_OF_TEMPLATES[what],
             )._replace(check=f"{USED_TWICE.slug}/{what}")
     for use in others:
@@ -177,7 +177,7 @@ def _used_twice(what: str, uses: Sequence[_ResourceUse]) -> Iterator[Diagnostic]
 def _unable(
     machines: Sequence[tuple[Machine, Tree]], resources: Sequence[Resource]
 ) -> Iterator[Diagnostic]:
-    from render.diff.migratability import OBSTACLES, Claims, claim_of
+    from render.diff.migratability import Claims, claim_of, obstacle
 
     modes: dict[tuple[str, str], tuple[str, ...]] = {}
     for one in resources:
@@ -185,7 +185,6 @@ def _unable(
             if storage.get("accessModes"):
                 modes[one.namespace, one.ref.name] = tuple(storage["accessModes"])
     for machine, spec in machines:
-        config = _settings_for(machine, spec)
         numbered = _numbered_claims(machine)
         claims = Claims(
             {
@@ -195,8 +194,10 @@ def _unable(
             }
             | _claims_of_templates(machine)
         )
-        vmi = _started(machine, spec, config)
-        reasons = [one.holds(vmi, config) for one in OBSTACLES if not one.only_then]
+        started = machine.checked.vmi if machine.checked else _as_written(machine, spec)
+        config = _settings_for(machine, started.get("spec") or {})
+        vmi = _networked(machine, spec, started, config)
+        reasons = [obstacle(vmi, config, machine.context.release)]
         for volume in spec.get("volumes") or ():
             claim = claim_of(volume)
             if claim and not claims.is_shared(claim):
@@ -232,17 +233,23 @@ def _claims_of_templates(machine: Machine) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _started(machine: Machine, spec: Tree, config: ClusterConfig) -> Tree:
-    """The VMI, with the network that it gets where it names none; a preference may decide that, too."""
+def _as_written(machine: Machine, spec: Tree) -> Tree:
+    """The VMI of *machine* with *spec*, where nobody knows more than its author wrote."""
+    metadata = tree.get(machine.decoded, *machine.vmi_path[:-1], "metadata")
+    return {"metadata": metadata, "spec": spec}
+
+
+def _networked(machine: Machine, spec: Tree, started: Tree, config: ClusterConfig) -> Tree:
+    """The VMI *started*, with the network that *config* gives it where its author named none in *spec*."""
     from render.defaults.network import add_default
 
-    draft = Draft(
-        {
-            "metadata": tree.get(machine.decoded, *machine.vmi_path[:-1], "metadata"),
-            "spec": spec,
-        }
-    )
-    if machine.is_bare or machine.spec.get("preference") is None:
+    draft = Draft(started)
+    is_open = not spec.get("networks") and not tree.get(spec, "domain", "devices", "interfaces")
+    if is_open:
+        draft.remove(("spec", "networks"))
+        draft.remove(("spec", "domain", "devices", "interfaces"))
+    # An unknown preference may decide that there is none.
+    if is_open and (machine.checked or machine.spec.get("preference") is None):
         add_default(draft, config)
     return draft.tree
 

@@ -71,10 +71,11 @@ _NUMBERED: Items[tuple[FieldPath, str | None]] = (
     (("dataVolume", "name"), None),
     since("1.5", (("configMap", "name"), "appendIndexToConfigMapRefs")),
     since("1.5", (("secret", "secretName"), "appendIndexToSecretRefs")),
-    *(
-        since("1.8", ((cloud_init, reference, "name"), "appendIndexToSecretRefs"))
-        for cloud_init in ("cloudInitNoCloud", "cloudInitConfigDrive")
-        for reference in ("secretRef", "networkDataSecretRef")
+    since("1.8", (("cloudInitNoCloud", "secretRef", "name"), "appendIndexToSecretRefs")),
+    since("1.8", (("cloudInitNoCloud", "networkDataSecretRef", "name"), "appendIndexToSecretRefs")),
+    since("1.8", (("cloudInitConfigDrive", "secretRef", "name"), "appendIndexToSecretRefs")),
+    since(
+        "1.8", (("cloudInitConfigDrive", "networkDataSecretRef", "name"), "appendIndexToSecretRefs")
     ),
 )
 #: What we demand, and KubeVirt does not.

@@ -300,3 +300,90 @@ def test_what_kubevirt_adds_and_the_cluster_decides_counts_where_it_is_certain(
 ) -> None:
     found = render(list(objects), Settings(admission=admission)).diagnostics
     assert [one.code for one in found if one.code == "VR714"] == (["VR714"] if expected else [])
+
+
+INSTANCETYPE: Json = {
+    "apiVersion": "instancetype.kubevirt.io/v1beta1",
+    "kind": "VirtualMachineInstancetype",
+    "metadata": {"name": "gpu", "namespace": "prod"},
+    "spec": {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}, "gpus": [GPU]},
+}
+PREFERENCE: Json = {
+    "apiVersion": "instancetype.kubevirt.io/v1beta1",
+    "kind": "VirtualMachinePreference",
+    "metadata": {"name": "masquerade", "namespace": "prod"},
+    "spec": {"devices": {"preferredInterfaceMasquerade": {}}},
+}
+RESERVED = {"name": "data", "lun": {"reservation": True}}
+ON_BRIDGE = {"networks": [ON_POD], "interfaces": [{"name": "default", "bridge": {}}]}
+
+
+def unable(release: str, *objects: Json, **settings: Any) -> list[str]:
+    found = render(list(objects), Settings(kubevirt=release, **settings)).diagnostics
+    return [one.message.partition("cannot: ")[2] for one in found if one.code == "VR714"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "texts"),
+    [
+        (
+            {**ON_MASQUERADE, "gpus": [GPU]},
+            {
+                "1.4": ["VMI uses a PCI host devices"],
+                "1.8": ["VMI uses a PCI host devices"],
+                "1.9": ["VMI specifies a GPU but feature gate VGPULiveMigration is not enabled"],
+            },
+        ),
+        (
+            {**ON_MASQUERADE, **storing(disk=RESERVED)},
+            {
+                "1.6": ["VMI uses SCSI persitent reservation"],
+                "1.8": ["VMI uses SCSI persistent reservation"],
+                "1.9": [],
+            },
+        ),
+        (
+            {
+                **ON_MASQUERADE,
+                "filesystems": [{"name": "data", "virtiofs": {}}],
+                "volumes": [CLAIM],
+            },
+            {"1.4": ["VMI uses virtiofs"], "1.5": []},
+        ),
+        (
+            ON_BRIDGE,
+            {
+                "1.7": [
+                    (
+                        "cannot migrate VMI which does not use masquerade, bridge with"
+                        " kubevirt.io/allow-pod-bridge-network-live-migration VM annotation or a migratable plugin to"
+                        " connect to the pod network"
+                    )
+                ],
+                "1.8": [
+                    (
+                        "cannot migrate VMI which does not use masquerade or a migratable plugin to connect to the pod"
+                        " network"
+                    )
+                ],
+            },
+        ),
+        (networked(), {"1.7": [], "1.8": []}),
+    ],
+)
+def test_what_keeps_a_vm_from_migrating_in_a_release(
+    parts: Json, texts: dict[str, list[str]]
+) -> None:
+    for release, expected in texts.items():
+        assert unable(release, vm("web", **MIGRATES, **parts), kubevirt()) == expected
+
+
+def test_what_its_definitions_bring_counts() -> None:
+    one = vm("web", **MIGRATES, **ON_MASQUERADE)
+    del one["spec"]["template"]["spec"]["domain"]["memory"]
+    one["spec"]["instancetype"] = {"name": "gpu", "kind": INSTANCETYPE["kind"]}
+    assert unable("1.8", one, INSTANCETYPE) == ["VMI uses a PCI host devices"]
+    assert unable("1.8", one, INSTANCETYPE, emit="source") == ["VMI uses a PCI host devices"]
+    one = vm("web", **MIGRATES, networks=[ON_POD], interfaces=[{"name": "default"}])
+    one["spec"]["preference"] = {"name": "masquerade", "kind": PREFERENCE["kind"]}
+    assert not unable("1.8", one, PREFERENCE, kubevirt())
