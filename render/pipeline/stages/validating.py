@@ -127,6 +127,7 @@ def _started(machine: Machine) -> tuple[str, ...]:
 _DEVICES = frozenset({"watchdog", "video", "sound"})
 _FEATURES = frozenset({"hyperv", "hypervPassthrough"})
 _DISK = frozenset({"cdrom", "lun", "blockSize", "dedicatedIOThread"})
+_VOLUME = frozenset({"containerPath", "downwardMetrics"})
 
 
 def _is_plain(spec: Tree) -> bool:
@@ -140,7 +141,7 @@ def _is_plain(spec: Tree) -> bool:
     for disk in devices.get("disks") or ():
         if not _DISK.isdisjoint(disk) or (disk.get("disk") or {}).get("readonly"):
             return False
-    return all("containerPath" not in volume for volume in spec.get("volumes") or ())
+    return all(map(_VOLUME.isdisjoint, spec.get("volumes") or ()))
 
 
 def _report(
