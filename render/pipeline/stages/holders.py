@@ -15,10 +15,12 @@ from render.diagnostics.codes import (
     CONTENT_DROPPED,
     INVALID_VALUE,
     MISSING_FIELD,
+    NOT_CONVERTIBLE,
     NOT_EXPANDED,
     PIN_ENDED,
     PIN_MISSING,
     POOL_UNUSABLE,
+    UNKNOWN_FIELD,
     WRONG_TYPE,
 )
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
@@ -78,8 +80,8 @@ _NUMBERED: Items[tuple[FieldPath, str | None]] = (
         "1.8", (("cloudInitConfigDrive", "networkDataSecretRef", "name"), "appendIndexToSecretRefs")
     ),
 )
-#: What we demand, and KubeVirt does not.
-_OURS = frozenset({PIN_MISSING.number, PIN_ENDED.number})
+#: What we refuse and KubeVirt does not: a cluster would drop ``spec.flavor`` from the template, say.
+_OURS = frozenset(one.number for one in (PIN_MISSING, PIN_ENDED, UNKNOWN_FIELD, NOT_CONVERTIBLE))
 _HOLDERS = {
     POOL: Holder(("spec", "virtualMachineTemplate"), "VirtualMachine"),
     REPLICA_SET: Holder(("spec", "template"), "VirtualMachineInstance"),
@@ -315,7 +317,7 @@ def template_of(resource: Resource) -> FieldPath:
 
 
 def unusable(resource: Resource, errors: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """One finding for all *errors* about what an admitted pool or replica set makes; of pins KubeVirt knows nothing."""
+    """One finding for all *errors* about what an admitted pool or replica set makes; those of ours stay alone."""
     holder = _HOLDERS[resource.kind]
     given = list(errors)
     ours = [error for error in given if error.code in _OURS]
