@@ -296,7 +296,9 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
         *(clashing.diagnostics(resources) if clashing else ()),
         *output.add_companions(context),
     )
-    found = output.relocated(suppression.suppress(found, resources))
+    found = output.relocated(
+        suppression.suppress(found, resources, asks_admission=_asks_admission(settings))
+    )
     return Rendered(output.bodies, ordered(found), tuple(output.provenance), tuple(output.sources))
 
 
@@ -318,6 +320,13 @@ def _reach(context: Context) -> "PresetReach | None":
     from render.pipeline.reach import PresetReach
 
     return PresetReach(context)
+
+
+def _asks_admission(settings: Settings) -> bool:
+    """Whether the checks of the cluster's admission run."""
+    return settings.admission == "strict" or (
+        settings.admission == "full" and settings.emit != "expand"
+    )
 
 
 def _clashes(settings: Settings) -> "Clashes | None":
@@ -403,7 +412,7 @@ def _render_replica(
 
     settings = context.settings
     expands = settings.emit == "expand"
-    asked = settings.admission == "strict" or (settings.admission == "full" and not expands)
+    asked = _asks_admission(settings)
     fault = holders.incomplete(resource)
     if fault is not None:
         output.diagnostics.append(fault)
