@@ -26,6 +26,7 @@ from render.pipeline.machine import (
     Decided,
     Machine,
     SettingsSource,
+    ref_of,
     setting,
 )
 from render.pipeline.stages.admission import applied_template, fill_zeros
@@ -299,13 +300,23 @@ def _writers(
         return
     inner = path[0 if machine.is_bare_today else len(TEMPLATE) :]
     written = _in_manifest(machine, path)
-    for definition, edits in decided:
-        for edit in edits:
-            if _touches(edit.path, inner):
-                yield setting(definition, edit.source)
-                return
+    touching = [
+        (definition, edit)
+        for definition, edits in decided
+        for edit in edits
+        if _touches(edit.path, inner)
+    ]
+    if touching:
+        # A structure may come from one field, and what is in it from another.
+        definition, edit = max(touching, key=lambda one: min(len(one[1].path), len(inner)))
+        yield setting(definition, edit.source)
+        return
     for one in machine.provenance:
         if one.source and one.position is not None and _touches(one.field, written):
+            for definition in filter(None, (machine.instancetype, machine.preference)):
+                if ref_of(definition) == one.source:
+                    yield setting(definition, one.source_field)
+                    return
             place = Location(resource=one.source, path=one.source_field, index=one.position)
             yield Related(f"{one.source} sets {'.'.join(map(str, one.source_field))}", place)
             return
