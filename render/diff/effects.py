@@ -380,8 +380,8 @@ class _Controller:
             )
             return
         fault = memory_fault(update.applied, maximum, update.release)
-        if fault:
-            self._need_restart(f"memory hotplug not supported, {fault}")
+        if fault is not None:
+            self._need_restart(f"memory hotplug not supported, {fault.text}")
             return
         if quantity.compare(after, tree.get(update.running, *_MEMORY, "guest")) < 0:
             self._need_restart(f"{prefix} to a value lower than what the VM started with")
