@@ -387,7 +387,7 @@ class _Controller:
             return
         prefix = "memory updated in template spec"
         maximum = self._vmi.get(*_MEMORY, "maxGuest")
-        if not is_migratable(update.running, update.config, update.claims):
+        if not is_migratable(update.running, update.config, update.claims, update.release):
             self._need_restart(f"{prefix}. Memory-hotplug is only available for migratable VMs")
             return
         if maximum is None:
@@ -396,8 +396,8 @@ class _Controller:
             )
             return
         fault = memory_fault(update.applied, maximum, update.release)
-        if fault:
-            self._need_restart(f"memory hotplug not supported, {fault}")
+        if fault is not None:
+            self._need_restart(f"memory hotplug not supported, {fault.text}")
             return
         if quantity.compare(after, tree.get(update.running, *_MEMORY, "guest")) < 0:
             self._need_restart(f"{prefix} to a value lower than what the VM started with")
@@ -433,7 +433,7 @@ class _Controller:
         if update.strategy != volumes.MIGRATION or not names or not allowed:
             return
         fault = volumes.immovable(names, running)
-        obstacles = storage_obstacles(self._vmi.tree, update.config)
+        obstacles = storage_obstacles(self._vmi.tree, update.config, update.release)
         left = volumes.left_behind(names, running, update.claims)
         if fault:
             self._need_restart(fault)
@@ -463,7 +463,9 @@ class _Controller:
         if not self._migrates:
             return ""
         methods = update.config.workload_update_methods
-        can = self._moves or is_migratable(self._vmi.tree, update.config, update.claims)
+        can = self._moves or is_migratable(
+            self._vmi.tree, update.config, update.claims, update.release
+        )
         if "LiveMigrate" in methods and can:
             return "migrate"
         return "evict" if "Evict" in methods else "none"
