@@ -1,6 +1,6 @@
 """Silencing a finding on one object: ``virt-render.dev/ignore.VRnnn: reason`` among its annotations."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from render.diagnostics.codes import CODES, UNUSED_SUPPRESSION
 from render.diagnostics.diagnostic import Diagnostic, at
@@ -10,14 +10,23 @@ from render.model.resource import OWN, Resource
 PREFIX = f"{OWN}/ignore."
 
 
+def _is_looked_through(_resource: Resource) -> bool:
+    return True
+
+
 def suppress(
-    diagnostics: Iterable[Diagnostic], resources: Iterable[Resource], *, reading: bool = False
+    diagnostics: Iterable[Diagnostic],
+    resources: Iterable[Resource],
+    *,
+    reading: bool = False,
+    is_looked_through: Callable[[Resource], bool] = _is_looked_through,
 ) -> tuple[Diagnostic, ...]:
     """Leave out the findings that an annotation of the object they are about silences.
 
     Only codes that are suppressible, and only with a reason. A suppression that silences nothing, or cannot, is a
-    warning in the result: it would hide the next finding of its kind, or lull its author. Annotations for the codes
-    found in the text of a manifest count only when *reading*, and then no others do.
+    warning in the result: it would hide the next finding of its kind, or lull its author. That it silences nothing is
+    known of an object that *is_looked_through* and has no error, which might have kept others from being found.
+    Annotations for the codes found in the text of a manifest count only when *reading*, and then no others do.
     """
     found = tuple(diagnostics)
     codes_by_index: dict[int | None, set[str]] = {}
@@ -25,22 +34,41 @@ def suppress(
         codes_by_index.setdefault(diagnostic.location.index, set()).update(_names(diagnostic))
     silenced: set[tuple[int | None, str]] = set()
     idle: list[Diagnostic] = []
+    unused: list[tuple[Resource, str]] = []
     for resource, code, reason in _suppressions(resources):
         number = code.partition(".")[0]
         if (number in CODES and CODES[number].of_text) is not reading:
             continue
-        fault, cure = _fault(code, reason, codes_by_index.get(resource.index, set()))
+        fault, cure = _fault(code, reason)
         if fault:
             place = at(resource, ("metadata", "annotations", f"{PREFIX}{code}"))
             idle.append(UNUSED_SUPPRESSION.at(place, fault, help=cure))
-        else:
+        elif code in codes_by_index.get(resource.index, ()):
             silenced.add((resource.index, code))
-    kept = (
+        else:
+            unused.append((resource, code))
+    kept = tuple(
         one
         for one in found
         if silenced.isdisjoint((one.location.index, name) for name in _names(one))
     )
+    faulty = {one.location.index for one in kept if one.is_error} if unused else set()
+    idle += (
+        _unused(resource, code)
+        for resource, code in unused
+        if resource.index not in faulty and is_looked_through(resource)
+    )
     return (*kept, *idle)
+
+
+def _unused(resource: Resource, code: str) -> Diagnostic:
+    place = at(resource, ("metadata", "annotations", f"{PREFIX}{code}"))
+    slug = CODES[code.partition(".")[0]].slug
+    return UNUSED_SUPPRESSION.at(
+        place,
+        f"{code} ({slug}) is suppressed here but does not occur",
+        help="remove the annotation",
+    )
 
 
 def _names(diagnostic: Diagnostic) -> tuple[str, ...]:
@@ -59,8 +87,8 @@ def _suppressions(resources: Iterable[Resource]) -> Iterator[tuple[Resource, str
                 yield resource, key.removeprefix(PREFIX), reason if isinstance(reason, str) else ""
 
 
-def _fault(code: str, reason: str, reported: set[str]) -> tuple[str, str]:
-    """Why a suppression of *code* silences nothing and what to do, both ``""`` if it does."""
+def _fault(code: str, reason: str) -> tuple[str, str]:
+    """Why a suppression of *code* can silence nothing and what to do, both ``""`` if it can."""
     known = CODES.get(code.partition(".")[0])
     if known is None:
         from render.model.nearest import nearest
@@ -72,9 +100,4 @@ def _fault(code: str, reason: str, reported: set[str]) -> tuple[str, str]:
         return f"{code} ({known.slug}) cannot be suppressed", "remove the annotation"
     if not reason.strip():
         return f"the suppression of {code} ({known.slug}) gives no reason", "write why as its value"
-    if code not in reported:
-        return (
-            f"{code} ({known.slug}) is suppressed here but does not occur",
-            "remove the annotation",
-        )
     return "", ""
