@@ -16,6 +16,7 @@ from render.manifests.discover import CHART, HelmRelease, tidy
 from render.manifests.relevance import Scope
 from render.manifests.sources import Documents, Reading
 from render.model import tree
+from render.model.counting import counted
 from render.model.release import NEWEST, release_named
 from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
@@ -104,7 +105,7 @@ def with_neighbours(asked: Request, loaded: Documents, neighbours: "Neighbours")
 
 def rendering(loaded: Documents) -> str:
     """That *loaded* is being rendered, in words."""
-    return f"rendering {len(loaded.documents):,} objects"
+    return f"rendering {counted(len(loaded.documents), 'object')}"
 
 
 def render_loaded(

@@ -135,9 +135,8 @@ class Texts:
             self.any(os.path.join(at, name) for name in names) for at, _, names in os.walk(folder)
         )
 
-    def reached(self, top: str) -> bool:
-        """Whether the kustomization of the folder *top* reaches a file that may."""
-        reach = kustomization.reach(top, self._limits, allow_remote=True)
+    def reached(self, reach: kustomization.Reach) -> bool:
+        """Whether a kustomization with this *reach* reads a file that may."""
         return self.any((*reach.kustomizations, *reach.resources, *reach.others))
 
 

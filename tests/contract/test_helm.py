@@ -414,6 +414,27 @@ def test_a_kustomization_with_charts_says_what_to_do(kustomize: str) -> None:
     assert "virt-render build CHART --values FILE" in found.help
 
 
+def test_a_kustomization_with_charts_that_nobody_named_is_passed_over(
+    helm: str, kustomize: str
+) -> None:
+    """Argo CD and Flux may let kustomize run helm; whether the chart makes VMs nobody can tell."""
+    chart = "helmCharts: [{name: web, repo: 'https://example.invalid', releaseName: web}]\n"
+    put("remote/kustomization.yaml", chart)
+    put("vms/kustomization.yaml", f"resources: [vm.yaml]\n{chart}")
+    put("vms/vm.yaml", vm(memory="1Gi"))
+    words = ("--kustomize", kustomize, "--verbose")
+    done = virt_render(helm, "check", *words, ".")
+    assert done.returncode == 0, done.stdout
+    assert "remote: info VR118 file-skipped" in done.stdout
+    assert "vms: info VR118 file-skipped" in done.stdout
+    assert "1 helmCharts kustomization (-v)" in done.stderr
+    for command in ("check", "build", "pin"):
+        done = virt_render(helm, command, *words, "vms")
+        assert done.returncode == 3
+        assert "error VR116" in done.stdout + done.stderr
+    assert virt_render(helm, "pin", *words, ".").returncode == 3  # a lock must not miss a VM
+
+
 def test_an_application_names_values_in_an_array(
     helm: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ from render.frontends.session import load_each, render_loaded, rendering, with_n
 from render.manifests.discover import inside, repository
 from render.manifests.neighbours import Neighbours
 from render.manifests.sources import Documents
+from render.model.counting import counted
 from render.report.findings import Finding, merge
 from render.report.summary import Tally
 from render.settings import Settings
@@ -42,7 +43,7 @@ def check(asked: Request, work: Work) -> Exit:
     refused = refused_reports(work.inputs, asked)
     if refused is not None:
         return refused
-    work.begin("write", f"reporting {len(findings):,} findings")
+    work.begin("write", f"reporting {counted(len(findings), 'finding')}")
     faults = publish(findings, asked, tally)
     return outcome((*(found.diagnostic for found in findings), *faults), asked)
 
@@ -152,7 +153,7 @@ def _at(revision: str, asked: Request, work: Work) -> frozenset[str]:
 def _checked(loaded: Documents, asked: Request, work: Work) -> list[Finding]:
     work.begin("render", rendering(loaded))
     _, diagnostics = render_loaded(loaded, asked, lambda _, source: work.rendered.append(source))
-    work.doing = f"looking up where {len(diagnostics):,} findings stand"
+    work.doing = f"looking up the places of {counted(len(diagnostics), 'finding')}"
     return findings_of(loaded, map(_as_note, diagnostics), asked)
 
 

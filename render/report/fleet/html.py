@@ -3,6 +3,7 @@
 from typing import Any
 
 from render.diagnostics.diagnostic import Severity
+from render.model.counting import counted
 from render.report.findings import Finding
 from render.report.fleet.machines import OWN, Fleet, FleetMachine, total, totals
 from render.report.impact.review import Total, gibibytes
@@ -31,12 +32,12 @@ def report(fleet: Fleet) -> str:
         "fleet/fleet.html.j2",
         more_script="fleet/fleet.js",
         data=data,
-        title=_count(len(machines), "VM"),
+        title=counted(len(machines), "VM"),
         total=_amounts(every),
         halted=len(machines) - every.machines,
         releases=sorted({one.release for one in machines}),
-        errors=_count(sum(one.count(Severity.ERROR) for one in machines), "error"),
-        warnings=_count(sum(one.count(Severity.WARNING) for one in machines), "warning"),
+        errors=counted(sum(one.count(Severity.ERROR) for one in machines), "error"),
+        warnings=counted(sum(one.count(Severity.WARNING) for one in machines), "warning"),
         pinned=sum(bool(one.pins) for one in machines),
         is_small=is_small,
         machines=[_machine(one) for one in machines],
@@ -50,10 +51,6 @@ def report(fleet: Fleet) -> str:
             )
         ],
     )
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'s' if number != 1 else ''}"
 
 
 def _amounts(total_: Total) -> tuple[str, str, str]:
@@ -103,7 +100,7 @@ def _machine(one: FleetMachine) -> dict[str, Any]:
         "pins": one.pins,
         "worst": _worst(one),
         "counts": ", ".join(
-            _count(one.count(severity), severity.value)
+            counted(one.count(severity), severity.value)
             for severity in (Severity.ERROR, Severity.WARNING)
             if one.count(severity)
         ),

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from render.diff.impact import FieldChange
+from render.model.counting import counted
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
@@ -40,7 +41,6 @@ from render.report.impact.review import (
     worst,
 )
 from render.report.impact.text import STOPPING_SHOWN, short, stop_line
-from render.report.summary import number
 from render.report.text import printable
 
 _PLAIN = re.compile(r"[^A-Za-z0-9 /-]")
@@ -128,7 +128,7 @@ def _head(review: Review) -> Iterator[str]:
     machines = review.machines
     numbers = counts(machines)
     said = ", ".join(f"{count:,} {effect}" for effect, count in numbers.items())
-    count = number(len(machines), "VM")
+    count = counted(len(machines), "VM")
     yield f"### {count}: {said}\n" if said else f"### {count}\n"
     states = f"{code(str(review.before))} → {code(str(review.after))}"
     yield f"{states}, synced with `--emit {review.emit}`{_otherwise(review)}\n"
@@ -223,7 +223,7 @@ def _otherwise(review: Review) -> str:
     other = review.otherwise
     if other is None or not other.machines:
         return ""
-    return f" ({number(other.machines, 'VM')} would fare otherwise with `--emit {other.emit}`)"
+    return f" ({counted(other.machines, 'VM')} would fare otherwise with `--emit {other.emit}`)"
 
 
 def _change(change: FieldChange, locate: Locate) -> str:
