@@ -66,11 +66,13 @@ def load_each(
 
     *anything* as for `sources.load_all`. Who writes a lock must know of every VM, and so what cannot be read.
     """
+    from render.frontends.request import config
     from render.manifests import roots
 
     lenient = asked.call.command != "pin"
     how = reading(asked, stdin)._replace(scope=Scope(asked.layout.exclude, lenient=lenient))
     inputs = sources.load_all(paths, how, anything=anything, watch=work.inputs)
+    inputs[0].diagnostics += config.unmatched(asked.layout, asked.limits)
     parts = (
         [one] if one.is_one_root else roots.split(one, asked.layout.roots, asked.settings.namespace)
         for one in inputs

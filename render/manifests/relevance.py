@@ -77,6 +77,19 @@ class Globs(NamedTuple):
         return below != real and any(_expression(one, "").match(below) for one in self.patterns)
 
 
+def unmatched(globs: Globs, paths: Iterable[str]) -> list[str]:
+    """The patterns of *globs* that none of the resolved *paths* matches; no more of these are asked for than needed."""
+    left = dict.fromkeys(globs.patterns)
+    top = globs.top.rstrip("/") + "/"
+    for path in paths if left else ():
+        below = path.removeprefix(top)
+        for pattern in [one for one in left if _expression(one, "").match(below)]:
+            del left[pattern]
+        if not left:
+            break
+    return list(left)
+
+
 _PIECE = r"(?s)\*\*/|/\*\*|\*\*|\*|\?|\[!?[^\]]+\]|."
 _MEANINGS = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 

@@ -37,8 +37,8 @@ class Documents:
     kustomize did it, from the resolved folders *bases*; *before* is what documents were without its patches, by index.
     *blamed* know who else wrote fields: patches, and the charts that were *filled* in. *borrowed*: of what stands
     beside the documents, whose it is, and its index there. *passed* are the files that were looked at and hold nothing
-    that counts, *unseen* counts what may hold VMs and cannot be looked into. *whole*: files are not read again, see
-    `Contents`.
+    that counts, *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are not
+    read again, see `Contents`.
     """
 
     __slots__ = (
@@ -524,6 +524,15 @@ class _Loader:
         omitted = _Omitted(os.path.realpath(folder), self.scope) if self.scope else None
         found = discover.walk(folder, self.allowed, plain=plain, omitted=omitted)
         into.diagnostics.extend(map(self._met, found.diagnostics))
+        into.diagnostics += (
+            skipped(
+                discover.join(below, discover.SETTINGS_FILE),
+                f"these settings count where {below} itself is named",
+            )
+            for below in found.settings
+        )
+        if found.settings:
+            into.unseen[f"nested {discover.SETTINGS_FILE} file"] += len(found.settings)
         tops, named = kustomization.survey(found.kustomizations, self.limits)
         self.charts = found.charts
         wanted: list[str] = []
