@@ -77,7 +77,11 @@ def load_each(
         [one] if one.is_one_root else roots.split(one, asked.layout.roots, asked.settings.namespace)
         for one in inputs
     )
-    return [part for several in parts for part in several]
+    found = [part for several in parts for part in several]
+    locked = locks.in_use(found)
+    for part in found:
+        part.locked = locked
+    return found
 
 
 def include(loaded: Documents, neighbours: "Neighbours") -> None:

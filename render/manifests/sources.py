@@ -3,7 +3,8 @@
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 
 from render.diagnostics import codes
@@ -37,13 +38,14 @@ class Documents:
     kustomize did it, from the resolved folders *bases*; *before* is what documents were without its patches, by index.
     *blamed* know who else wrote fields: patches, and the charts that were *filled* in. *borrowed*: of what stands
     beside the documents, whose it is, and its index there. *passed* are the files that were looked at and hold nothing
-    that counts, *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are not
+    that counts, *locked* are the machines of those inputs that have a lock, by its file.
+    *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are not
     read again, see `Contents`.
     """
 
     __slots__ = (
         "bases", "before", "blamed", "borrowed", "data", "diagnostics", "documents", "filled", "folder", "is_built",
-        "passed", "unbuilt", "unseen",
+        "locked", "passed", "unbuilt", "unseen",
     )  # fmt: skip
 
     def __init__(self, *, folder: str = ".", whole: bool = False) -> None:
@@ -58,6 +60,7 @@ class Documents:
         self.borrowed: dict[int, tuple[Documents, int]] = {}
         self.before: dict[int, Tree] = {}
         self.passed: list[str] = []
+        self.locked: Mapping[str, frozenset[str]] = MappingProxyType({})
         self.unseen: Counter[str] = Counter()
         self.data = Contents(whole=whole)
 

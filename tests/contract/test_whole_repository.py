@@ -75,6 +75,8 @@ def test_roots_can_be_said(tmp_path: Path) -> None:
     manifests.put(tmp_path / "vms/a/vm.yaml", vm(memory="1Gi"))
     manifests.put(tmp_path / "vms/a/b/vm.yaml", vm(memory="1Gi"))
     assert check(tmp_path)[1] == {"vms/a/vm.yaml": "VR103"}
+    said = process.run("check", cwd=tmp_path).stdout
+    assert "or name folders that are applied apart as roots in .virt-render.yaml" in said
     manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  roots: [vms/a, vms/a/*]\n")
     assert check(tmp_path) == (Exit.OK, {})
     manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  roots: [vms]\n")

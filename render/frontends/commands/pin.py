@@ -62,7 +62,7 @@ def pin(asked: Request, work: Work) -> Exit:
         if isinstance(inputs, Diagnostic):
             return refuse([inputs], asked)
         for one in inputs:
-            locks.choose(one.loaded, one.asked, new=True)
+            locks.choose(one.loaded, one.asked, new=True, written=not asked.own["check"])
         known = [resources_of(one.loaded) for one in inputs]
         upgrade, faults = _upgrades([vm for resources in known for vm in resources], asked)
         dump: list[Resource] | None = None

@@ -48,6 +48,7 @@ def test_few_stand_each_by_itself(ask: Ask) -> None:
 def test_so_many_findings_and_the_worst(ask: Ask) -> None:
     deprecated = vm("a", instancetype="small").replace("kubevirt.io/v1", "kubevirt.io/v1alpha3", 1)
     files = {**fleet(2), "aaa.yaml": deprecated}
+    assert ask("check", "--max-findings", "0", files=files).out == ask("check").out
     answer = ask("check", "--max-findings", "2", files=files)
     assert answer.exit == Exit.FINDINGS
     assert answer.out.count("error VR301") == 2
@@ -182,7 +183,9 @@ def test_only_what_a_change_brings(ask: Ask, tmp_path: Path) -> None:
     os.chdir(tmp_path)
     os.unlink("vms/002.yaml")
     assert ask("check", "--changed-since", "main").exit == Exit.OK
-    assert ask("check", "--changed-since=nowhere").exit != Exit.OK
+    answer = ask("check", "--changed-since=nowhere")
+    assert answer.exit == ask("diff", "nowhere").exit == Exit.FINDINGS
+    assert "git: unknown revision nowhere" in answer.out
     report = ask("check", "--changed-since", "main", "--format", "json", files=fleet(3)).out
     assert json.loads(report)["summary"]["before"] == 2
 
