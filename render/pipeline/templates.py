@@ -237,7 +237,9 @@ def _findings(
         whole = [*filter(_is_definition, resources), *others]
         settings = settings._replace(kubevirt=tag(context.release))
         loaded = definitions.load(whole, settings)
+        is_assumed = context.release_is_assumed
         context = shared(whole, loaded, settings, context.start, traced=False)
+        context = context._replace(release_is_assumed=is_assumed)
         mine = {one.index for one in inner}
         found += (
             one

@@ -188,6 +188,25 @@ def test_settings_beside_the_input_stand_beside_it(make: Any) -> None:
     assert (found.location.index, other.location.index) == (0, 1)
 
 
+@pytest.mark.parametrize("others", [(), (SMALL,)])
+def test_a_release_that_nobody_named_is_assumed_in_a_template_too(others: tuple[Json, ...]) -> None:
+    """A gate that only some releases have may be the one that is meant."""
+    folder = [{"name": "shared", "virtiofs": {}}]
+    volume = {"name": "shared", "persistentVolumeClaim": {"claimName": "x"}}
+    vm = changed(VM, [volume], *SPEC, "volumes")
+    vm = changed(vm, folder, *SPEC, "domain", "devices", "filesystems")
+    gates = {"developerConfiguration": {"featureGates": ["ExperimentalVirtiofsSupport"]}}
+    cluster = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "KubeVirt",
+        "metadata": {"name": "kubevirt", "namespace": "kubevirt"},
+        "spec": {"configuration": gates},
+    }
+    found = render([openshift(vm, *others), cluster]).diagnostics
+    (one,) = [one for one in found if one.code == "VR431"]
+    assert (one.severity, "nothing says which release runs" in one.message) == ("warning", True)
+
+
 def test_kubevirt_refuses_references_to_no_parameter() -> None:
     vm = changed(VM, {"name": "${NONE}"}, "metadata")
     (found,) = [d for d in render([kubevirt(vm)]).diagnostics if "undefined" in d.message]

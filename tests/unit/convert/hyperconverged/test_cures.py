@@ -14,8 +14,8 @@ from render.model.release import NEWEST, release_named
         (
             "enable the feature gate VSOCK in the KubeVirt CR, or leave this out",
             (
-                "enable the feature gate VSOCK by the annotation kubevirt.kubevirt.io/jsonpatch of the HyperConverged, or"
-                " leave this out"
+                "enable the feature gate VSOCK by the annotation kubevirt.kubevirt.io/jsonpatch of the"
+                " HyperConverged, or leave this out"
             ),
         ),
         (
