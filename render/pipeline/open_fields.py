@@ -5,13 +5,14 @@ and what an instancetype or a preference brings is not known where its name is n
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.codes import Code
 from render.diagnostics.diagnostic import Diagnostic
 from render.model.fieldpath import FieldPath
+from render.model.kinds import KIND_CLASSES
 
 
 def _numbers(*rows: Code) -> frozenset[str]:
@@ -32,6 +33,7 @@ _OF_DEFINITIONS = _OF_SIZES | _numbers(
 )  # fmt: skip
 #: What refers to an entry of a list by its name.
 _OF_NAMES = _numbers(codes.NETWORK, codes.DISKS, codes.VOLUMES, codes.CLAIMS, codes.CREDENTIALS)
+_MATCHERS = [(kind.word,) for kind in KIND_CLASSES]
 _NAMES = frozenset({"name", "claimName"})
 
 
@@ -80,8 +82,9 @@ def _may_become(text: str, value: Any) -> bool:
     return rest.endswith(last)
 
 
-def without_unknown(found: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """What is *found* in a VM, without what its definitions may mend where one of them was not found."""
-    if not any(codes.CODES[one.code].follows for one in found):
+def without_unknown(found: Sequence[Diagnostic], open_: Collection[FieldPath]) -> list[Diagnostic]:
+    """What is *found* in a VM, without what its definitions may mend where one of them was not found, or is *open_*."""
+    is_open = any(one[:1] == ("spec",) and one[1:2] in _MATCHERS for one in open_)
+    if not is_open and not any(codes.CODES[one.code].follows for one in found):
         return list(found)
     return [one for one in found if one.code not in _OF_DEFINITIONS]

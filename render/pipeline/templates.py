@@ -255,7 +255,9 @@ def _findings(
                 render(machine)
             found += (
                 one
-                for one in open_fields.without_unknown((*read.diagnostics, *machine.diagnostics))
+                for one in open_fields.without_unknown(
+                    (*read.diagnostics, *machine.diagnostics), part.open
+                )
                 if not (CODES[one.code].follows and _is_elsewhere(part.resource, one))
             )
     return found
