@@ -210,6 +210,28 @@ def test_fingerprints_do_not_depend_on_lines_or_folders(ask: Ask, tmp_path: Path
     assert {one["partialFingerprints"]["virtRender/v1"] for one in results} == known
 
 
+def test_fingerprints_do_not_depend_on_positions_in_lists(ask: Ask) -> None:
+    """What is told apart only by its position keeps its fingerprint while it is the first of its kind."""
+    above, _, _ = vm("web", memory="1Gi").partition("        devices: {}\n")
+
+    def prints(*disks: tuple[str, str]) -> list[str]:
+        listed = [f"{{name: {name}, disk: {{bus: {bus}}}}}" for name, bus in disks]
+        volumes = [f"{{name: {name}, emptyDisk: {{capacity: 1Gi}}}}" for name, _ in disks]
+        text = (
+            f"{above}        devices: {{disks: [{', '.join(listed)}]}}\n        memory: {{guest: 1Gi}}\n"
+            f"      volumes: [{', '.join(one for one in volumes if 'gone' not in one)}]\n"
+        )
+        report = json.loads(ask("check", "--format", "json", files={"vm.yaml": text}).out)
+        return [one["fingerprint"] for one in report["diagnostics"] if one["severity"] == "error"]
+
+    known = prints(("a", "ide"), ("gone", "virtio"))
+    assert len(set(known)) == 2
+    assert prints(("new", "virtio"), ("a", "ide"), ("gone", "virtio")) == known
+    more = prints(("new", "ide"), ("a", "ide"), ("gone", "virtio"))
+    assert len(set(more)) == 3
+    assert set(known) < set(more)
+
+
 def test_a_chart_is_to_be_rendered_first(ask: Ask) -> None:
     files = {"web/Chart.yaml": "name: web\n", "web/templates/vm.yaml": vm("{{ x }}")}
     for path, shown in (("web", "web"), (".", "web")):
