@@ -17,8 +17,7 @@ from render.model.fieldpath import FieldPath
 from render.model.provenance import Provenance
 from render.model.release import NEWEST, Version, tag
 from render.model.resource import Resource, from_body
-from render.pipeline import open_fields
-from render.pipeline.input import definitions, placeholders
+from render.pipeline.input import definitions, open_fields, placeholders
 from render.pipeline.input.context import shared
 from render.pipeline.input.releases import Target
 from render.pipeline.machine import Context, Machine

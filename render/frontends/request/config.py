@@ -9,6 +9,7 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests.discover import SETTINGS_FILE, boundary, inside, repository
 from render.manifests.relevance import Globs
+from render.manifests.relevance import unmatched as matching_nothing
 from render.model import resource
 from render.model.resource import Origin
 from render.model.tree import Tree
@@ -112,11 +113,10 @@ def unmatched(layout: Layout, limits: Limits) -> Iterator[Diagnostic]:
 
     What is to be left out may only be there at times.
     """
-    from render.manifests import relevance
-    from render.yaml import positions
-
     for key, globs in layout._asdict().items():
-        for pattern in relevance.unmatched(globs, _below(globs.top)):
+        for pattern in matching_nothing(globs, _below(globs.top)):
+            from render.yaml import positions  # only where there is something to say
+
             file = os.path.relpath(os.path.join(globs.top, NAME))
             documents, _, data = _documents(file, limits)
             path = ("spec", key, globs.patterns.index(pattern))
