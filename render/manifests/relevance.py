@@ -77,6 +77,19 @@ class Globs(NamedTuple):
         return below != real and any(_expression(one, "").match(below) for one in self.patterns)
 
 
+def unmatched(globs: Globs, paths: Iterable[str]) -> list[str]:
+    """The patterns of *globs* that none of the resolved *paths* matches; no more of these are asked for than needed."""
+    left = dict.fromkeys(globs.patterns)
+    top = globs.top.rstrip("/") + "/"
+    for path in paths if left else ():
+        below = path.removeprefix(top)
+        for pattern in [one for one in left if _expression(one, "").match(below)]:
+            del left[pattern]
+        if not left:
+            break
+    return list(left)
+
+
 _PIECE = r"(?s)\*\*/|/\*\*|\*\*|\*|\?|\[!?[^\]]+\]|."
 _MEANINGS = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
@@ -135,9 +148,8 @@ class Texts:
             self.any(os.path.join(at, name) for name in names) for at, _, names in os.walk(folder)
         )
 
-    def reached(self, top: str) -> bool:
-        """Whether the kustomization of the folder *top* reaches a file that may."""
-        reach = kustomization.reach(top, self._limits, allow_remote=True)
+    def reached(self, reach: kustomization.Reach) -> bool:
+        """Whether a kustomization with this *reach* reads a file that may."""
         return self.any((*reach.kustomizations, *reach.resources, *reach.others))
 
 
