@@ -144,7 +144,9 @@ def test_a_field_that_the_release_lacks_names_the_one_that_has_it(
     (diagnostic,) = render([vm(**domain)], Settings(kubevirt="1.7")).diagnostics
     assert diagnostic.code == "VR105"
     assert diagnostic.field == f"spec.template.spec.domain.{field}"
-    assert diagnostic.help == f"remove it: KubeVirt has it from 1.8 on, with the feature gate {gate}"
+    assert (
+        diagnostic.help == f"remove it: KubeVirt has it from 1.8 on, with the feature gate {gate}"
+    )
 
 
 def test_a_field_is_known_from_its_release_on() -> None:
