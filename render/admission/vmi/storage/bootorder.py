@@ -5,6 +5,7 @@ Upstream: validateBootOrder in admitters/vmi-create-admitter.go.
 
 from collections.abc import Iterator
 
+from render.admission import faults
 from render.admission.checks import Check, Evaluate, Subject
 from render.diagnostics.cause import Cause
 from render.model import fieldpath
@@ -58,13 +59,7 @@ def _interface(subject: Subject, index: int, order: int, used: set[int]) -> Iter
     place = subject.at(*_INTERFACES, index, "bootOrder")
     if not order:
         # The list is missing here, as in KubeVirt: spec.template.spec[0].
-        yield Cause(
-            "boot-order/positive",
-            subject.at(index, "bootOrder"),
-            f"{subject.text(index)} must have a boot order > 0, if supplied",
-            "count boot orders from 1, or leave it out",
-            place=place,
-        )
+        yield faults.boot_order(subject.at(index), place)
         return
     if order in used:
         yield _taken(place)
