@@ -19,9 +19,9 @@ def suppress(
     warning in the result: it would hide the next finding of its kind, or lull its author. Annotations for the codes
     found in the text of a manifest count only when *reading*, and then no others do.
     """
-    found = tuple(diagnostics)
+    every = tuple(diagnostics)
     codes_by_index: dict[int | None, set[str]] = {}
-    for diagnostic in found:
+    for diagnostic in every:
         codes_by_index.setdefault(diagnostic.location.index, set()).update(_names(diagnostic))
     silenced: set[tuple[int | None, str]] = set()
     idle: list[Diagnostic] = []
@@ -37,7 +37,7 @@ def suppress(
             silenced.add((resource.index, code))
     kept = (
         one
-        for one in found
+        for one in every
         if silenced.isdisjoint((one.location.index, name) for name in _names(one))
     )
     return (*kept, *idle)

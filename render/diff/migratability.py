@@ -133,5 +133,5 @@ def is_migratable(vmi: Tree, config: ClusterConfig, claims: Claims) -> bool:
 
 def storage_obstacles(vmi: Tree, config: ClusterConfig) -> str:
     """What keeps *vmi* from migrating together with its volumes, in KubeVirt's words; ``""`` if nothing does."""
-    found = ((one.reason, one.holds(vmi, config)) for one in OBSTACLES if one.moves_volumes)
-    return ", ".join(f"{reason}: {text}" for reason, text in found if text)
+    obstacles = ((one.reason, one.holds(vmi, config)) for one in OBSTACLES if one.moves_volumes)
+    return ", ".join(f"{reason}: {text}" for reason, text in obstacles if text)

@@ -73,10 +73,8 @@ class Work:
         self._lap()
         rows = [f"{name:<8}{cpu:>9.3f}{wall:>9.3f}\n" for name, (cpu, wall) in self._laps.items()]
         cpu, wall = (sum(column) for column in zip(*self._laps.values(), strict=True))
-        taken = _taken() if verbose else ""
-        return (
-            f"seconds       CPU     wall\n{''.join(rows)}{'all':<8}{cpu:>9.3f}{wall:>9.3f}\n{taken}"
-        )
+        before_python = _taken() if verbose else ""
+        return f"seconds       CPU     wall\n{''.join(rows)}{'all':<8}{cpu:>9.3f}{wall:>9.3f}\n{before_python}"
 
     def __str__(self) -> str:
         """How far the work is."""

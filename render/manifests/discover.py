@@ -110,13 +110,13 @@ def boundary(folder: str) -> str:
     That is its git repository (the one around it, if it is a submodule of that); in a sidecar of Argo CD, which may
     send none, the folder into which the request was unpacked.
     """
-    found = repository(folder)
-    while found and os.path.isfile(os.path.join(found, ".git")):
-        around = repository(os.path.dirname(found))
+    folders = repository(folder)
+    while folders and os.path.isfile(os.path.join(folders, ".git")):
+        around = repository(os.path.dirname(folders))
         if not around:
             break
-        found = around
-    return found or _unpacked(folder)
+        folders = around
+    return folders or _unpacked(folder)
 
 
 def _unpacked(folder: str) -> str:
@@ -154,11 +154,11 @@ def walk(
 
 def _outermost(folders: Iterable[str]) -> list[str]:
     """*folders* that are below no other one, sorted."""
-    kept: list[str] = []
+    outermost: list[str] = []
     for folder in sorted(folders):
-        if not inside(folder, kept):
-            kept.append(folder)
-    return kept
+        if not inside(folder, outermost):
+            outermost.append(folder)
+    return outermost
 
 
 class _Folder(NamedTuple):

@@ -144,8 +144,8 @@ def load(file: str, limits: Limits) -> tuple[list[Document], list[Diagnostic], b
     data = files.read(file, file, limits.file_bytes)
     if isinstance(data, Diagnostic):
         return [], [data], b""
-    found = read(data, file, limits)
-    return found.documents, [d for d in found.diagnostics if d.is_error], data
+    contents = read(data, file, limits)
+    return contents.documents, [d for d in contents.diagnostics if d.is_error], data
 
 
 class Survey(NamedTuple):
@@ -309,10 +309,10 @@ class _KustomizationWalk:
         if isinstance(content, Diagnostic):
             self.found.diagnostics.append(content)
             return
-        found = read(content, target, self.limits)
+        contents = read(content, target, self.limits)
         # What we cannot read kustomize may: it is less strict about keys that stand twice.
-        self.found.diagnostics.extend(one for one in found.diagnostics if one.is_error)
-        self._look_at_loaded(here, path, found.documents)
+        self.found.diagnostics.extend(one for one in contents.diagnostics if one.is_error)
+        self._look_at_loaded(here, path, contents.documents)
 
     def _look_at_plugin_folder(
         self, here: "_Here", path: FieldPath, folder: str, seen: set[str]
@@ -383,8 +383,8 @@ def outside(shown: str) -> Diagnostic:
     )
 
 
-def _add_affixes(found: Reach, body: Tree) -> None:
-    for key, known in (("namePrefix", found.prefixes), ("nameSuffix", found.suffixes)):
+def _add_affixes(reach: Reach, body: Tree) -> None:
+    for key, known in (("namePrefix", reach.prefixes), ("nameSuffix", reach.suffixes)):
         for _, text in _texts(body, key):
             known.append(text)
 

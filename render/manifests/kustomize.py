@@ -37,9 +37,9 @@ def binary(setting: str, folder: str) -> str | Diagnostic:
     """The binary that *setting* (``auto``, a name or a path) means, or that there is none to build *folder*."""
     from render.system import processes
 
-    found = processes.program("kustomize" if setting == "auto" else setting)
-    if found:
-        return found
+    program = processes.program("kustomize" if setting == "auto" else setting)
+    if program:
+        return program
     where = "on the PATH" if setting == "auto" else f"at {setting}"
     return codes.KUSTOMIZE_MISSING.at(
         Location(file=folder),

@@ -91,14 +91,14 @@ def _named(file: str, named: Globs) -> str:
 
 def _identities(documents: Iterable[Document], namespace: str) -> Mapping[_Identity, list[str]]:
     """The files of each object, by what it is called."""
-    found: dict[_Identity, list[str]] = {}
+    folders: dict[_Identity, list[str]] = {}
     for document in documents:
         one = from_body(document.body, 0)
         scope = "" if one.kind in CLUSTER_SCOPED else one.namespace or namespace
         if one.name and one.group != OWN:
             identity = (one.group, ResourceRef(one.kind, scope, one.name))
-            found.setdefault(identity, []).append(document.origin.file)
-    return {identity: files for identity, files in found.items() if len(files) > 1}
+            folders.setdefault(identity, []).append(document.origin.file)
+    return {identity: files for identity, files in folders.items() if len(files) > 1}
 
 
 def _detect(
@@ -130,8 +130,8 @@ def _among(
 ) -> dict[_Identity, list[str]]:
     """Of the objects that stand several times those that do so in *files*."""
     known = set(files)
-    found = {identity: [one for one in group if one in known] for identity, group in same.items()}
-    return {identity: group for identity, group in found.items() if len(group) > 1}
+    groups = {identity: [one for one in group if one in known] for identity, group in same.items()}
+    return {identity: group for identity, group in groups.items() if len(group) > 1}
 
 
 def _fork(files: Sequence[str]) -> tuple[str, ...] | None:

@@ -47,16 +47,16 @@ def input_of(loaded: Documents, around: Sequence[Document], limits: Limits) -> I
 
 def trace(decision: Decision, given: Input) -> list[Evidence]:
     """Who decided, and then who lost, with the patches of a kustomization and what they are put over."""
-    found: list[Evidence] = []
+    all_evidence: list[Evidence] = []
     for one in (decision.winner, *decision.losers):
         location = Location(one.source, one.source_field, one.position)
         evidence = Evidence(one, given.places.place(location) if one.source else Place())
         if one.decider != "vm" or not given.places.is_patched(location):
-            found.append(evidence)
+            all_evidence.append(evidence)
             continue
-        found.append(evidence._replace(contender=one._replace(decider="patch")))
-        found += _patched(one, given)
-    return found
+        all_evidence.append(evidence._replace(contender=one._replace(decider="patch")))
+        all_evidence += _patched(one, given)
+    return all_evidence
 
 
 def _patched(one: Contender, given: Input) -> list[Evidence]:

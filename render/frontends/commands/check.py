@@ -44,7 +44,7 @@ def check(asked: Request, work: Work) -> Exit:
         return refused
     work.begin("write", f"reporting {len(findings):,} findings")
     faults = publish(findings, asked, tally)
-    return outcome((*(found.diagnostic for found in findings), *faults), asked)
+    return outcome((*(finding.diagnostic for finding in findings), *faults), asked)
 
 
 def _findings(asked: Request, work: Work) -> tuple[list[Finding], Tally]:
@@ -57,8 +57,8 @@ def _findings(asked: Request, work: Work) -> tuple[list[Finding], Tally]:
         neighbours = Neighbours(inputs, asked.layout.shared)
         for loaded in inputs:
             there = with_neighbours(asked, loaded, neighbours)
-            found = _checked_for_releases(loaded, there, work)
-            findings += _about(found, [*paths, *asked.read], loaded) if root else found
+            checked = _checked_for_releases(loaded, there, work)
+            findings += _about(checked, [*paths, *asked.read], loaded) if root else checked
             named = next(iter(asked.own["kubevirt"]), asked.settings.kubevirt)
             looked_at.append((loaded, there.settings._replace(kubevirt=named)))
     return merge(findings), tally_of(looked_at)
@@ -85,9 +85,9 @@ def _new(
 def _without(findings: list[Finding], known: Collection[str]) -> tuple[list[Finding], int]:
     """*findings* but for those whose fingerprint is *known*; and how many of these are more than notes."""
     whole = with_fingerprints(findings)
-    gone = [found for found in whole if found.fingerprint in known]
-    count = sum(found.diagnostic.severity is not Severity.INFO for found in gone)
-    return [found for found in whole if found.fingerprint not in known], count
+    gone = [finding for finding in whole if finding.fingerprint in known]
+    count = sum(finding.diagnostic.severity is not Severity.INFO for finding in gone)
+    return [finding for finding in whole if finding.fingerprint not in known], count
 
 
 def _accepted(baseline: str, asked: Request) -> frozenset[str]:
@@ -124,13 +124,13 @@ def _at(revision: str, asked: Request, work: Work) -> frozenset[str]:
 def _checked_for_releases(loaded: Documents, asked: Request, work: Work) -> list[Finding]:
     """The findings for each release that is asked for, one after the other."""
     releases = dict.fromkeys(one.removeprefix("v") for one in asked.own["kubevirt"])
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for release in releases or (asked.settings.kubevirt,):
         settings = asked.settings._replace(kubevirt=release)
         said = _checked(loaded, asked._replace(settings=settings), work)
         several = (release,) if len(releases) > 1 else ()
-        found += (one._replace(releases=several) for one in said)
-    return found
+        findings += (one._replace(releases=several) for one in said)
+    return findings
 
 
 def _checked(loaded: Documents, asked: Request, work: Work) -> list[Finding]:
@@ -181,12 +181,12 @@ def _about(
     read = {os.path.realpath(file) for file in loaded.files} if loaded.unbuilt else set()
     unchecked = set() if read.isdisjoint(files) else set(loaded.unbuilt)
     folders = [os.path.realpath(path) for path in paths if path not in files.values()]
-    for found in findings:
-        real = os.path.realpath(found.place.file)
+    for finding in findings:
+        real = os.path.realpath(finding.place.file)
         if real in files:
-            yield found._replace(place=found.place._replace(file=files[real]))
-        elif not found.place.file or inside(real, folders) or found.diagnostic in unchecked:
-            yield found
+            yield finding._replace(place=finding.place._replace(file=files[real]))
+        elif not finding.place.file or inside(real, folders) or finding.diagnostic in unchecked:
+            yield finding
 
 
 def _files(paths: Sequence[str]) -> dict[str, str]:

@@ -88,8 +88,8 @@ def _answer_at(path: str, field: str, asked: Request, work: Work) -> _Answer:
     """What is decided in *path* about *field*, about all fields without one. Raises SnapshotError."""
     there = again(asked, path)
     if there.diagnostics:
-        found = merge(find(there.diagnostics, there.sources))
-        raise SnapshotError(found, status(there.diagnostics))
+        findings = merge(find(there.diagnostics, there.sources))
+        raise SnapshotError(findings, status(there.diagnostics))
     loaded = load(there, work, standard_input())
     machine = _one(there.own["vm"], loaded, there, work)
     return _Answer(there, loaded, machine, _about(machine, field))
@@ -101,8 +101,8 @@ def _one(name: str, loaded: Documents, asked: Request, work: Work) -> Explained:
 
     locks.choose(loaded, asked)
     if status(loaded.diagnostics) is not Exit.OK:
-        found = findings_of(loaded, loaded.diagnostics, asked)
-        raise SnapshotError(merge(found), status(loaded.diagnostics))
+        findings = findings_of(loaded, loaded.diagnostics, asked)
+        raise SnapshotError(merge(findings), status(loaded.diagnostics))
     work.begin("render", rendering(loaded))
     explained = deciders.explain(resources_of(loaded), asked.settings)
     known = {name_of(one.resource): one for one in explained}
@@ -112,18 +112,18 @@ def _one(name: str, loaded: Documents, asked: Request, work: Work) -> Explained:
         raise refuse(codes.USAGE.at(Location(), message, help=cure))
     chosen = known[names[0]]
     if not chosen.decisions:
-        found = merge(findings_of(loaded, chosen.diagnostics, asked))
-        raise SnapshotError(found, status(chosen.diagnostics))
+        findings = merge(findings_of(loaded, chosen.diagnostics, asked))
+        raise SnapshotError(findings, status(chosen.diagnostics))
     return chosen
 
 
-def _about(found: Explained, field: str) -> list[Decision]:
+def _about(explained: Explained, field: str) -> list[Decision]:
     """The decisions on *field* and what is below it, on all without one. Raises SnapshotError."""
     wanted = f".{field.removeprefix('spec.template.')}"
-    texts = [fieldpath.text(one.field) for one in found.decisions]
+    texts = [fieldpath.text(one.field) for one in explained.decisions]
     chosen = [
         one
-        for one, text in zip(found.decisions, texts, strict=True)
+        for one, text in zip(explained.decisions, texts, strict=True)
         if not field or _has(text, wanted)
     ]
     if chosen:
@@ -133,7 +133,7 @@ def _about(found: Explained, field: str) -> list[Decision]:
     near = nearest(wanted[1:], texts)
     cure = f"did you mean {near}?" if near else "without a FIELD all are listed"
     more = "" if os.path.exists(field) else ", and no file or folder is called so"
-    message = f"{found.resource} starts with no field {field}{more}"
+    message = f"{explained.resource} starts with no field {field}{more}"
     raise refuse(codes.USAGE.at(Location(), message, help=cure))
 
 
@@ -143,8 +143,8 @@ def _has(field: str, wanted: str) -> bool:
     return bool(found) and not before.endswith("]") and after[:1] in ("", ".", "[")
 
 
-def _as_text(found: Explained, decisions: list[Decision], given: Input) -> str:
-    lines = [str(found.resource)]
+def _as_text(explained: Explained, decisions: list[Decision], given: Input) -> str:
+    lines = [str(explained.resource)]
     for one in decisions:
         winner, *losers = trace(one, given)
         field, value = fieldpath.text(one.field), brief(winner.contender.value)
@@ -153,10 +153,10 @@ def _as_text(found: Explained, decisions: list[Decision], given: Input) -> str:
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
-def _as_json(found: Explained, decisions: list[Decision], given: Input) -> str:
+def _as_json(explained: Explained, decisions: list[Decision], given: Input) -> str:
     answer = {
         "formatVersion": FORMAT_VERSION,
-        "resource": found.resource._asdict(),
+        "resource": explained.resource._asdict(),
         "fields": [document(one, given) for one in decisions],
     }
     return json.dumps(answer, indent=2, ensure_ascii=False) + "\n"

@@ -75,8 +75,8 @@ def _fleet(asked: Request, work: Work) -> Fleet:
         there = with_neighbours(asked, loaded, neighbours)
         work.begin("render", rendering(loaded))
         part = loaded.folder if loaded.is_built else ""
-        found, others = _part(loaded, there, part, wording)
-        machines += found
+        of_input, others = _part(loaded, there, part, wording)
+        machines += of_input
         findings += others
     return Fleet(machines, wording, merge(findings))
 
@@ -97,10 +97,10 @@ def _part(
     findings = findings_of(loaded, filter(_counts, diagnostics), asked)
     by_machine: dict[ResourceRef, list[Finding]] = {one.resource: [] for one in machines}
     others: list[Finding] = []
-    for found in findings:
-        resource = found.diagnostic.resource
+    for finding in findings:
+        resource = finding.diagnostic.resource
         its = by_machine.get(resource) if resource else None
-        (others if its is None else its).append(found)
+        (others if its is None else its).append(finding)
     return [
         one._replace(findings=tuple(merge(by_machine[one.resource]))) for one in machines
     ], others

@@ -145,7 +145,7 @@ def _shared(machines: list[FleetMachine]) -> tuple[list[tuple[int, ...]], list[l
     """The fields of each VM as what another has, and where it differs from that: its number, place, entry, place..."""
     bases: list[tuple[int, ...]] = []
     known: dict[tuple[int, ...], int] = {}
-    found: list[list[int]] = []
+    shared: list[list[int]] = []
     near: dict[int, int] = {}
     for one in machines:
         base = near.get(len(one.fields))
@@ -156,8 +156,8 @@ def _shared(machines: list[FleetMachine]) -> tuple[list[tuple[int, ...]], list[l
                 bases.append(one.fields)
             near[len(one.fields)] = base
             changes = []
-        found.append([base, *changes])
-    return bases, found
+        shared.append([base, *changes])
+    return bases, shared
 
 
 def _changes(base: tuple[int, ...], fields: tuple[int, ...]) -> list[int] | None:

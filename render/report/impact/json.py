@@ -53,14 +53,14 @@ def document(review: Review) -> dict[str, Any]:
 
 def _diagnostics(review: Review) -> dict[str, Any]:
     """What is found in both states, as in the report of ``check``."""
-    found: tuple[list[Finding], list[Finding]] = ([], [])
+    sides: tuple[list[Finding], list[Finding]] = ([], [])
     for part in review.parts:
         builds = (part.name,) if part.name else ()
-        for side, more in zip(found, part.findings(), strict=True):
+        for side, more in zip(sides, part.findings(), strict=True):
             side.extend(one._replace(builds=builds) for one in more)
     return {
         name: [plain_json.finding(one) for one in findings.merge(side)]
-        for name, side in zip(("before", "after"), found, strict=True)
+        for name, side in zip(("before", "after"), sides, strict=True)
     }
 
 
@@ -104,10 +104,10 @@ def _size(size: Size | None) -> dict[str, Any] | None:
 
 
 def _change(change: FieldChange, locate: Locate) -> dict[str, Any]:
-    found = {key: getattr(change, key) for key in ("field", "before", "after", "effect")}
+    document = {key: getattr(change, key) for key in ("field", "before", "after", "effect")}
     cause = change.cause
     if cause is None:
-        return {**found, "cause": None}
+        return {**document, "cause": None}
     place = locate(cause)
     where = {
         "resource": cause.resource._asdict(),
@@ -117,4 +117,4 @@ def _change(change: FieldChange, locate: Locate) -> dict[str, Any]:
         "line": place.line or None,
         "column": place.column or None,
     }
-    return {**found, "cause": where}
+    return {**document, "cause": where}

@@ -56,21 +56,23 @@ _NAMED = 5
 
 def report(review: Review, style: ImpactStyle) -> str:
     """All of *review*; what does not fit into `style.most` bytes is counted, and left out."""
-    found = entries(review.parts)
+    machine_entries = entries(review.parts)
     head = "\n".join(_head(review))
-    tail = f"\nAssumed: {'; '.join(ASSUMED)}.\n" if found else ""
+    tail = f"\nAssumed: {'; '.join(ASSUMED)}.\n" if machine_entries else ""
     budget = _ByteBudget(style.most, _bytes(head) + _bytes(tail))
     sections = [head]
     sections += _table(
-        "Cause", "VMs", rows=map(_cause, causes(found)), budget=budget, share=_CAUSES
+        "Cause", "VMs", rows=map(_cause, causes(machine_entries)), budget=budget, share=_CAUSES
     )
-    sections += _table("VM", "Effect", "Why", rows=map(_row, found), budget=budget, share=_MACHINES)
+    sections += _table(
+        "VM", "Effect", "Why", rows=map(_row, machine_entries), budget=budget, share=_MACHINES
+    )
     machines = review.machines
     sections += _table(
         "Edited, without an effect", "VMs", "Why",
         rows=map(_edited, edited(machines)), budget=budget, share=_EDITED,
     )  # fmt: skip
-    shown = [one for one in found if one.machine.changes or any(texts(one))]
+    shown = [one for one in machine_entries if one.machine.changes or any(texts(one))]
     sections += budget.fitting(
         ((len(one.machines), _folded(one)) for one in alike(shown)), _DETAILS, "details of {} VMs"
     )
@@ -172,19 +174,19 @@ def _row(entry: MachineEntry) -> tuple[str, str, str]:
 def _why(entry: MachineEntry) -> str:
     """The first reason for the worst that happens to a VM: KubeVirt's text where it names it, else a change."""
     machine = entry.machine
-    found = changes(machine)
-    if machine.messages and (not found or worst(machine) in _QUOTED):
+    differences = changes(machine)
+    if machine.messages and (not differences or worst(machine) in _QUOTED):
         said = unrendered(machine)
         text = code(machine.messages[0], cell=True)
         return f"{said}: {text}" if said else text
-    if not found:
+    if not differences:
         return "; ".join(
             f"{one.ours} {code(one.theirs, cell=True)}" if one.theirs else one.ours
             for one in sizes(machine)
         )
-    change = found[0]
+    change = differences[0]
     old, new = (code(short(value), cell=True) for value in (change.before, change.after))
-    more = f", and {len(found) - 1:,} more" if len(found) > 1 else ""
+    more = f", and {len(differences) - 1:,} more" if len(differences) > 1 else ""
     return f"{code(change.field, cell=True)} {old} → {new}{more}"
 
 
