@@ -146,10 +146,10 @@ def walk(
         else:  # what stands there under its own name comes first
             walk.links.sort(reverse=True)
             walk.follow(walk.links.pop())
-    walk.found.files.sort()
-    walk.found.kustomizations.sort()
-    walk.found.charts[:] = _outermost(walk.found.charts)
-    return walk.found
+    walk.discovery.files.sort()
+    walk.discovery.kustomizations.sort()
+    walk.discovery.charts[:] = _outermost(walk.discovery.charts)
+    return walk.discovery
 
 
 def _outermost(folders: Iterable[str]) -> list[str]:
@@ -172,7 +172,16 @@ class _Folder(NamedTuple):
 class _FolderWalk:
     """The state of one walk."""
 
-    __slots__ = ("allowed", "found", "links", "listed", "omitted", "pending", "plain", "visited")
+    __slots__ = (
+        "allowed",
+        "discovery",
+        "links",
+        "listed",
+        "omitted",
+        "pending",
+        "plain",
+        "visited",
+    )
 
     def __init__(
         self,
@@ -183,7 +192,7 @@ class _FolderWalk:
         self.omitted = omitted
         self.allowed = allowed
         self.plain = plain
-        self.found = Discovery()
+        self.discovery = Discovery()
         self.pending: list[_Folder] = []
         self.links: list[_Folder] = []
         self.visited: set[str] = set()
@@ -200,9 +209,9 @@ class _FolderWalk:
             return
         owned = folder.owned
         if not entries.keys().isdisjoint(kustomization.FILES):
-            self.found.kustomizations.append(folder.shown)
+            self.discovery.kustomizations.append(folder.shown)
             owned = not self.plain
-        self.found.charts += [folder.shown] * (CHART_FILE in entries and not owned)
+        self.discovery.charts += [folder.shown] * (CHART_FILE in entries and not owned)
         for name, entry in entries.items():
             child = _Folder(join(folder.shown, name), f"{folder.real.rstrip('/')}/{name}", owned)
             why = self._unread(name, child.real, entries)
@@ -236,7 +245,7 @@ class _FolderWalk:
             with os.scandir(folder.shown) as scan:
                 return {entry.name: entry for entry in scan}
         except OSError as error:
-            self.found.diagnostics.append(files.unreadable(printable(folder.shown), error))
+            self.discovery.diagnostics.append(files.unreadable(printable(folder.shown), error))
             return {}
 
     def follow(self, link: _Folder) -> None:
@@ -246,14 +255,14 @@ class _FolderWalk:
             real = os.path.realpath(link.shown, strict=True)
         except OSError as error:
             if may_be_manifest and not link.owned:
-                self.found.diagnostics.append(files.unreadable(printable(link.shown), error))
+                self.discovery.diagnostics.append(files.unreadable(printable(link.shown), error))
             return
         is_folder = os.path.isdir(real)
         if not is_folder and not may_be_manifest:
             return
         if not inside(real, self.allowed):
             if not link.owned:
-                self.found.diagnostics.append(_outside(printable(link.shown)))
+                self.discovery.diagnostics.append(_outside(printable(link.shown)))
         elif is_folder:
             self.pending.append(_Folder(link.shown, real, link.owned))
         elif real in self.listed:
@@ -270,9 +279,9 @@ class _FolderWalk:
         elif not name.endswith(_YAML):
             self._skip(file.shown, "kubectl and Argo CD read names that end in small letters")
         elif not is_regular:
-            self.found.diagnostics.append(files.special(printable(file.shown)))
+            self.discovery.diagnostics.append(files.special(printable(file.shown)))
         elif printable(file.shown) != file.shown:
-            self.found.diagnostics.append(
+            self.discovery.diagnostics.append(
                 codes.UNREADABLE.at(
                     Location(file=printable(file.shown)),
                     f"cannot read {printable(file.shown)}: its name is not UTF-8",
@@ -280,10 +289,10 @@ class _FolderWalk:
             )
         else:
             self.listed.add(file.real)
-            self.found.files.append((file.shown, file.real))
+            self.discovery.files.append((file.shown, file.real))
 
     def _skip(self, shown: str, why: str) -> None:
-        self.found.diagnostics.append(skipped(printable(shown), why))
+        self.discovery.diagnostics.append(skipped(printable(shown), why))
 
 
 def _outside(shown: str) -> Diagnostic:

@@ -19,10 +19,10 @@ def split(loose: Documents, named: Globs, namespace: str) -> list[Documents]:
     Where two folders side by side hold an object of the same kind and name (in *namespace* where it names none), each
     folder beside them is a root too, as an ApplicationSet lays them out. What lies in no root stays together, first.
     """
-    return parted(loose, found(loose, named, namespace))
+    return parted(loose, of_files(loose, named, namespace))
 
 
-def found(loose: Documents, named: Globs, namespace: str) -> dict[str, str]:
+def of_files(loose: Documents, named: Globs, namespace: str) -> dict[str, str]:
     """The root of each file of *loose*, ``""`` where it lies in none; arguments as for `split`."""
     files = sorted({document.origin.file for document in loose.documents})
     if named.patterns:

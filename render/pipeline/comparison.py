@@ -289,35 +289,35 @@ def _side(state: State, synced_alike: Container[Key], first: Side | None = None)
 
 
 def _started_side(
-    state: State, taken: library.Intake, settings: Settings, first: Side | None
+    state: State, objects: library.Intake, settings: Settings, first: Side | None
 ) -> Side:
-    """What a cluster makes of the objects *taken*, under *settings* that leave them as they are.
+    """What a cluster makes of *objects*, under *settings* that leave them as they are.
 
     What it made the same already on the *first* side is not made again.
     """
     same = None
     if first is not None and first.settings == settings:
-        same = unchanged.between(first.given, taken.resources, first.machines.values())
+        same = unchanged.between(first.given, objects.resources, first.machines.values())
     machines: dict[Key, Machine] = {}
 
     def observe(machine: Machine, _: Tree) -> None:
         machines.setdefault(_key(machine.resource, settings), machine)
 
     rendered = library.answered(
-        order.run(taken.resources, settings, observe, unchanged=same), taken
+        order.run(objects.resources, settings, observe, unchanged=same), objects
     )
-    keys = {_key(one, settings): one for one in taken.resources}
+    keys = {_key(one, settings): one for one in objects.resources}
     clusters = [one for key, one in keys.items() if key[0] in _CLUSTERS]
     if settings.cluster_config is not None and not clusters:
         clusters = [from_body(settings.cluster_config, 0)]
-    places = {_place_key(one): taken.positions[one.index] for one in taken.resources}
+    places = {_place_key(one): objects.positions[one.index] for one in objects.resources}
     source = next((one.context.config_source for one in machines.values()), None)
     return Side(
         settings,
-        taken.resources,
+        objects.resources,
         {key: one for key, one in keys.items() if key[0] in _KINDS and one.group == KUBEVIRT},
         machines,
-        _claims(taken.resources, settings),
+        _claims(objects.resources, settings),
         [one.spec for one in clusters],
         SideIndex(state.side, places, {}, source),
         rendered.diagnostics,
@@ -842,18 +842,18 @@ def _running(machine: Machine) -> Tree:
     """The VMI that *machine* starts, once the network controller has put its networks in order."""
     draft = Draft(emit.started(machine))
     spec = draft.get("spec") or {}
-    interfaces, found = networks.retained(spec, spec)
-    if interfaces and found != networks.networks_of(spec):
-        draft.put(("spec", "networks"), found)
+    interfaces, retained = networks.retained(spec, spec)
+    if interfaces and retained != networks.networks_of(spec):
+        draft.put(("spec", "networks"), retained)
     return draft.tree
 
 
 def _synced(vm: Tree, running: Tree | None) -> Tree:
     """The stored *vm* after the network controller has seen it beside the VMI *running*."""
     spec = tree.get(vm, *TEMPLATE, "spec") or {}
-    interfaces, found = networks.retained(spec, running.get("spec") or {} if running else None)
+    interfaces, retained = networks.retained(spec, running.get("spec") or {} if running else None)
     draft = Draft(vm)
-    for path, value in ((_INTERFACES, interfaces), (_NETWORKS, found)):
+    for path, value in ((_INTERFACES, interfaces), (_NETWORKS, retained)):
         if value != (draft.get(*path) or []):
             draft.put(path, value)
     return draft.tree

@@ -97,8 +97,8 @@ def _each(complete: Complete | None) -> Complete | None:
         return None
 
     def each(value: list[Any]) -> list[Any]:
-        found = [complete(item) for item in value]
-        return value if all(map(is_, found, value)) else found
+        items = [complete(item) for item in value]
+        return value if all(map(is_, items, value)) else items
 
     return each
 

@@ -93,11 +93,11 @@ def _gate(type_name: str, key: str) -> str:
 
 def mistyped(value: Any, expected: str, link: Link) -> Cause:
     """A value of another JSON type than *expected* (``object``, ``string,integer``)."""
-    found = _JSON_NAMES.get(type(value), type(value).__name__)
-    got = "a whole number" if type(value) is int else _WORDS.get(found, found)
+    json_type = _JSON_NAMES.get(type(value), type(value).__name__)
+    got = "a whole number" if type(value) is int else _WORDS.get(json_type, json_type)
     text = (
         f"expected {_WORDS[expected]}, got {got}: "
-        f'{_dotted(link)} in body must be of type {expected}: "{found}"'
+        f'{_dotted(link)} in body must be of type {expected}: "{json_type}"'
     )
     if value is None:
         return Cause(WRONG_TYPE.slug, path(link), text, "remove the key, or give it a value")

@@ -28,8 +28,8 @@ def program(name: str) -> str:
     import shutil
 
     if os.sep in name:
-        found = shutil.which(name)
-        return os.path.abspath(found) if found else ""
+        location = shutil.which(name)
+        return os.path.abspath(location) if location else ""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     path = os.pathsep.join(filter(os.path.isabs, folders))
     return shutil.which(name, path=path or os.devnull) or ""

@@ -162,5 +162,5 @@ def _labels(node: ClusterNode) -> dict[str, str]:
         "kubernetes.io/arch": node.architecture,
         "beta.kubernetes.io/arch": node.architecture,
         "kubernetes.io/os": "linux",
-        **{_ROLE + role: "" for role, held in roles.items() if held},
+        **{_ROLE + role: "" for role, has_role in roles.items() if has_role},
     }

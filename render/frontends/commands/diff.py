@@ -97,7 +97,7 @@ class _LoadedSide(NamedTuple):
                 folder
                 for one in self.inputs
                 if not one.is_one_root
-                for folder in roots.found(one, layout.roots, namespace).values()
+                for folder in roots.of_files(one, layout.roots, namespace).values()
             )
             return {os.path.relpath(folder, self.path) for folder in folders if folder}
 

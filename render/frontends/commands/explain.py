@@ -139,8 +139,8 @@ def _about(explained: Explained, field: str) -> list[Decision]:
 
 def _has(field: str, wanted: str) -> bool:
     """Whether *wanted* is all of *field*, some whole steps of it, or something around it."""
-    before, found, after = f".{field}".partition(wanted)
-    return bool(found) and not before.endswith("]") and after[:1] in ("", ".", "[")
+    before, separator, after = f".{field}".partition(wanted)
+    return bool(separator) and not before.endswith("]") and after[:1] in ("", ".", "[")
 
 
 def _as_text(explained: Explained, decisions: list[Decision], given: Input) -> str:

@@ -129,13 +129,13 @@ def _edits(units: Sequence[Unit]) -> Edits:
 class _FileTexts:
     """The texts of files before and after edits of the objects in them."""
 
-    __slots__ = ("_limits", "_loaded", "_made", "_resources")
+    __slots__ = ("_limits", "_loaded", "_resources", "_rewritten")
 
     def __init__(self, loaded: Documents, resources: list[Resource], asked: Request) -> None:
         self._loaded = loaded
         self._resources = resources
         self._limits = asked.limits
-        self._made: dict[tuple[str, str], str | Unwritten] = {}
+        self._rewritten: dict[tuple[str, str], str | Unwritten] = {}
 
     def file(self, index: int) -> str:
         """The file that holds the object at *index*."""
@@ -153,9 +153,9 @@ class _FileTexts:
         rewritten: dict[str, str] = {}
         for file, changes_by_index in by_file.items():
             key = (file, repr(changes_by_index))
-            if key not in self._made:
-                self._made[key] = self._rewrite(file, changes_by_index)
-            text = self._made[key]
+            if key not in self._rewritten:
+                self._rewritten[key] = self._rewrite(file, changes_by_index)
+            text = self._rewritten[key]
             if isinstance(text, Unwritten):
                 return f"{file} cannot be rewritten: {text.why}"
             rewritten[file] = text

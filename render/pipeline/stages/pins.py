@@ -108,7 +108,7 @@ def use_flavour(machine: Machine, name: str, path: FieldPath) -> Definition | No
     if not _is_named(machine, ref, name):
         _ended(machine, path, entry)
         return None
-    definition = _held(machine, ref, name)
+    definition = _locked(machine, ref, name)
     machine.pinned[FLAVOR.word] = definition
     return definition
 
@@ -212,10 +212,10 @@ def _apply(machine: Machine, kind_class: KindClass, entry: "Entry", given: Tree)
         machine.vm = draft.tree
     if ref is not None:
         name = ref.name if inferred else given["name"]
-        machine.pinned[kind_class.word] = _held(machine, ref, name)
+        machine.pinned[kind_class.word] = _locked(machine, ref, name)
 
 
-def _held(machine: Machine, ref: Ref, name: str) -> Definition:
+def _locked(machine: Machine, ref: Ref, name: str) -> Definition:
     """What the lock holds of *ref*, called *name*; where its object still holds the same, that is where to look."""
     namespace = "" if "Cluster" in ref.kind else machine.namespace
     current = machine.context.catalogue.definition(Key(ref.kind, namespace, name))

@@ -51,7 +51,7 @@ def _disks(
         order = disk.get("bootOrder")
         if order is not None:
             if order in used:
-                yield _taken(subject.at(*_DISKS, index, "bootOrder"))
+                yield _used_twice(subject.at(*_DISKS, index, "bootOrder"))
             used.add(order)
 
 
@@ -62,7 +62,7 @@ def _interface(subject: Subject, index: int, order: int, used: set[int]) -> Iter
         yield faults.boot_order(subject.at(index), place)
         return
     if order in used:
-        yield _taken(place)
+        yield _used_twice(place)
     used.add(order)
 
 
@@ -103,7 +103,7 @@ def _target(disk: Tree, volume: Tree, place: FieldPath) -> Iterator[Cause]:
         )
 
 
-def _taken(place: FieldPath) -> Cause:
+def _used_twice(place: FieldPath) -> Cause:
     message = f"Boot order for {fieldpath.text(place)} already set for a different device."
     return Cause("boot-order/unique", place, message, "give each device its own boot order")
 
