@@ -67,10 +67,9 @@ def binary(setting: str, folder: str) -> str | Diagnostic:
     """The binary that *setting* (``auto``, a name or a path) means, or that there is none for the chart in *folder*."""
     from render.system import processes
 
-    program = processes.program("helm" if setting == "auto" else setting)
+    program, where = processes.chosen("helm", setting)
     if program:
         return program
-    where = "on the PATH" if setting == "auto" else f"at {setting}"
     return codes.HELM_MISSING.at(
         Location(file=folder),
         f"{folder} is a Helm chart, and there is no helm binary {where}",
