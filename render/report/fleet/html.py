@@ -17,7 +17,9 @@ _WORDS = ("instancetype", "preference")
 
 def report(fleet: Fleet) -> str:
     """One page, whatever stands in the repository."""
-    machines = sorted(fleet.machines, key=lambda one: (_name(one), one.resource.kind, one.part))
+    machines = sorted(
+        fleet.machines, key=lambda one: (_name(one), one.resource.kind, one.kustomization)
+    )
     texts = list(fleet.wording.texts)
     entries = list(fleet.wording.entries)
     is_small = sum(len(one.fields) for one in machines) <= _WRITTEN_OUT
@@ -93,7 +95,7 @@ def _machine(one: FleetMachine) -> dict[str, Any]:
     return {
         "name": _name(one),
         "kind": "" if one.resource.kind == "VirtualMachine" else one.resource.kind,
-        "part": one.part,
+        "kustomization": one.kustomization,
         "place": str(one.place) if one.place.file else "",
         "start": one.place,
         "vcpus": f"{one.size.vcpus:,}" if one.size else "",

@@ -28,13 +28,13 @@ _IDENTITY = frozenset({("metadata", "name"), ("metadata", "namespace")})
 
 
 class FleetMachine(NamedTuple):
-    """A VM at *place* in the kustomization *part*.
+    """A VM at *place* in the *kustomization*, ``""`` where there is none.
 
     *size* is None where it does not start. *definitions* by the word of the VM; *pins* are those that the lock decides;
     *fields* are numbers of `Wording.entries`.
     """
 
-    part: str
+    kustomization: str
     resource: ResourceRef
     place: Place
     size: Size | None
