@@ -125,13 +125,13 @@ class Index(NamedTuple):
 
     def select(self, labels: dict[str, str]) -> list[Preset]:
         """The presets that select *labels*, in the order in which they were given."""
-        found = [
+        selected = [
             candidate
             for key in (None, *labels.items())
             for candidate in self.candidates.get(key, ())
             if candidate.selects(labels)
         ]
-        return [candidate.preset for candidate in sorted(found)]  # no two have one position
+        return [candidate.preset for candidate in sorted(selected)]  # no two have one position
 
 
 def index(presets: Sequence[Preset], release: Version) -> Index:
@@ -239,9 +239,9 @@ def conflicts(
     """Pairs of presets that contradict each other, the later one first."""
     for index, later in enumerate(presets):
         for earlier in presets[:index]:
-            found = tuple(differences(later, earlier.domain, earlier.requests))
-            if found:
-                yield later, earlier, found
+            differing = tuple(differences(later, earlier.domain, earlier.requests))
+            if differing:
+                yield later, earlier, differing
 
 
 class Merged(NamedTuple):

@@ -152,8 +152,8 @@ def each(items: str, *rows: tuple[str, str]) -> Rule:
     pairs = tuple((path(source), key) for source, key in rows)
 
     def bind(given: Tree) -> Step | None:
-        found = [(source, key, tree.get(given, *source)) for source, key in pairs]
-        values = [(source, key, value) for source, key, value in found if value is not None]
+        given_values = [(source, key, tree.get(given, *source)) for source, key in pairs]
+        values = [(source, key, value) for source, key, value in given_values if value is not None]
 
         def step(draft: Draft) -> Iterable[Result]:
             for source, key, value in values:

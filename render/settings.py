@@ -381,7 +381,7 @@ _PARSED = ("cluster-config", "lock", "values", "file-parameters", "release-name"
 
 def faults(settings: Settings) -> tuple[Diagnostic, ...]:
     """What the command line would refuse of *settings* that were made in Python."""
-    found = []
+    diagnostics = []
     for option in OPTIONS:
         if option.name in _PARSED:
             continue
@@ -392,23 +392,23 @@ def faults(settings: Settings) -> tuple[Diagnostic, ...]:
             if getattr(settings, name) != needed:
                 fault = f"{option.field} means something with {name}={needed} only"
         if fault:
-            found.append(INVALID_SETTING.at(Location(), f"{option.field}: {fault}"))
-    found += _contradictions(settings)
+            diagnostics.append(INVALID_SETTING.at(Location(), f"{option.field}: {fault}"))
+    diagnostics += _contradictions(settings)
     cluster: Any = settings.cluster_config
     for name in ("cluster_config", "lock"):
         if _holds_giants(getattr(settings, name)):
             message = f"{name}: a whole number in it has more than {LONGEST:,} bits"
-            found.append(INVALID_SETTING.at(Location(), message))
+            diagnostics.append(INVALID_SETTING.at(Location(), message))
     if cluster is not None and not isinstance(cluster, dict):
-        found.append(
+        diagnostics.append(
             INVALID_SETTING.at(
                 Location(), "cluster_config: neither a KubeVirt nor a HyperConverged resource"
             )
         )
     lock: Any = settings.lock
     if lock is not None and not isinstance(lock, dict):
-        found.append(INVALID_SETTING.at(Location(), "lock: not a RevisionLock"))
-    return tuple(found)
+        diagnostics.append(INVALID_SETTING.at(Location(), "lock: not a RevisionLock"))
+    return tuple(diagnostics)
 
 
 def _contradictions(settings: Settings) -> Iterable[Diagnostic]:

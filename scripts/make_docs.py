@@ -43,7 +43,10 @@ STAGES = {
 }
 STATUS = {
     Exit.OK: "fine; warnings and notes do not count",
-    Exit.FINDINGS: "errors in the input: anything with a position or an object",
+    Exit.FINDINGS: (
+        "errors in the input: anything with a position or an object, syntax errors too;"
+        " what `--fail-on` or `--exit-code` asks for"
+    ),
     Exit.USAGE: "usage, settings, no kustomize binary",
     Exit.UNREADABLE: "unreadable or unwritable path, failing kustomize, limits",
     Exit.INTERNAL: "a defect of virt-render",

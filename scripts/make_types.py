@@ -2,9 +2,11 @@
 
 Usage: python -m scripts.make_types
 
-scripts/data/kubevirt/RELEASE/ describes the KubeVirt releases. Of these files, kubevirt-types and pool-types hold
-every Go field: per type its kind, and per field JSON name, type, omitempty and inline. The one table of all releases
-keeps what our kinds reach, with inlined structs flattened and aliases resolved. A field is one word:
+scripts/data/kubevirt/RELEASE/ describes the KubeVirt releases. Of these files, catalog holds the instancetypes and
+preferences that are deployed, and gates the state of each feature gate; defaults and validations describe webhooks and
+CRDs for who writes rules, and nothing is made of them. kubevirt-types and pool-types hold every Go field: per type its
+kind, and per field JSON name, type, omitempty and inline. The one table of all releases keeps what our kinds reach,
+with inlined structs flattened and aliases resolved. A field is one word:
 
     TYPE     Go leaves the empty value out (omitempty); a plain struct is written all the same
     TYPE!    always written, and required by KubeVirt's CRDs

@@ -1,10 +1,11 @@
 import os
-import shutil
 import signal
 from pathlib import Path
 
 import hypothesis
 import pytest
+
+from tests.support.tools import required
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,23 +35,13 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--update writes what tests expect: not in CI")
 
 
-def tool(name: str) -> str:
-    """The binary *name*: the one that `make tools` installs, else the machine's."""
-    found = shutil.which(name, path=str(ROOT / ".tools" / "bin")) or shutil.which(name)
-    if found:
-        return found
-    if os.environ.get("VIRT_RENDER_REQUIRE_TOOLS") == "1":
-        pytest.fail(f"no {name} binary, and tools are required; `make tools` installs it")
-    pytest.skip(f"no {name} binary; `make tools` installs it")
-
-
 @pytest.fixture(scope="session")
 def kustomize() -> str:
     """The kustomize binary."""
-    return tool("kustomize")
+    return required("kustomize")
 
 
 @pytest.fixture(scope="session")
 def helm() -> str:
     """The helm binary."""
-    return tool("helm")
+    return required("helm")

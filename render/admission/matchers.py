@@ -15,9 +15,9 @@ _SET_TWICE = (
 def _causes(matcher: Tree, kind_class: KindClass, release: Version) -> list[Cause]:
     at: FieldPath = ("spec", kind_class.word)
     volume = matcher.get("inferFromVolume")
-    found = []
+    causes = []
     if not volume and not matcher.get("name"):
-        found.append(
+        causes.append(
             Cause(
                 "matchers/name-missing",
                 at,
@@ -26,7 +26,7 @@ def _causes(matcher: Tree, kind_class: KindClass, release: Version) -> list[Caus
             )
         )
     if volume:
-        found += (
+        causes += (
             Cause(
                 "matchers/set-twice",
                 (*at, key),
@@ -37,14 +37,14 @@ def _causes(matcher: Tree, kind_class: KindClass, release: Version) -> list[Caus
         )
     policy = matcher.get("inferFromVolumeFailurePolicy")
     if policy is not None and policy not in ("Ignore", "Reject"):
-        found.append(
+        causes.append(
             Cause(
                 "matchers/failure-policy",
                 (*at, "inferFromVolumeFailurePolicy"),
                 f"Invalid value '{policy}' for InferFromVolumeFailurePolicy",
             )
         )
-    return found
+    return causes
 
 
 def validate(spec: Tree, release: Version) -> list[Cause]:

@@ -63,9 +63,9 @@ def _is_filled_in(text: str) -> bool:
 
 
 def _texts(metadata: Tree, key: str) -> Iterator[tuple[str, str]]:
-    found: Any = metadata.get(key)
-    if isinstance(found, dict):
-        yield from ((name, value) for name, value in found.items() if isinstance(value, str))
+    entries: Any = metadata.get(key)
+    if isinstance(entries, dict):
+        yield from ((name, value) for name, value in entries.items() if isinstance(value, str))
 
 
 def _refusals(place: FieldPath, value: str, faults: tuple[str, ...], cure: str) -> Iterator[Cause]:

@@ -112,16 +112,16 @@ def _checks(
     kind: str, release: Version, concerns: tuple[str, ...]
 ) -> Callable[[Tree], tuple[Check, ...]]:
     """The checks of *concerns* that *release* asks of an object of *kind*, given its VMI spec."""
-    found: list[Check] = []
+    checks: list[Check] = []
     for concern in concerns:
         if concern in _OF_SETS and kind not in _SETS:
             continue
         if concern in RARE and concerns != (concern,):
-            found.append(_stand_in(concern))
+            checks.append(_stand_in(concern))
             continue
-        checks = in_force(import_module(f"render.admission.{concern}").CHECKS, release)
-        found += (check for check in checks if not check.only or kind in check.only)
-    return selection(found)
+        rows = in_force(import_module(f"render.admission.{concern}").CHECKS, release)
+        checks += (check for check in rows if not check.only or kind in check.only)
+    return selection(checks)
 
 
 def causes(subject: Subject, concerns: tuple[str, ...] = CONCERNS) -> Iterator[tuple[Check, Cause]]:

@@ -1,6 +1,9 @@
 """What the CRDs of VMs and VMIs refuse beyond types, required fields and enumerations, which decoding checks.
 
-Upstream: pkg/virt-operator/resource/generate/components/validations_generated.go.
+These are lists that are maps or sets, their lengths, and CEL rules (``x-kubernetes-validations``).
+
+Upstream: pkg/virt-operator/resource/generate/components/validations_generated.go,
+staging/src/kubevirt.io/api/core/v1/schema.go (``+kubebuilder:validation``).
 """
 
 import json

@@ -63,20 +63,20 @@ def apply(
     *instancetype_rules*: see `rules_for`. All conflicts of the instancetype are collected; if there is any, no
     preference is applied. Raises ZeroDivisionError for a spread ratio of 0: callers refuse that first.
     """
-    made: tuple[Edit, ...] = ()
+    edits: tuple[Edit, ...] = ()
     if instancetype_spec is not None:
         outcome = rules.run(instancetype_rules, instancetype_spec, draft, release)
         if outcome.conflicts:
             return Applied((), (), outcome.conflicts)
-        made = outcome.edits
+        edits = outcome.edits
         # A flavor need not count vCPUs.
         vcpus = (instancetype_spec.get("cpu") or {}).get("guest")
         if vcpus is not None or instancetype_rules is instancetype.RULES:
-            made = (*made, *_topology(vcpus or 0, preference_spec, draft))
+            edits = (*edits, *_topology(vcpus or 0, preference_spec, draft))
     if preference_spec is None:
-        return Applied(made, (), ())
+        return Applied(edits, (), ())
     outcome = rules.run(preference.RULES, preference_spec, draft, release)
-    return Applied(made, outcome.edits, ())
+    return Applied(edits, outcome.edits, ())
 
 
 def auto_attach(draft: Draft, preference_spec: Tree, release: Version) -> tuple[Edit, ...]:

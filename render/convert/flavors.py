@@ -54,15 +54,15 @@ def choose(spec: Tree, profile: str) -> Tree | str:
 def successor(spec: Tree) -> Replacement:
     """The instancetype that says what a flavor's *spec* (without profiles) says."""
     cpu = spec.get("cpu") or {}
-    found = Replacement(None, None, ())
-    made: Tree = tree.copy(spec)
+    lossy = Replacement(None, None, ())
+    instancetype: Tree = tree.copy(spec)
     if cpu and not lists_vcpus(cpu):
-        found = replacement({"cpu": cpu})
-        made["cpu"] = dict((found.instancetype or {}).get("cpu") or {})
+        lossy = replacement({"cpu": cpu})
+        instancetype["cpu"] = dict((lossy.instancetype or {}).get("cpu") or {})
     for path, value in ((("cpu", "guest"), 1), (("memory", "guest"), FROM_THE_VM)):
-        if tree.get(made, *path) is None:
-            tree.put(made, path, value)
-    return found._replace(instancetype=made)
+        if tree.get(instancetype, *path) is None:
+            tree.put(instancetype, path, value)
+    return lossy._replace(instancetype=instancetype)
 
 
 def preference(spec: Tree) -> Tree:

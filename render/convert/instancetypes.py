@@ -96,10 +96,10 @@ def unwrap(data: Tree) -> Any:
     try:
         # As Go does: line breaks count for nothing.
         text = base64.b64decode(wrapped.replace("\r", "").replace("\n", ""), validate=True)
-        found = json.loads(text, object_pairs_hook=_strict)
+        content = json.loads(text, object_pairs_hook=_strict)
     except (ValueError, RecursionError):  # also that of base64
         return None
-    return None if _is_deep(found) else found
+    return None if _is_deep(content) else content
 
 
 def _is_deep(value: Any) -> bool:
@@ -119,7 +119,7 @@ def _is_deep(value: Any) -> bool:
 
 def _strict(pairs: list[tuple[str, Any]]) -> Tree:
     """A JSON object, which must not have a key twice (ValueError)."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    body = dict(pairs)
+    if len(body) != len(pairs):
         raise ValueError("a key is there twice")
-    return found
+    return body

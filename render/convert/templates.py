@@ -76,18 +76,18 @@ def parameters(resource: Resource) -> dict[str, Parameter]:
     """The parameters that a template declares, by name."""
     above: FieldPath = ("parameters",) if resource.kind == OPENSHIFT else ("spec", "parameters")
     declared = tree.get(resource.body, *above)
-    found = {}
+    by_name = {}
     for index, one in enumerate(declared if isinstance(declared, list) else ()):
         name = text_at(one, "name")
         if name:
-            found[name] = Parameter(
+            by_name[name] = Parameter(
                 name,
                 _text(one.get("value")) or None,
                 bool(text_at(one, "generate")),
                 one.get("required") is True,
                 (*above, index),
             )
-    return found
+    return by_name
 
 
 def _text(value: Any) -> str:
@@ -171,13 +171,13 @@ class _Template:
         match = _AS_JSON.match(text)
         if match is None:
             return self._in_text(text, path, type_name)
-        found = self._filled(Use(match[1], path, type_name, whole=True))
-        return text if found is None else as_json(found)
+        value = self._filled(Use(match[1], path, type_name, whole=True))
+        return text if value is None else as_json(value)
 
     def _in_text(self, text: str, path: FieldPath, type_name: str) -> str:
         def replaced(match: re.Match[str]) -> str:
-            found = self._filled(Use(match[1], path, type_name, match[0] == text))
-            return match[0] if found is None else found
+            value = self._filled(Use(match[1], path, type_name, match[0] == text))
+            return match[0] if value is None else value
 
         return _IN_TEXT.sub(replaced, text)
 
@@ -189,10 +189,10 @@ class _Template:
 def as_json(text: str) -> Any:
     """What *text* means as JSON; a word without quotes is a text."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return text if found is None else found
+    return text if value is None else value
 
 
 def type_of(kind: str) -> str:

@@ -63,16 +63,16 @@ def as_instance(body: Tree) -> Tree:
 
     An edit revision was written as a number, and is a text in the annotations of today.
     """
-    found: Tree = {key: tree.copy(value) for key, value in body.items() if key != "version"}
-    number = tree.get(found, "metadata", "annotations", REVISION)
+    instance: Tree = {key: tree.copy(value) for key, value in body.items() if key != "version"}
+    number = tree.get(instance, "metadata", "annotations", REVISION)
     if type(number) is int:
-        found["metadata"]["annotations"][REVISION] = str(number)
+        instance["metadata"]["annotations"][REVISION] = str(number)
     for path in (RESTART_POLICY, OS):
-        tree.remove(found, *path)
-    domain = tree.get(found, "spec", "domain")
+        tree.remove(instance, *path)
+    domain = tree.get(instance, "spec", "domain")
     if isinstance(domain, dict) and domain.get("devices") is None:
         domain["devices"] = {}
-    return found
+    return instance
 
 
 #: What has no counterpart today: where, why, and what to do.
@@ -81,7 +81,7 @@ Fault = tuple[FieldPath, str, str]
 
 def store_faults(body: Tree) -> list[Fault]:
     """What of a stored VM cannot be kept."""
-    found: list[Fault] = []
+    faults: list[Fault] = []
     policy = tree.get(body, *RESTART_POLICY)
     if policy is not None and policy not in tuple(_RUN_STRATEGIES):
         known = " and ".join(_RUN_STRATEGIES)
@@ -89,31 +89,31 @@ def store_faults(body: Tree) -> list[Fault]:
 
         shown = policy if isinstance(policy, str) else compact(policy)
         message = f"restartPolicy {shown} has no run strategy: {known} have"
-        found.append((RESTART_POLICY, message, "write always (Always) or never (Once)"))
+        faults.append((RESTART_POLICY, message, "write always (Always) or never (Once)"))
     given = tree.get(body, *OS)
     type_ = tree.get(given, "type")
     if given is not None and (not isinstance(type_, dict) or given.keys() != {"type"}):
         message = "domain.os says more than its type, which has no counterpart in kubevirt.io/v1"
-        found.append((OS, message, "keep domain.os.type only"))
+        faults.append((OS, message, "keep domain.os.type only"))
     elif given is not None:
-        found += _type_faults(type_)
-    return found
+        faults += _type_faults(type_)
+    return faults
 
 
 def _type_faults(type_: Tree) -> list[Fault]:
-    found: list[Fault] = []
+    faults: list[Fault] = []
     for key, value in type_.items():
         place: FieldPath = (*OS, "type", key)
         if key not in _OS_KEYS or not isinstance(value, str):
             message = f"domain.os.type.{key} has no counterpart in kubevirt.io/v1"
-            found.append((place, message, f"keep {', '.join(sorted(_OS_KEYS))}, each a text"))
+            faults.append((place, message, f"keep {', '.join(sorted(_OS_KEYS))}, each a text"))
         elif key == "os" and value != "hvm":
             message = f"domain.os.type.os is {value}, and KubeVirt runs hvm guests only"
-            found.append((place, message, "write hvm"))
+            faults.append((place, message, "write hvm"))
         elif key == "arch" and value not in _ARCHITECTURES:
             message = f"domain.os.type.arch is {value}, which KubeVirt does not run"
-            found.append((place, message, f"one of {', '.join(_ARCHITECTURES)}"))
-    return found
+            faults.append((place, message, f"one of {', '.join(_ARCHITECTURES)}"))
+    return faults
 
 
 def from_store(body: Tree, instance: Tree) -> Tree:

@@ -238,7 +238,7 @@ _STRONGEST_FIRST = (Exit.INTERNAL, Exit.DEADLINE, Exit.USAGE, Exit.UNREADABLE, E
 
 def status(diagnostics: Iterable[Diagnostic]) -> Exit:
     """The status for *diagnostics*: `Exit.OK` without errors, else that of the error that says least of the input."""
-    seen = {CODES[found.code].exit for found in diagnostics if found.is_error}
+    seen = {CODES[diagnostic.code].exit for diagnostic in diagnostics if diagnostic.is_error}
     return next((exit_ for exit_ in _STRONGEST_FIRST if exit_ in seen), Exit.OK)
 
 
@@ -252,9 +252,9 @@ def worth_saying(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
         if diagnostic.severity is Severity.INFO:
             code = CODES[diagnostic.code]
             place = None if code.said_once else diagnostic.location
-            note = (diagnostic.code, diagnostic.message, place)
-            if note in said or not code.always_said:
+            identity = (diagnostic.code, diagnostic.message, place)
+            if identity in said or not code.always_said:
                 continue
-            said.add(note)
+            said.add(identity)
         kept.append(diagnostic)
     return kept

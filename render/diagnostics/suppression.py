@@ -31,9 +31,9 @@ def suppress(
     Nothing is known of what was not looked for: of admission unless *asks_admission*, of an object that is not
     *is_looked_through*, and of one with an error, which may have kept others from being found.
     """
-    found = tuple(diagnostics)
+    every = tuple(diagnostics)
     codes_by_index: dict[int | None, set[str]] = {}
-    for diagnostic in found:
+    for diagnostic in every:
         codes_by_index.setdefault(diagnostic.location.index, set()).update(_names(diagnostic))
     silenced: set[tuple[int | None, str]] = set()
     idle: list[Diagnostic] = []
@@ -52,7 +52,7 @@ def suppress(
             unused.append((resource, code))
     kept = tuple(
         one
-        for one in found
+        for one in every
         if silenced.isdisjoint((one.location.index, name) for name in _names(one))
     )
     faulty = {one.location.index for one in kept if one.is_error}

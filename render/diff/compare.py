@@ -103,13 +103,13 @@ def _walk_lists(
         if not _same_items(before, after, item_type):
             yield Difference(route, before, after)
         return
-    found = [
+    differences = [
         one
         for name in {**old, **new}
         for one in _walk((*route, Item(name)), old.get(name), new.get(name), item_type)
     ]
-    yield from found
-    if not found and list(old) != list(new):
+    yield from differences
+    if not differences and list(old) != list(new):
         yield Difference((*route, ORDER), list(old), list(new))
 
 
@@ -121,12 +121,12 @@ def _same_items(before: list[Any], after: list[Any], item_type: str) -> bool:
 
 def by_name(items: list[Any]) -> dict[str, Tree] | None:
     """The items of a list by their names; None where one has none, or two have the same."""
-    found = {
+    named = {
         item["name"]: item
         for item in items
         if isinstance(item, dict) and isinstance(item.get("name"), str)
     }
-    return found if len(found) == len(items) else None
+    return named if len(named) == len(items) else None
 
 
 def _meant(value: Any, go_type: str) -> Any:

@@ -300,28 +300,28 @@ class _Controller:
         update = self._update
         running = self._running()
         rules = _network_rules(update)
-        found = networks.sync(update.spec, running, update.namespace, rules)
-        if found.interfaces != networks.interfaces_of(running):
-            self._put(_INTERFACES, found.interfaces)
-        if found.networks != networks.networks_of(running):
-            self._put(("spec", "networks"), found.networks)
-        self._migrates |= found.migrates
+        synced = networks.sync(update.spec, running, update.namespace, rules)
+        if synced.interfaces != networks.interfaces_of(running):
+            self._put(_INTERFACES, synced.interfaces)
+        if synced.networks != networks.networks_of(running):
+            self._put(("spec", "networks"), synced.networks)
+        self._migrates |= synced.migrates
 
     def _plug_volumes(self) -> None:
         update = self._update
         if update.strategy == volumes.MIGRATION or not _plugs_volumes(update):
             return
         running = self._running()
-        found = volumes.plug(update.spec, running, empty_drives=True)
-        if found.error:
+        plugged = volumes.plug(update.spec, running, empty_drives=True)
+        if plugged.error:
             self._error = (
                 "Error encountered while handling declarative hotplug volumes: admission webhook "
-                f"denied the request: {found.error}"
+                f"denied the request: {plugged.error}"
             )
-        if found.volumes != volumes.volumes_of(running):
-            self._put(("spec", "volumes"), found.volumes)
-        if found.disks != volumes.disks_of(running):
-            self._put(_DISKS, found.disks)
+        if plugged.volumes != volumes.volumes_of(running):
+            self._put(("spec", "volumes"), plugged.volumes)
+        if plugged.disks != volumes.disks_of(running):
+            self._put(_DISKS, plugged.disks)
 
     def _annotate(self) -> None:
         update = self._update

@@ -179,21 +179,21 @@ def weigh(facts: Facts) -> tuple[set[str], list[WeighedDifference]]:
     """The effects of an update, and each difference with its own."""
     outcome = facts.outcome
     effects: set[str] = set(filter(None, (facts.run,)))
-    found: list[WeighedDifference] = []
+    weighed: list[WeighedDifference] = []
     if facts.faults or (outcome and outcome.error):
         effects.add("error")
     if not facts.run:
-        found += _now(facts, effects) + _at_restart(facts, effects)
+        weighed += _now(facts, effects) + _at_restart(facts, effects)
     if facts.restarted is not None and facts.recreated is not None and facts.run != "stop":
-        found += _judged(facts.restarted, facts.recreated, "recreate")
-    effects.update(one.effect for one in found if one.effect in ("next", "recreate"))
+        weighed += _judged(facts.restarted, facts.recreated, "recreate")
+    effects.update(one.effect for one in weighed if one.effect in ("next", "recreate"))
     if facts.stale:
         effects.add("recreate")
     if not effects:
         effects.add("none" if facts.stored or facts.is_touched else "same")
-    if not found:
-        found += (WeighedDifference(one, _run_effect(one, facts.run)) for one in facts.stored)
-    return effects, found
+    if not weighed:
+        weighed += (WeighedDifference(one, _run_effect(one, facts.run)) for one in facts.stored)
+    return effects, weighed
 
 
 def _now(facts: Facts, effects: set[str]) -> list[WeighedDifference]:
@@ -201,14 +201,14 @@ def _now(facts: Facts, effects: set[str]) -> list[WeighedDifference]:
     outcome = facts.outcome
     if outcome is None:
         return []
-    found = _judged(facts.running, outcome.vmi, "migrate" if outcome.action else "live")
+    weighed = _judged(facts.running, outcome.vmi, "migrate" if outcome.action else "live")
     if outcome.restart:
         effects.add("restart")
     if outcome.action:
         effects.add("migrate")
-    elif found:
+    elif weighed:
         effects.add("live")
-    return found
+    return weighed
 
 
 def _at_restart(facts: Facts, effects: set[str]) -> list[WeighedDifference]:
@@ -266,13 +266,13 @@ def stale_volumes(before: Tree, after: Tree) -> tuple[str, ...]:
 def _data_volumes(vm: Tree) -> dict[str, Tree]:
     """What the controller makes of the templates of DataVolumes (upstream: pkg/storage/types/dv.go)."""
     priority = tree.get(vm, "spec", "template", "spec", "priorityClassName")
-    found = {}
+    by_name = {}
     for template in tree.get(vm, "spec", "dataVolumeTemplates") or ():
         spec = template.get("spec") or {}
         if priority and not spec.get("priorityClassName"):
             spec = {**spec, "priorityClassName": priority}
-        found[tree.get(template, "metadata", "name") or ""] = {**template, "spec": spec}
-    return found
+        by_name[tree.get(template, "metadata", "name") or ""] = {**template, "spec": spec}
+    return by_name
 
 
 def stored_changes(before: Tree, after: Tree) -> list[Difference]:

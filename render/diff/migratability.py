@@ -186,6 +186,6 @@ def is_migratable(vmi: Tree, config: ClusterConfig, claims: Claims, release: Ver
 
 def storage_obstacles(vmi: Tree, config: ClusterConfig, release: Version) -> str:
     """What keeps *vmi* from migrating together with its volumes, in the words of *release*; ``""`` if nothing does."""
-    obstacles = in_force(_OBSTACLES, release)
-    found = ((one.reason, one.holds(vmi, config)) for one in obstacles if one.moves_volumes)
-    return ", ".join(f"{reason}: {text}" for reason, text in found if text)
+    moving = (one for one in in_force(_OBSTACLES, release) if one.moves_volumes)
+    obstacles = ((one.reason, one.holds(vmi, config)) for one in moving)
+    return ", ".join(f"{reason}: {text}" for reason, text in obstacles if text)

@@ -118,17 +118,17 @@ def sync(spec: Tree, running: Tree, namespace: str, rules: NetworkRules) -> Sync
             changed = {**_without_state(old), **({"state": state} if state else {})}
             interfaces[next(i for i, x in enumerate(interfaces) if x is old)] = changed
             migrates |= state == _ABSENT and rules.migrates
-    found = []
+    attached = []
     for network in _of_interfaces(networks, interfaces):
         target = tree.get(wanted.get(network["name"], {}), "multus", "networkName")
         before = tree.get(network, "multus", "networkName")
         if rules.live_targets and target is not None and before is not None and target != before:
             moved = {**network["multus"], "networkName": target}
-            found.append({**network, "multus": moved})
+            attached.append({**network, "multus": moved})
             migrates |= _full(target, namespace) != _full(before, namespace)
         else:
-            found.append(network)
-    return Synced(interfaces, found, migrates)
+            attached.append(network)
+    return Synced(interfaces, attached, migrates)
 
 
 def _full(target: str, namespace: str) -> str:

@@ -10,31 +10,31 @@ def apply(before: Tree, after: Tree, stored: Tree) -> Tree:
 
     A field that leaves the manifest goes; what the cluster added stays. Lists are replaced whole.
     """
-    found: Tree = {}
+    applied: Tree = {}
     for key, value in stored.items():
         if key in after:
             wanted = after[key]
             if isinstance(wanted, dict) and isinstance(value, dict):
                 former = before.get(key)
                 wanted = apply(former if isinstance(former, dict) else {}, wanted, value)
-            found[key] = wanted
+            applied[key] = wanted
         elif key not in before:
-            found[key] = value
+            applied[key] = value
         else:
             added = _added(before[key], value)
             if added:
-                found[key] = added
-    found.update((key, value) for key, value in after.items() if key not in stored)
-    return found
+                applied[key] = added
+    applied.update((key, value) for key, value in after.items() if key not in stored)
+    return applied
 
 
 def _added(written: Any, stored: Any) -> Any:
     """What of the mapping *stored* was not *written*; nothing of a list or a scalar."""
     if not isinstance(written, dict) or not isinstance(stored, dict):
         return None
-    found = {key: value for key, value in stored.items() if key not in written}
+    additions = {key: value for key, value in stored.items() if key not in written}
     for key in written.keys() & stored.keys():
         added = _added(written[key], stored[key])
         if added:
-            found[key] = added
-    return found
+            additions[key] = added
+    return additions

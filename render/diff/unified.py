@@ -39,16 +39,16 @@ def diff(
     that changes says so only, so that such a diff is to be read and not applied.
     """
     old, new = _lines(before), _lines(after)
-    found = list(changes(old, new))
+    hunks = list(changes(old, new))
     context: frozenset[int] = frozenset()
-    if found:
+    if hunks:
         context = private(before)
         old = [_withheld(line) if n in context else line for n, line in enumerate(old)]
         hidden = private(after)
         new = [_withheld(line) if n in hidden else line for n, line in enumerate(new)]
-    hunks = [_hunk(group, old, new, context) for group in _groups(found, context)]
-    head = (f"--- {_name(f'a/{file}')}\n", f"+++ {_name(f'b/{file}')}\n") if hunks else ()
-    return "".join((*head, *hunks))
+    texts = [_hunk(group, old, new, context) for group in _groups(hunks, context)]
+    head = (f"--- {_name(f'a/{file}')}\n", f"+++ {_name(f'b/{file}')}\n") if texts else ()
+    return "".join((*head, *texts))
 
 
 def changes(old: Sequence[str], new: Sequence[str]) -> Iterator[Hunk]:
@@ -98,12 +98,12 @@ def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         last[length : length + 1] = [number]
         ends[length : length + 1] = [index]
         previous.append(ends[length - 1] if length else -1)
-    found: list[tuple[int, int]] = []
+    rising: list[tuple[int, int]] = []
     index = ends[-1] if ends else -1
     while index >= 0:
-        found.append(pairs[index])
+        rising.append(pairs[index])
         index = previous[index]
-    return found[::-1]
+    return rising[::-1]
 
 
 def _between(old: Sequence[str], new: Sequence[str], gap: Hunk) -> Iterator[Hunk]:
@@ -126,10 +126,10 @@ def _between(old: Sequence[str], new: Sequence[str], gap: Hunk) -> Iterator[Hunk
         yield Hunk(start, end, to_start, to_end)
 
 
-def _groups(found: Iterable[Hunk], private: frozenset[int]) -> list[list[Hunk]]:
+def _groups(hunks: Iterable[Hunk], private: frozenset[int]) -> list[list[Hunk]]:
     """Changes whose context meets are one hunk; *private* lines are no context."""
     groups: list[list[Hunk]] = []
-    for change in found:
+    for change in hunks:
         end = groups[-1][-1].end if groups else change.start
         if (
             groups

@@ -91,28 +91,28 @@ def plug(spec: Tree, running: Tree, *, empty_drives: bool) -> Plugged:
     volumes, disks = volumes_of(running), disks_of(running)
     filesystems = len(tree.get(running, "domain", "devices", "filesystems") or ())
     for _ in range(_SYNCS):
-        made = _turn(spec, volumes, disks)
-        if compare.same(volumes, made.volumes, _VOLUMES) and compare.same(
-            disks, made.disks, _DISKS
+        plugged = _turn(spec, volumes, disks)
+        if compare.same(volumes, plugged.volumes, _VOLUMES) and compare.same(
+            disks, plugged.disks, _DISKS
         ):
             break
-        error = _refusal(Plugged(volumes, disks), made, filesystems, empty_drives=empty_drives)
+        error = _refusal(Plugged(volumes, disks), plugged, filesystems, empty_drives=empty_drives)
         if error:
             return Plugged(volumes, disks, error)
-        volumes, disks, _ = made
+        volumes, disks, _ = plugged
     return Plugged(volumes, disks)
 
 
 def _turn(spec: Tree, volumes: list[Tree], disks: list[Tree]) -> Plugged:
     wanted, drives = named(volumes_of(spec)), named(disks_of(spec))
-    made = [volume for volume in volumes if _stays(volume, wanted)]
+    running = [volume for volume in volumes if _stays(volume, wanted)]
     present = named(volumes)
-    made += (
+    running += (
         volume
         for volume in volumes_of(spec)
         if _is_declared(volume) and volume.get("name", "") not in present
     )
-    now = named(made)
+    now = named(running)
     left = [disk for disk in disks if disk["name"] in now or _is_emptied(disk, drives, wanted)]
     known = named(disks)
     left += (
@@ -120,7 +120,7 @@ def _turn(spec: Tree, volumes: list[Tree], disks: list[Tree]) -> Plugged:
         for disk in disks_of(spec)
         if _is_declared(now.get(disk.get("name", ""))) and disk.get("name", "") not in known
     )
-    return Plugged(made, left)
+    return Plugged(running, left)
 
 
 def _stays(volume: Tree, wanted: Named) -> bool:
@@ -194,16 +194,16 @@ def immovable(names: list[str], running: Tree) -> str:
     """Which of the volumes *names* of the VMI *running* cannot move to other claims, in KubeVirt's words."""
     disks = named(disks_of(running))
     shared = named(tree.get(running, "domain", "devices", "filesystems") or [])
-    found: dict[str, list[str]] = {"filesystems": [], "shareable": [], "luns": []}
+    by_kind: dict[str, list[str]] = {"filesystems": [], "shareable": [], "luns": []}
     for name in names:
         disk = disks.get(name, {})
         if name in shared:
-            found["filesystems"].append(name)
+            by_kind["filesystems"].append(name)
         elif disk.get("shareable"):
-            found["shareable"].append(name)
+            by_kind["shareable"].append(name)
         elif disk.get("lun") is not None:
-            found["luns"].append(name)
-    texts = [f" {kind}: [{' '.join(names)}]" for kind, names in found.items() if names]
+            by_kind["luns"].append(name)
+    texts = [f" {kind}: [{' '.join(names)}]" for kind, names in by_kind.items() if names]
     return f"invalid volumes to update with migration:{''.join(texts)}" if texts else ""
 
 

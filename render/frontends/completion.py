@@ -34,12 +34,12 @@ def _vms(paths: Any) -> set[str]:
 
     wanted = [paths] if isinstance(paths, str) else list(paths or ())
     reading = sources.Reading(Limits(), kustomize="never", scope=Scope())
-    found = sources.load_all(
+    inputs = sources.load_all(
         [path for path in wanted if path != "-" and os.path.exists(path)] or ["."], reading
     )
     machines = (
         one
-        for loaded in found
+        for loaded in inputs
         for document in loaded.documents
         if definitions.is_machine(one := from_body(document.body, 0)) and one.name
     )

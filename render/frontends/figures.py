@@ -31,11 +31,11 @@ def tally_of(inputs: Iterable[tuple[Documents, Settings | None]]) -> Tally:
     unseen: Counter[str] = Counter()
     reasons: dict[str, str] = {}
     for loaded, settings in inputs:
-        found = sum(_machines(document.body) for document in loaded.documents)
+        number = sum(_machines(document.body) for document in loaded.documents)
         unseen.update(loaded.unseen)
-        machines += found
-        kustomizations += loaded.is_built and found > 0
-        if found and settings is not None:
+        machines += number
+        kustomizations += loaded.is_built and number > 0
+        if number and settings is not None:
             every = (from_body(document.body, 0) for document in loaded.documents)
             target = releases.target([*filter(releases.holds_settings, every)], settings)
             if target.reason:

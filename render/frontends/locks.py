@@ -42,7 +42,11 @@ def choose(loaded: Documents, asked: Request, *, new: bool = False, written: boo
         and (fault := marked(loaded.data[file], file))
     }
     loaded.diagnostics[:] = [
-        *(found for found in loaded.diagnostics if found.location.file not in half_merged),
+        *(
+            diagnostic
+            for diagnostic in loaded.diagnostics
+            if diagnostic.location.file not in half_merged
+        ),
         *half_merged.values(),
     ]
 
@@ -71,10 +75,12 @@ def _read_named(loaded: Documents, asked: Request) -> None:
         loaded.diagnostics.append(data)
         return
     loaded.data.add_file(asked.lock, asked.limits.file_bytes)
-    found = read(data, asked.lock, asked.limits)
-    loaded.diagnostics.extend(found.diagnostics)
-    loaded.documents.extend(document for document in found.documents if _is_own(document.body))
-    if not found.diagnostics and not any(_is_own(document.body) for document in found.documents):
+    contents = read(data, asked.lock, asked.limits)
+    loaded.diagnostics.extend(contents.diagnostics)
+    loaded.documents.extend(document for document in contents.documents if _is_own(document.body))
+    if not contents.diagnostics and not any(
+        _is_own(document.body) for document in contents.documents
+    ):
         message = f"{asked.lock} holds no {LOCK_KIND}"
         loaded.diagnostics.append(codes.LOCK_INVALID.at(Location(file=asked.lock), message))
 
@@ -110,8 +116,8 @@ def _unused(loaded: Documents, asked: Request) -> Iterator[Diagnostic]:
             mine -= (document.body.get("pins") or {}).keys()
     for file in others:
         data = files.read(file, file, asked.limits.file_bytes)
-        held = read(data, file, asked.limits).documents if isinstance(data, bytes) else []
-        known = {vm for one in held if _is_own(one.body) for vm in one.body.get("pins") or ()}
+        documents = read(data, file, asked.limits).documents if isinstance(data, bytes) else []
+        known = {vm for one in documents if _is_own(one.body) for vm in one.body.get("pins") or ()}
         known -= loaded.locked.get(file, frozenset())
         if known & mine:
             vm, folder = min(known & mine), loaded.folder

@@ -74,10 +74,8 @@ class Work:
         self._lap()
         rows = [f"{name:<8}{cpu:>9.3f}{wall:>9.3f}\n" for name, (cpu, wall) in self._laps.items()]
         cpu, wall = (sum(column) for column in zip(*self._laps.values(), strict=True))
-        taken = _taken() if verbose else ""
-        return (
-            f"seconds       CPU     wall\n{''.join(rows)}{'all':<8}{cpu:>9.3f}{wall:>9.3f}\n{taken}"
-        )
+        isolation = _isolation() if verbose else ""
+        return f"seconds       CPU     wall\n{''.join(rows)}{'all':<8}{cpu:>9.3f}{wall:>9.3f}\n{isolation}"
 
     def __str__(self) -> str:
         """How far the work is."""
@@ -128,7 +126,7 @@ def in_words(paths: Sequence[str]) -> str:
     return ", ".join(shown[:_NAMED]) + more
 
 
-def _taken() -> str:
+def _isolation() -> str:
     """What was taken from kustomize or helm, a line a way in which that went; nothing where none ran."""
     from render.manifests import kustomize
 

@@ -30,21 +30,23 @@ def findings_of(
     if formats.FORMATS[asked.format].for_people and not asked.verbose and not asked.reports:
         diagnostics = worth_saying(diagnostics)
     origins = [document.origin for document in (*loaded.documents, *asked.around)]
-    found = find(diagnostics, Sources(origins, loaded.data, loaded.blame))
+    findings = find(diagnostics, Sources(origins, loaded.data, loaded.blame))
     if loaded.is_built:
-        found = [one._replace(builds=(loaded.folder,)) for one in found]
+        findings = [one._replace(builds=(loaded.folder,)) for one in findings]
     foreign = [os.path.realpath(path) for path in asked.read if not config.is_ours(path)]
-    return [_without_lines(one, foreign) for one in found] if foreign else found
+    return [_without_lines(one, foreign) for one in findings] if foreign else findings
 
 
-def _without_lines(found: Finding, foreign: Sequence[str]) -> Finding:
-    """*found* with no text of the *foreign* files: who let settings name them need not be allowed to read them."""
+def _without_lines(finding: Finding, foreign: Sequence[str]) -> Finding:
+    """*finding* with no text of the *foreign* files: who let settings name them need not be allowed to read them."""
 
     def hidden(place: Place) -> Place:
         foreigner = place.source and inside(os.path.realpath(place.file), foreign)
         return place._replace(source="", caret=0) if foreigner else place
 
-    return found._replace(place=hidden(found.place), related=tuple(map(hidden, found.related)))
+    return finding._replace(
+        place=hidden(finding.place), related=tuple(map(hidden, finding.related))
+    )
 
 
 def refuse(diagnostics: Sequence[Diagnostic], asked: Request) -> Exit:
@@ -124,9 +126,13 @@ def publish(
 def outcome(diagnostics: Iterable[Diagnostic], asked: Request) -> Exit:
     """The exit status for *diagnostics*, of which *asked* says whether warnings count."""
     diagnostics = tuple(diagnostics)
-    found = status(diagnostics)
+    exit_status = status(diagnostics)
     warned = any(one.severity is Severity.WARNING for one in diagnostics)
-    return Exit.FINDINGS if found is Exit.OK and warned and asked.fail_on == "warning" else found
+    return (
+        Exit.FINDINGS
+        if exit_status is Exit.OK and warned and asked.fail_on == "warning"
+        else exit_status
+    )
 
 
 def _identifies(asked: Request) -> bool:
@@ -161,11 +167,11 @@ def _shown(findings: Sequence[Finding], name: str, asked: Request) -> Sequence[F
     if not formats.FORMATS[name].for_people:
         return findings
     if asked.quiet:
-        return [found for found in findings if found.diagnostic.is_error]
+        return [finding for finding in findings if finding.diagnostic.is_error]
     if asked.verbose:
         return findings
-    said = set(worth_saying(found.diagnostic for found in findings))
-    return [found for found in findings if found.diagnostic in said]
+    said = set(worth_saying(finding.diagnostic for finding in findings))
+    return [finding for finding in findings if finding.diagnostic in said]
 
 
 def print_findings(findings: Sequence[Finding], asked: Request, tally: Tally | None = None) -> None:

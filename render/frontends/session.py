@@ -86,22 +86,22 @@ def load_each(
 
 def include(loaded: Documents, neighbours: "Neighbours") -> None:
     """Count what the VMs of *loaded* find in other folders of the repository among its documents."""
-    found, _ = neighbours.of(loaded)
+    shared, _ = neighbours.of(loaded)
     start = len(loaded.documents)
-    for place, one in enumerate(found, start):
+    for place, one in enumerate(shared, start):
         loaded.borrowed[place] = one.loaded, one.index
-    loaded.documents.extend(one.document for one in found)
+    loaded.documents.extend(one.document for one in shared)
 
 
 def with_neighbours(asked: Request, loaded: Documents, neighbours: "Neighbours") -> Request:
     """*asked* with what the VMs of *loaded* find in other folders of the repository."""
-    found, unclear = neighbours.of(loaded)
+    shared, unclear = neighbours.of(loaded)
     loaded.diagnostics.extend(unclear)
-    if not found:
+    if not shared:
         return asked
-    documents = [one.document for one in found]
+    documents = [one.document for one in shared]
     start = len(loaded.documents) + len(asked.catalog)
-    loaded.borrowed = {start + place: (one.loaded, one.index) for place, one in enumerate(found)}
+    loaded.borrowed = {start + place: (one.loaded, one.index) for place, one in enumerate(shared)}
     settings = asked.settings
     return asked._replace(
         catalog=(*asked.catalog, *documents),
@@ -132,15 +132,17 @@ def render_loaded(
         _resource(document, i, loaded.before.get(i)) for i, document in enumerate(loaded.documents)
     ]
     rendered = run(resources, asked.settings, observe, sink=sink, traced=observe is not None)
-    found: Iterable[Diagnostic] = rendered.diagnostics
+    of_rendering: Iterable[Diagnostic] = rendered.diagnostics
     for place, document in enumerate(asked.around, len(loaded.documents)):
         if place not in loaded.borrowed:
             loaded.data.add_file(document.origin.file, asked.limits.file_bytes)
     if any(diagnostic.is_error for diagnostic in loaded.diagnostics):
-        found = (diagnostic for diagnostic in found if not codes.CODES[diagnostic.code].follows)
+        of_rendering = (
+            diagnostic for diagnostic in of_rendering if not codes.CODES[diagnostic.code].follows
+        )
     of_text = (*_ambiguities(loaded, resources), *_unordered(loaded, resources))
     ambiguous = suppress(of_text, resources, reading=True)
-    diagnostics = [*loaded.diagnostics, *ambiguous, *found]
+    diagnostics = [*loaded.diagnostics, *ambiguous, *of_rendering]
     if loaded.filled or loaded.borrowed:
         diagnostics = [_with_values(loaded, one) for one in diagnostics]
     if not rendered.sources and not asked.settings.allow_empty and not status(diagnostics):
@@ -148,19 +150,21 @@ def render_loaded(
     return rendered, diagnostics
 
 
-def _with_values(loaded: Documents, found: Diagnostic) -> Diagnostic:
-    """*found* with the value that a chart fills in there, or the files with its values where that is not known."""
-    place = found.position or found.location
+def _with_values(loaded: Documents, diagnostic: Diagnostic) -> Diagnostic:
+    """*diagnostic* with the value that a chart fills in there, or the files with its values where that is not known."""
+    place = diagnostic.position or diagnostic.location
     values = [] if place.index is None else loaded.values(place.index, place.path)
     if not values:
-        return found
+        return diagnostic
     file, line, column = values[-1]
     if line:
         value = Location(file=file, line=line, column=column)
-        return found._replace(related=(*found.related, Related("the value comes from here", value)))
+        return diagnostic._replace(
+            related=(*diagnostic.related, Related("the value comes from here", value))
+        )
     names = ", ".join(file for file, *_ in values)
-    return found._replace(
-        help="; ".join(filter(None, (found.help, f"its values come from {names}")))
+    return diagnostic._replace(
+        help="; ".join(filter(None, (diagnostic.help, f"its values come from {names}")))
     )
 
 
@@ -171,9 +175,9 @@ def _resource(document: Document, index: int, before: Tree | None) -> Resource:
     """
     text = document.text
     doubtful = text is None or "{{" in text or "${" in text or "\\" in text
-    found = from_body(document.body, index, document.origin, may_hold_placeholders=doubtful)
-    previous = tree.get(before, "metadata", "name") if before else found.name
-    return found if previous == found.name else found._replace(previous=str(previous))
+    resource = from_body(document.body, index, document.origin, may_hold_placeholders=doubtful)
+    previous = tree.get(before, "metadata", "name") if before else resource.name
+    return resource if previous == resource.name else resource._replace(previous=str(previous))
 
 
 def _nothing(asked: Request, loaded: Documents) -> Diagnostic:

@@ -32,13 +32,13 @@ def lost(before: Tree, built: Tree) -> Iterator[Lost]:
             name, order = text_at(one, "name"), one.get("bootOrder")
             if order is None or not name:
                 continue
-            index, kept = now.get(name, (-1, None))
-            if kept is not None and kept.get("bootOrder") is None:
+            index, after = now.get(name, (-1, None))
+            if after is not None and after.get("bootOrder") is None:
                 yield Lost((*path, index), name, order)
-            elif kept is None and key == "disks" and name in volumes:
+            elif after is None and key == "disks" and name in volumes:
                 yield Lost(path, name, order)
 
 
 def _items(body: Tree, path: FieldPath) -> list[Tree]:
-    found = get(body, *path)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    items = get(body, *path)
+    return [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []

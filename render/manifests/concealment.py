@@ -20,7 +20,7 @@ _PART = re.compile(r"^\s*(?:- +|\? +|: +)*([\w./-]+ *[:=])?")
 
 def secret_parts(reach: Reach, limits: Limits) -> set[str]:
     """The lines, and what is assigned in them, of all that is secret in the files of *reach*."""
-    found: set[str] = set()
+    secrets: set[str] = set()
     objects = {*reach.kustomizations, *reach.resources}
     for file in dict.fromkeys((*reach.kustomizations, *reach.resources, *reach.others)):
         data = files.read(file, file, limits.file_bytes)
@@ -28,10 +28,10 @@ def secret_parts(reach: Reach, limits: Limits) -> set[str]:
             continue
         if file in objects or any("kind" in one.body for one in read(data, file, limits).documents):
             for text in excerpts.hidden_texts(data):
-                found.update(_parts(text))
+                secrets.update(_parts(text))
         else:  # what generators and lists of operations hold
-            found.update(_parts(data.decode(errors="replace")))
-    return found
+            secrets.update(_parts(data.decode(errors="replace")))
+    return secrets
 
 
 def _parts(text: str) -> Iterator[str]:

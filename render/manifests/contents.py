@@ -51,14 +51,14 @@ class Contents(Mapping[str, bytes]):
         """The bytes of *name*; empty for a file that is gone by now."""
         if name in self._streams:
             return self._streams[name]
-        found = self._recent.pop(name, None)
-        if found is None:
+        content = self._recent.pop(name, None)
+        if content is None:
             data = files.read(name, name, self._files[name])
-            found = data if isinstance(data, bytes) else b""
-        self._recent[name] = found
+            content = data if isinstance(data, bytes) else b""
+        self._recent[name] = content
         if len(self._recent) > RECENT and not self._whole:
             del self._recent[next(iter(self._recent))]
-        return found
+        return content
 
     def __iter__(self) -> Iterator[str]:
         yield from self._streams

@@ -112,13 +112,13 @@ def boundary(folder: str) -> str:
     That is its git repository (the one around it, if it is a submodule of that); in a sidecar of Argo CD, which may
     send none, the folder into which the request was unpacked.
     """
-    found = repository(folder)
-    while found and os.path.isfile(os.path.join(found, ".git")):
-        around = repository(os.path.dirname(found))
+    folders = repository(folder)
+    while folders and os.path.isfile(os.path.join(folders, ".git")):
+        around = repository(os.path.dirname(folders))
         if not around:
             break
-        found = around
-    return found or _unpacked(folder)
+        folders = around
+    return folders or _unpacked(folder)
 
 
 def _unpacked(folder: str) -> str:
@@ -148,19 +148,19 @@ def walk(
         else:  # what stands there under its own name comes first
             walk.links.sort(reverse=True)
             walk.follow(walk.links.pop())
-    walk.found.files.sort()
-    walk.found.kustomizations.sort()
-    walk.found.charts[:] = _outermost(walk.found.charts)
-    return walk.found
+    walk.discovery.files.sort()
+    walk.discovery.kustomizations.sort()
+    walk.discovery.charts[:] = _outermost(walk.discovery.charts)
+    return walk.discovery
 
 
 def _outermost(folders: Iterable[str]) -> list[str]:
     """*folders* that are below no other one, sorted."""
-    kept: list[str] = []
+    outermost: list[str] = []
     for folder in sorted(folders):
-        if not inside(folder, kept):
-            kept.append(folder)
-    return kept
+        if not inside(folder, outermost):
+            outermost.append(folder)
+    return outermost
 
 
 class _Folder(NamedTuple):
@@ -174,7 +174,16 @@ class _Folder(NamedTuple):
 class _FolderWalk:
     """The state of one walk."""
 
-    __slots__ = ("allowed", "found", "links", "listed", "omitted", "pending", "plain", "visited")
+    __slots__ = (
+        "allowed",
+        "discovery",
+        "links",
+        "listed",
+        "omitted",
+        "pending",
+        "plain",
+        "visited",
+    )
 
     def __init__(
         self,
@@ -185,7 +194,7 @@ class _FolderWalk:
         self.omitted = omitted
         self.allowed = allowed
         self.plain = plain
-        self.found = Discovery()
+        self.discovery = Discovery()
         self.pending: list[_Folder] = []
         self.links: list[_Folder] = []
         self.visited: set[str] = set()
@@ -218,11 +227,11 @@ class _FolderWalk:
         """Keep what *folder* is by its *entries*; whether a kustomization says which of its files are read."""
         owned = folder.owned
         if not entries.keys().isdisjoint(kustomization.FILES):
-            self.found.kustomizations.append(folder.shown)
+            self.discovery.kustomizations.append(folder.shown)
             owned = not self.plain
-        self.found.charts += [folder.shown] * (CHART_FILE in entries and not owned)
+        self.discovery.charts += [folder.shown] * (CHART_FILE in entries and not owned)
         if entries.pop(SETTINGS_FILE, None) and len(self.visited) > 1:
-            self.found.settings.append(folder.shown)
+            self.discovery.settings.append(folder.shown)
         return owned
 
     def _is_another_repository(self, folder: _Folder, entries: Container[str]) -> bool:
@@ -245,7 +254,7 @@ class _FolderWalk:
             with os.scandir(folder.shown) as scan:
                 return {entry.name: entry for entry in scan}
         except OSError as error:
-            self.found.diagnostics.append(files.unreadable(printable(folder.shown), error))
+            self.discovery.diagnostics.append(files.unreadable(printable(folder.shown), error))
             return {}
 
     def follow(self, link: _Folder) -> None:
@@ -255,14 +264,14 @@ class _FolderWalk:
             real = os.path.realpath(link.shown, strict=True)
         except OSError as error:
             if may_be_manifest and not link.owned:
-                self.found.diagnostics.append(files.unreadable(printable(link.shown), error))
+                self.discovery.diagnostics.append(files.unreadable(printable(link.shown), error))
             return
         is_folder = os.path.isdir(real)
         if not is_folder and not may_be_manifest:
             return
         if not inside(real, self.allowed):
             if not link.owned:
-                self.found.diagnostics.append(_outside(printable(link.shown)))
+                self.discovery.diagnostics.append(_outside(printable(link.shown)))
         elif is_folder:
             self.pending.append(_Folder(link.shown, real, link.owned))
         elif real in self.listed:
@@ -279,9 +288,9 @@ class _FolderWalk:
         elif not name.endswith(_YAML):
             self._skip(file.shown, "kubectl and Argo CD read names that end in small letters")
         elif not is_regular:
-            self.found.diagnostics.append(files.special(printable(file.shown)))
+            self.discovery.diagnostics.append(files.special(printable(file.shown)))
         elif printable(file.shown) != file.shown:
-            self.found.diagnostics.append(
+            self.discovery.diagnostics.append(
                 codes.UNREADABLE.at(
                     Location(file=printable(file.shown)),
                     f"cannot read {printable(file.shown)}: its name is not UTF-8",
@@ -289,10 +298,10 @@ class _FolderWalk:
             )
         else:
             self.listed.add(file.real)
-            self.found.files.append((file.shown, file.real))
+            self.discovery.files.append((file.shown, file.real))
 
     def _skip(self, shown: str, why: str) -> None:
-        self.found.diagnostics.append(skipped(printable(shown), why))
+        self.discovery.diagnostics.append(skipped(printable(shown), why))
 
 
 def _outside(shown: str) -> Diagnostic:

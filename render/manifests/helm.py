@@ -67,10 +67,9 @@ def binary(setting: str, folder: str) -> str | Diagnostic:
     """The binary that *setting* (``auto``, a name or a path) means, or that there is none for the chart in *folder*."""
     from render.system import processes
 
-    found = processes.program("helm" if setting == "auto" else setting)
-    if found:
-        return found
-    where = "on the PATH" if setting == "auto" else f"at {setting}"
+    program, where = processes.chosen("helm", setting)
+    if program:
+        return program
     return codes.HELM_MISSING.at(
         Location(file=folder),
         f"{folder} is a Helm chart, and there is no helm binary {where}",
@@ -83,31 +82,33 @@ def faults(folder: str, release: HelmRelease, limits: Limits) -> list[Diagnostic
     real = os.path.realpath(folder)
     values = (*release.values, *release.texts(folder).values())
     allowed = (discover.boundary(real) or real,)
-    found = []
+    diagnostics = []
     total = 0
     for file in (*chart_files(folder), *values):
         shown = discover.printable(file)
         if not os.path.isfile(file):
             if file in values:
                 message = f"cannot read the values file {shown}: no such file"
-                found.append(_refused(shown, message, "values come from files of the repository"))
+                diagnostics.append(
+                    _refused(shown, message, "values come from files of the repository")
+                )
             continue
         if not discover.inside(os.path.realpath(file), allowed):
             message = f"{shown} is not in the repository of the chart {folder}"
-            found.append(_refused(shown, message, "put a copy into the repository"))
+            diagnostics.append(_refused(shown, message, "put a copy into the repository"))
             continue
         size = _size(file, limits.total_bytes) if file.endswith(".tgz") else os.path.getsize(file)
         total += size
         if size > limits.file_bytes and not file.endswith(".tgz"):
             message = f"{shown} has {size:,} bytes, more than {limits.file_bytes:,}"
             cure = "raise --max-file-bytes if it is meant to be read"
-            found.append(codes.LIMIT_EXCEEDED.at(Location(file=shown), message, help=cure))
+            diagnostics.append(codes.LIMIT_EXCEEDED.at(Location(file=shown), message, help=cure))
         if total > limits.total_bytes:
             message = f"the chart {folder} is larger than {limits.total_bytes:,} bytes: stopped at {shown}"
             cure = "raise --max-total-bytes if all of it is meant to be read"
-            found.append(codes.LIMIT_EXCEEDED.at(Location(file=shown), message, help=cure))
+            diagnostics.append(codes.LIMIT_EXCEEDED.at(Location(file=shown), message, help=cure))
             break
-    return found
+    return diagnostics
 
 
 def _refused(file: str, message: str, cure: str) -> Diagnostic:
@@ -254,9 +255,12 @@ def _failure(folder: str, said: str) -> Diagnostic:
     return codes.HELM_FAILED.at(Location(file=folder), f"helm template {folder}: {said}", help=cure)
 
 
-def is_broken(found: Diagnostic) -> bool:
-    """Whether helm's words in *found* say that the chart renders with no values, whatever they are."""
-    return found.code == codes.HELM_FAILED.number and _BROKEN.search(found.message) is not None
+def is_broken(diagnostic: Diagnostic) -> bool:
+    """Whether helm's words in *diagnostic* say that the chart renders with no values, whatever they are."""
+    return (
+        diagnostic.code == codes.HELM_FAILED.number
+        and _BROKEN.search(diagnostic.message) is not None
+    )
 
 
 def environment(inherited: Mapping[str, str], home: str) -> dict[str, str]:

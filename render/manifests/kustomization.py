@@ -147,8 +147,8 @@ def load(file: str, limits: Limits) -> tuple[list[Document], list[Diagnostic], b
     data = files.read(file, file, limits.file_bytes)
     if isinstance(data, Diagnostic):
         return [], [data], b""
-    found = read(data, file, limits)
-    return found.documents, [d for d in found.diagnostics if d.is_error], data
+    contents = read(data, file, limits)
+    return contents.documents, [d for d in contents.diagnostics if d.is_error], data
 
 
 class Survey(NamedTuple):
@@ -216,37 +216,37 @@ def reach(folder: str, limits: Limits, *, allow_remote: bool, bounds: str = "") 
 class _KustomizationWalk:
     """One way through kustomizations: what was seen, and what is still to be read."""
 
-    __slots__ = ("allow_remote", "bounds", "found", "limits", "pending")
+    __slots__ = ("allow_remote", "bounds", "limits", "pending", "reach")
 
     def __init__(self, limits: Limits, bounds: str, *, allow_remote: bool) -> None:
         self.limits = limits
         self.bounds = bounds
         self.allow_remote = allow_remote
-        self.found = Reach()
+        self.reach = Reach()
         self.pending: list[str] = []
 
     def follow(self, folder: str) -> Reach:
         """All that *folder* reaches."""
-        found = self.found
+        reach = self.reach
         self.pending.append(folder)
         while self.pending:
             folder = self.pending.pop(0)
             real = os.path.realpath(folder)
             file = find(folder)
-            if file is None or real in found.folders:
+            if file is None or real in reach.folders:
                 continue
-            found.folders.add(real)
-            found.kustomizations.append(file)
+            reach.folders.add(real)
+            reach.kustomizations.append(file)
             documents, data = self._load(folder, file)
             for document in documents:
-                _add_affixes(found, document.body)
-                found.inflates |= any(any(_items(document.body, key)) for key in _CHARTS)
+                _add_affixes(reach, document.body)
+                reach.inflates |= any(any(_items(document.body, key)) for key in _CHARTS)
                 here = _Here(file, folder, real, data, document)
                 for reference in references(document.body):
                     self._refer(here, reference)
                 if not self.allow_remote:
                     self._look_at_plugins(here)
-        return found
+        return reach
 
     def _load(self, folder: str, file: str) -> tuple[list[Document], bytes]:
         """The documents of the kustomization *file* of *folder*; what speaks against building it is a finding."""
@@ -255,12 +255,12 @@ class _KustomizationWalk:
             message = f"{folder} has several kustomizations: {', '.join([file, *others])}"
             cure = "leave one of them: kustomize refuses to choose"
             fault = codes.KUSTOMIZE_FAILED.at(Location(file=file), message, help=cure)
-            self.found.diagnostics.append(fault)
+            self.reach.diagnostics.append(fault)
         if not self._is_inside(file, os.path.realpath(folder)):
-            self.found.diagnostics.append(outside(file))
+            self.reach.diagnostics.append(outside(file))
             return [], b""
         documents, diagnostics, data = load(file, self.limits)
-        self.found.diagnostics.extend(diagnostics)
+        self.reach.diagnostics.extend(diagnostics)
         return documents, data
 
     def _is_inside(self, path: str, otherwise: str = "/") -> bool:
@@ -272,16 +272,16 @@ class _KustomizationWalk:
         """Keep in mind what *reference* leads to."""
         if is_remote(reference.entry):
             if not self.allow_remote:
-                self.found.diagnostics.append(_refusal(here, reference))
+                self.reach.diagnostics.append(_refusal(here, reference))
             return
         target = here.target(reference.entry)
         if not self._is_inside(target):
             fault = outside(target)._replace(location=here.at(reference.path))
-            self.found.diagnostics.append(fault)
+            self.reach.diagnostics.append(fault)
         elif os.path.isdir(target):
             self.pending.append(target)
         else:
-            (self.found.resources if reference.is_resource else self.found.others).append(target)
+            (self.reach.resources if reference.is_resource else self.reach.others).append(target)
 
     def _look_at_plugins(self, here: "_Here") -> None:
         """What generators and transformers load, kustomize's own, which run without any flag; a URL is refused."""
@@ -295,7 +295,7 @@ class _KustomizationWalk:
                 if ":" in entry:  # without one nothing is a mapping, and the error is about a name
                     for fault in inline.diagnostics:
                         if fault.is_error and fault.code != codes.NOT_AN_OBJECT.number:
-                            self.found.diagnostics.append(
+                            self.reach.diagnostics.append(
                                 fault._replace(location=here.at(path), related=())
                             )
                 self._look_at_plugin(here, path, here.target(entry), set())
@@ -311,12 +311,12 @@ class _KustomizationWalk:
             return
         content = files.read(target, target, self.limits.file_bytes)
         if isinstance(content, Diagnostic):
-            self.found.diagnostics.append(content)
+            self.reach.diagnostics.append(content)
             return
-        found = read(content, target, self.limits)
+        contents = read(content, target, self.limits)
         # What we cannot read kustomize may: it is less strict about keys that stand twice.
-        self.found.diagnostics.extend(one for one in found.diagnostics if one.is_error)
-        self._look_at_loaded(here, path, found.documents)
+        self.reach.diagnostics.extend(one for one in contents.diagnostics if one.is_error)
+        self._look_at_loaded(here, path, contents.documents)
 
     def _look_at_plugin_folder(
         self, here: "_Here", path: FieldPath, folder: str, seen: set[str]
@@ -333,7 +333,7 @@ class _KustomizationWalk:
                     " have kustomize load cannot be told"
                 )
                 cure = "name the files themselves, or allow the network with --allow-remote"
-                self.found.diagnostics.append(
+                self.reach.diagnostics.append(
                     codes.REMOTE_BASE.at(here.at(path), message, help=cure)
                 )
             below = _Here(file, folder, os.path.realpath(folder), b"", document)
@@ -346,12 +346,12 @@ class _KustomizationWalk:
         for text in (text for one in documents for text in _loaded(one.body) if "\0" not in text):
             if re.match(_URL, text):
                 reference = Reference(path, text, is_resource=False)
-                self.found.diagnostics.append(_refusal(here, reference))
+                self.reach.diagnostics.append(_refusal(here, reference))
                 continue
             # kustomize itself refuses those outside of the folder; a path of a field is no file.
             for target in dict.fromkeys((here.target(text), here.target(_file_of(text)))):
                 if os.path.isfile(target) and self._is_inside(target):
-                    self.found.others.append(target)
+                    self.reach.others.append(target)
 
 
 class _Here(NamedTuple):
@@ -387,8 +387,8 @@ def outside(shown: str) -> Diagnostic:
     )
 
 
-def _add_affixes(found: Reach, body: Tree) -> None:
-    for key, known in (("namePrefix", found.prefixes), ("nameSuffix", found.suffixes)):
+def _add_affixes(reach: Reach, body: Tree) -> None:
+    for key, known in (("namePrefix", reach.prefixes), ("nameSuffix", reach.suffixes)):
         for _, text in _texts(body, key):
             known.append(text)
 

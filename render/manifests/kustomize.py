@@ -39,10 +39,9 @@ def binary(setting: str, folder: str) -> str | Diagnostic:
     """The binary that *setting* (``auto``, a name or a path) means, or that there is none to build *folder*."""
     from render.system import processes
 
-    found = processes.program("kustomize" if setting == "auto" else setting)
-    if found:
-        return found
-    where = "on the PATH" if setting == "auto" else f"at {setting}"
+    program, where = processes.chosen("kustomize", setting)
+    if program:
+        return program
     return codes.KUSTOMIZE_MISSING.at(
         Location(file=folder),
         f"{folder} has a kustomization, and there is no kustomize binary {where}",

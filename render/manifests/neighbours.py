@@ -82,15 +82,15 @@ class Neighbours:
             for shared in self._settings:
                 kind = (shared.identity[0], ResourceRef(shared.identity[1].kind, "", ""))
                 groups.setdefault(kind, []).append(shared)
-        found: list[Shared] = []
+        nearest: list[Shared] = []
         diagnostics: list[Diagnostic] = []
         for same in groups.values():
             same.sort(key=lambda shared: distance(loaded.folder, shared.loaded.folder))
             first = same[0]
-            found.append(first)
+            nearest.append(first)
             first.loaded.data.share(first.document.origin.file, loaded.data)
             diagnostics += _ambiguous(first, same[1:], loaded)
-        return found, diagnostics if any(map(_may_hold_vm, own)) else []
+        return nearest, diagnostics if any(map(_may_hold_vm, own)) else []
 
     def _meant(
         self, own: Iterable[Resource], loaded: Documents
@@ -119,17 +119,17 @@ def _may_hold_vm(one: Resource) -> bool:
 
 def _named_by(one: Resource) -> set[str]:
     """The names of what *one* refers to: what a disk is made of does so by the labels for inference too."""
-    found: set[str] = set()
+    names: set[str] = set()
     if one.group == KUBEVIRT:
-        found.update(_names(one.spec), _names(get(one.body, "metadata", "annotations")))
+        names.update(_names(one.spec), _names(get(one.body, "metadata", "annotations")))
     elif one.group in _HOLDERS:
-        found.update(_names(one.spec), _names(one.body.get("objects")))
+        names.update(_names(one.spec), _names(one.body.get("objects")))
     if one.group == CDI:
-        found.update(_names(one.spec))
+        names.update(_names(one.spec))
     if one.group == CDI or (one.group, one.kind) in _CLAIMS:
         labels = (get(one.body, "metadata", "labels", kind.name_label) for kind in KIND_CLASSES)
-        found.update(label for label in labels if isinstance(label, str))
-    return found
+        names.update(label for label in labels if isinstance(label, str))
+    return names
 
 
 def _names(value: Any, key: str = "") -> Iterator[str]:

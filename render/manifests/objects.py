@@ -20,18 +20,18 @@ _LOCATED = 100  # an exact place costs as much as reading the file up to it
 
 
 def sift(
-    found: Read, data: bytes, file: str, *, named: bool
+    contents: Read, data: bytes, file: str, *, named: bool
 ) -> tuple[list[Document], list[Diagnostic]]:
     """The objects of *file*, and what to say about the rest.
 
     A *named* file (or stdin) must hold objects only. A file found in a folder may be anything: what is clearly no
     manifest is left out with a note; with an object in it, or what may be one, every document has to be one.
     """
-    if not named and (why := _dispensable(found, data)):
+    if not named and (why := _dispensable(contents, data)):
         return [], [skipped(file, why)]
     documents: list[Document] = []
-    diagnostics = list(found.diagnostics)
-    for document in found.documents:
+    diagnostics = list(contents.diagnostics)
+    for document in contents.documents:
         fault = _lacking(document.body)
         if fault and len(diagnostics) > MISTAKES:
             place = Location(file=file, line=document.origin.line, column=1)
@@ -55,14 +55,14 @@ def sift(
     return documents, diagnostics
 
 
-def _dispensable(found: Read, data: bytes) -> str:
+def _dispensable(contents: Read, data: bytes) -> str:
     """Why nothing of a file can be a manifest, ``""`` where something may: who applies the rest would remove it."""
     refused = [
         one
-        for one in found.diagnostics
+        for one in contents.diagnostics
         if one.is_error and one.code != _NOT_AN_OBJECT and one.message != TOO_MANY
     ]
-    if any(_is_object(one.body) for one in found.documents):
+    if any(_is_object(one.body) for one in contents.documents):
         return ""
     if not refused:
         return "no document with apiVersion, kind and metadata"

@@ -54,22 +54,26 @@ def _sources(reach: Reach, limits: Limits) -> Iterator[Resource]:
 def _origin(
     folder: str, built: Resource, sources: dict[_Key, list[Resource]], reach: Reach
 ) -> tuple[Origin | None, Resource | None]:
-    found = [
+    candidates = [
         source
         for name in former_names(built.name, reach)
         for source in sources.get((built.group, built.kind, name), ())
     ]
     file = _annotated(folder, built.body)
     if file:
-        found = [source for source in found if source.origin and source.origin.file == file]
-    if len(found) > 1:
+        candidates = [
+            source for source in candidates if source.origin and source.origin.file == file
+        ]
+    if len(candidates) > 1:
         version = built.body.get("apiVersion")
-        found = [one for one in found if one.body.get("apiVersion") == version] or found
-    if len(found) > 1:
-        same = [source for source in found if source.namespace == built.namespace]
-        found = same or [source for source in found if not source.namespace]
-    if len(found) == 1:
-        return found[0].origin, found[0]
+        candidates = [
+            one for one in candidates if one.body.get("apiVersion") == version
+        ] or candidates
+    if len(candidates) > 1:
+        same = [source for source in candidates if source.namespace == built.namespace]
+        candidates = same or [source for source in candidates if not source.namespace]
+    if len(candidates) == 1:
+        return candidates[0].origin, candidates[0]
     return (Origin(file) if file else None), None
 
 
@@ -91,10 +95,10 @@ def _annotated(folder: str, body: Tree) -> str:
 
     It is seen from the folder that kustomize builds, which is not *folder* where a component there has us run.
     """
-    note = get(body, "metadata", "annotations", _ANNOTATION)
-    if not isinstance(note, str):
+    text = get(body, "metadata", "annotations", _ANNOTATION)
+    if not isinstance(text, str):
         return ""
-    fields = dict(line.partition(": ")[::2] for line in note.splitlines())
+    fields = dict(line.partition(": ")[::2] for line in text.splitlines())
     path = fields.get("path", "")
     file = os.path.normpath(os.path.join(folder, path))
     return file if path and "repo" not in fields and os.path.lexists(file) else ""

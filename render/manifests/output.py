@@ -38,28 +38,28 @@ def save(target: str, objects: Sequence[tuple[Tree, Tree | str]]) -> list[Diagno
 
 def _save_each(folder: str, objects: Sequence[tuple[Tree, Tree | str]]) -> None:
     names = file_names([body for body, _ in objects])
-    made: list[str] = []
+    folders: list[str] = []
     try:
         for parent in sorted({folder, *(os.path.join(folder, os.path.dirname(n)) for n in names)}):
-            _make(parent.rstrip("/"), made)
+            _make(parent.rstrip("/"), folders)
         writing.write_all(
             (os.path.join(folder, name), writer.write([content]))
             for name, (_, content) in zip(names, objects, strict=True)
         )
     except BaseException:  # whoever stops us wants no empty folders either
-        for parent in reversed(made):
+        for parent in reversed(folders):
             with contextlib.suppress(OSError):  # holds a file that was already in its place
                 os.rmdir(parent)
         raise
 
 
-def _make(folder: str, made: list[str]) -> None:
-    """Create *folder* and its parents, noting in *made* what did not exist."""
+def _make(folder: str, folders: list[str]) -> None:
+    """Create *folder* and its parents, noting in *folders* what did not exist."""
     if folder and not os.path.isdir(folder):
-        _make(os.path.dirname(folder), made)
+        _make(os.path.dirname(folder), folders)
         with deferred():
             os.mkdir(folder)
-            made.append(folder)
+            folders.append(folder)
 
 
 def file_names(bodies: Sequence[Tree]) -> list[str]:

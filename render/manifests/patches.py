@@ -63,9 +63,9 @@ def blame(
         names = origins.former_names(resource.name, reach)
         for patch in known:
             if _is_meant(patch, resource, names):
-                found = _written(patch, body, path, value)
-                if found is not None:
-                    return patch.at(found)
+                place = _written(patch, body, path, value)
+                if place is not None:
+                    return patch.at(place)
         return None
 
     return of
@@ -110,8 +110,8 @@ def _documents(
     head = text.lstrip()[:1]
     if head in (b"-", b"[") and not text.lstrip().startswith(b"---"):
         text, above = f"{_OPS}:\n".encode() + re.sub(rb"(?m)^", b" ", text), above - 1
-    found = read(text, file, limits).documents
-    return [_Patch(file, above, text, one, target) for one in found]
+    documents = read(text, file, limits).documents
+    return [_Patch(file, above, text, one, target) for one in documents]
 
 
 def _is_meant(patch: _Patch, resource: Resource, names: Sequence[str]) -> bool:
@@ -140,9 +140,9 @@ def _written(patch: _Patch, body: Tree, path: FieldPath, value: Any) -> FieldPat
             continue
         steps = _steps(text_at(one, "path"), body)
         if path[: len(steps)] == steps:
-            found = _same(one.get("value"), _at(body, steps), path[len(steps) :], value)
-            if found is not None:
-                return (_OPS, index, "value", *found)
+            place = _same(one.get("value"), _at(body, steps), path[len(steps) :], value)
+            if place is not None:
+                return (_OPS, index, "value", *place)
     return None
 
 

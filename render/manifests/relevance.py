@@ -136,11 +136,11 @@ class Texts:
 
     def _may_hold(self, path: str) -> bool:
         real = os.path.realpath(path)
-        found = self._known.get(real)
-        if found is None:
+        known = self._known.get(real)
+        if known is None:
             data = files.read(real, path, self._limits.file_bytes)
-            found = self._known[real] = isinstance(data, bytes) and may_hold(data)
-        return found
+            known = self._known[real] = isinstance(data, bytes) and may_hold(data)
+        return known
 
     def anywhere(self, folder: str) -> bool:
         """Whether a file below *folder* may."""
@@ -160,13 +160,13 @@ def of_kubevirt(diagnostics: Sequence[Diagnostic], data: bytes) -> tuple[list[Di
     """
     if not diagnostics:
         return [], 0
-    starts = [0, *(found.start() for found in re.finditer(_SEPARATOR, data)), len(data)]
+    starts = [0, *(match.start() for match in re.finditer(_SEPARATOR, data)), len(data)]
     lines = data.split(b"\n")
     offsets = [0]
     for line in lines:
         offsets.append(offsets[-1] + len(line) + 1)
-    found = list(_of_kubevirt(diagnostics, data, starts, lines, offsets))
-    return found, sum(one.code == codes.FILE_SKIPPED.number for one in found)
+    match = list(_of_kubevirt(diagnostics, data, starts, lines, offsets))
+    return match, sum(one.code == codes.FILE_SKIPPED.number for one in match)
 
 
 def _of_kubevirt(
@@ -178,19 +178,19 @@ def _of_kubevirt(
 ) -> Iterator[Diagnostic]:
     from bisect import bisect_right
 
-    for found in diagnostics:
-        line = found.location.line
-        if not found.is_error or not line or line > len(lines):
-            yield found
+    for diagnostic in diagnostics:
+        line = diagnostic.location.line
+        if not diagnostic.is_error or not line or line > len(lines):
+            yield diagnostic
             continue
         index = bisect_right(starts, offsets[line - 1], hi=len(starts) - 1)
         document = data[starts[index - 1] : starts[index]]
         if not may_hold(document):
             continue
-        if found.code == codes.YAML_SYNTAX.number and is_template(lines, line):
-            yield skipped(found.location.file, "a template, not yet YAML")
+        if diagnostic.code == codes.YAML_SYNTAX.number and is_template(lines, line):
+            yield skipped(diagnostic.location.file, "a template, not yet YAML")
         else:
-            yield found
+            yield diagnostic
 
 
 def is_template(lines: Sequence[bytes], line: int) -> bool:

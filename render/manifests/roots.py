@@ -19,10 +19,10 @@ def split(loose: Documents, named: Globs, namespace: str) -> list[Documents]:
     Where two folders side by side hold an object of the same kind and name (in *namespace* where it names none), each
     folder beside them is a root too, as an ApplicationSet lays them out. What lies in no root stays together, first.
     """
-    return parted(loose, found(loose, named, namespace))
+    return parted(loose, of_files(loose, named, namespace))
 
 
-def found(loose: Documents, named: Globs, namespace: str) -> dict[str, str]:
+def of_files(loose: Documents, named: Globs, namespace: str) -> dict[str, str]:
     """The root of each file of *loose*, ``""`` where it lies in none; arguments as for `split`."""
     files = sorted({document.origin.file for document in loose.documents})
     if named.patterns:
@@ -91,14 +91,14 @@ def _named(file: str, named: Globs) -> str:
 
 def _identities(documents: Iterable[Document], namespace: str) -> Mapping[_Identity, list[str]]:
     """The files of each object, by what it is called."""
-    found: dict[_Identity, list[str]] = {}
+    folders: dict[_Identity, list[str]] = {}
     for document in documents:
         one = from_body(document.body, 0)
         scope = "" if one.kind in CLUSTER_SCOPED else one.namespace or namespace
         if one.name and one.group != OWN:
             identity = (one.group, ResourceRef(one.kind, scope, one.name))
-            found.setdefault(identity, []).append(document.origin.file)
-    return {identity: files for identity, files in found.items() if len(files) > 1}
+            folders.setdefault(identity, []).append(document.origin.file)
+    return {identity: files for identity, files in folders.items() if len(files) > 1}
 
 
 def _detect(
@@ -130,8 +130,8 @@ def _among(
 ) -> dict[_Identity, list[str]]:
     """Of the objects that stand several times those that do so in *files*."""
     known = set(files)
-    found = {identity: [one for one in group if one in known] for identity, group in same.items()}
-    return {identity: group for identity, group in found.items() if len(group) > 1}
+    groups = {identity: [one for one in group if one in known] for identity, group in same.items()}
+    return {identity: group for identity, group in groups.items() if len(group) > 1}
 
 
 def _fork(files: Sequence[str]) -> tuple[str, ...] | None:

@@ -68,18 +68,18 @@ class Documents:
         """Who else wrote the field at *path* of the object at *index*, None if nobody is known to have."""
         if index in self.borrowed:
             other, there = self.borrowed[index]
-            found = other.blame(there, path)
-            if found is not None:
-                other.data.share(found[0], self.data)
-            return found
-        return next((found for one in self.blamed if (found := one(index, path))), None)
+            position = other.blame(there, path)
+            if position is not None:
+                other.data.share(position[0], self.data)
+            return position
+        return next((position for one in self.blamed if (position := one(index, path))), None)
 
     def values(self, index: int, path: FieldPath) -> "list[Position]":
         """Where the value stands with which a chart filled in that field; without lines: the files where it may."""
         if index in self.borrowed:
             other, there = self.borrowed[index]
             return other.values(there, path)
-        return [found for one in self.filled for found in one.values(index, path)]
+        return [position for one in self.filled for position in one.values(index, path)]
 
     @property
     def is_one_root(self) -> bool:
@@ -204,8 +204,8 @@ def _watched(watch: list[Documents] | None, loaded: Documents) -> Documents:
 
 def roots(path: str, limits: Limits) -> list[str]:
     """The folders at and below *path* with a kustomization that no other one there refers to; sorted."""
-    found = discover.walk(tidy(path), (os.path.realpath(path),), plain=False)
-    return kustomization.survey(found.kustomizations, limits).tops
+    discovered = discover.walk(tidy(path), (os.path.realpath(path),), plain=False)
+    return kustomization.survey(discovered.kustomizations, limits).tops
 
 
 def patch_files(path: str, limits: Limits) -> list[str]:
@@ -217,8 +217,8 @@ def patch_files(path: str, limits: Limits) -> list[str]:
 
 def locks(path: str, limits: Limits) -> list[str]:
     """The locks below the folder *path* that have git's conflict markers, sorted."""
-    found = discover.walk(path, (os.path.realpath(path),), plain=True)
-    names = (file for file, _ in found.files if os.path.basename(file) == LOCK)
+    discovered = discover.walk(path, (os.path.realpath(path),), plain=True)
+    names = (file for file, _ in discovered.files if os.path.basename(file) == LOCK)
     texts = ((name, files.read(name, name, limits.file_bytes)) for name in names)
     return [
         name for name, data in texts if isinstance(data, bytes) and b"\n<<<<<<< " in b"\n" + data
@@ -406,8 +406,8 @@ class _Loader:
     def _printed(self, shown: str, output: bytes, into: Documents) -> list[Document]:
         """Those documents of a program's *output* that count; *into* keeps it, and what is wrong with it."""
         into.data.add_stream(shown, output)
-        found = read(output, shown, self.limits, self.budget)
-        documents, diagnostics = objects.sift(found, output, shown, named=True)
+        contents = read(output, shown, self.limits, self.budget)
+        documents, diagnostics = objects.sift(contents, output, shown, named=True)
         if self.scope is not None:
             diagnostics, _ = relevance.of_kubevirt(diagnostics, output)
         into.diagnostics.extend(diagnostics)
@@ -455,11 +455,11 @@ class _Loader:
 
     def fill_only(self, path: str, into: Documents, roots: Literal["one", "all"]) -> None:
         """Run helm on the charts below *path*, where nothing else is: one, unless *roots* is ``all``."""
-        found = [chart for chart in self.charts if self._is_filled(chart)]
-        if len(found) > 1 and roots == "one":
-            into.diagnostics.append(_several(path, found, "Helm charts"))
+        filled = [chart for chart in self.charts if self._is_filled(chart)]
+        if len(filled) > 1 and roots == "one":
+            into.diagnostics.append(_several(path, filled, "Helm charts"))
             return
-        for chart in found:
+        for chart in filled:
             self.fill(chart, into)
 
     def try_chart(self, folder: str, into: Documents) -> Documents:
@@ -525,22 +525,22 @@ class _Loader:
     def _folder(self, folder: str, into: Documents) -> list[str]:
         plain = self.reading.kustomize == "never"
         omitted = _Omitted(os.path.realpath(folder), self.scope) if self.scope else None
-        found = discover.walk(folder, self.allowed, plain=plain, omitted=omitted)
-        into.diagnostics.extend(map(self._met, found.diagnostics))
+        discovered = discover.walk(folder, self.allowed, plain=plain, omitted=omitted)
+        into.diagnostics.extend(map(self._met, discovered.diagnostics))
         into.diagnostics += (
             skipped(
                 discover.join(below, discover.SETTINGS_FILE),
                 f"these settings count where {below} itself is named",
             )
-            for below in found.settings
+            for below in discovered.settings
         )
-        if found.settings:
-            into.unseen[f"nested {discover.SETTINGS_FILE} file"] += len(found.settings)
-        tops, named = kustomization.survey(found.kustomizations, self.limits)
-        self.charts = found.charts
+        if discovered.settings:
+            into.unseen[f"nested {discover.SETTINGS_FILE} file"] += len(discovered.settings)
+        tops, named = kustomization.survey(discovered.kustomizations, self.limits)
+        self.charts = discovered.charts
         wanted: list[str] = []
         locks = {discover.join(chart, LOCK) for chart in self.charts if self._is_filled(chart)}
-        for file, real in found.files:
+        for file, real in discovered.files:
             if file in locks:
                 continue  # read with the chart, whose lock it is
             if real in named:
@@ -605,11 +605,11 @@ class _Loader:
         elif not self._is_repeated(real):
             self._file(file, into, named=not self.anything)
 
-    def _met(self, found: Diagnostic) -> Diagnostic:
-        """*found* about what nobody has named: that it cannot be read is a note, where that is enough."""
-        if not found.is_error or self.scope is None or not self.scope.lenient:
-            return found
-        return skipped(found.location.file, found.message)
+    def _met(self, diagnostic: Diagnostic) -> Diagnostic:
+        """*diagnostic* about what nobody has named: that it cannot be read is a note, where that is enough."""
+        if not diagnostic.is_error or self.scope is None or not self.scope.lenient:
+            return diagnostic
+        return skipped(diagnostic.location.file, diagnostic.message)
 
     def _file(self, file: str, into: Documents, *, named: bool) -> None:
         data = files.read(file, file, self.limits.file_bytes)
@@ -638,8 +638,8 @@ class _Loader:
             self._parse(data, STDIN, into, named=True)
 
     def _parse(self, data: bytes, shown: str, into: Documents, *, named: bool) -> None:
-        found = self._read(data, shown)
-        documents, diagnostics = objects.sift(found, data, shown, named=named)
+        contents = self._read(data, shown)
+        documents, diagnostics = objects.sift(contents, data, shown, named=named)
         into.documents.extend(self._counting(documents))
         if self.scope is not None and os.path.basename(shown) != LOCK:
             diagnostics, templates = relevance.of_kubevirt(diagnostics, data)
@@ -651,15 +651,15 @@ class _Loader:
         known = self.reading.known
         if known is None:
             return read(data, shown, self.limits, self.budget)
-        found = known.get((data, self.limits))
-        if found is None:
-            found = read(data, shown, self.limits, self.budget)
-            if not found.diagnostics:
-                known[data, self.limits] = found
-            return found
+        contents = known.get((data, self.limits))
+        if contents is None:
+            contents = read(data, shown, self.limits, self.budget)
+            if not contents.diagnostics:
+                known[data, self.limits] = contents
+            return contents
         self.budget.read(len(data))
         documents = [
-            one._replace(origin=one.origin._replace(file=shown)) for one in found.documents
+            one._replace(origin=one.origin._replace(file=shown)) for one in contents.documents
         ]
         return Read(documents, [])
 

@@ -56,20 +56,20 @@ class FilledChart:
 
     def position(self, index: int, path: FieldPath) -> Position | None:
         """The line of the template that wrote the field at *path* of the object at *index*."""
-        found = self._line(index, path)
-        if found is None:
+        line = self._line(index, path)
+        if line is None:
             return None
-        file, number, text = found
+        file, number, text = line
         return file, number, len(text) - len(text.lstrip(" -")) + 1
 
     def values(self, index: int, path: FieldPath) -> list[Position]:
         """Where the value stands that a template puts into that field; without lines: the files where it may."""
         if not 0 <= index - self._first < len(self._templates):
             return []
-        found = self._line(index, path)
-        if found and "{{" not in found[2]:
+        line = self._line(index, path)
+        if line and "{{" not in line[2]:
             return []
-        names = set(_VALUE.findall(found[2])) if found else set()
+        names = set(_VALUE.findall(line[2])) if line else set()
         known = self._value(names.pop().split(".")[1:]) if len(names) == 1 else None
         return [known] if known else [(file, 0, 0) for file in self._values]
 
@@ -93,9 +93,9 @@ class FilledChart:
         if not 0 <= index - self._first < len(self._templates):
             return None
         template = self._templates[index - self._first]
-        made, _ = positions.locate(self._output, template.document.origin, path)
+        place, _ = positions.locate(self._output, template.document.origin, path)
         texts, numbers = self._lines(index - self._first)
-        number = numbers[made - 1] if made <= len(numbers) else 0
+        number = numbers[place - 1] if place <= len(numbers) else 0
         return (template.file, number, texts[number - 1]) if number else None
 
     def _compared(self, place: int) -> tuple[list[str], list[int]]:
@@ -103,24 +103,24 @@ class FilledChart:
         template = self._templates[place]
         data = files.read(template.file, template.file, self._limits.file_bytes)
         texts = [] if isinstance(data, Diagnostic) else data.decode(errors="replace").splitlines()
-        made = self._output.decode(errors="replace").splitlines()
+        output = self._output.decode(errors="replace").splitlines()
         start = template.document.origin.line - 1
         later = (one.document.origin.line - 1 for one in self._templates)
-        end = min((line for line in later if line > start), default=len(made))
-        return texts, [*[0] * start, *compared(texts, made[start:end])]
+        end = min((line for line in later if line > start), default=len(output))
+        return texts, [*[0] * start, *compared(texts, output[start:end])]
 
 
-def compared(template: Sequence[str], made: Sequence[str]) -> list[int]:
-    """For each line of *made* the line of *template* (from 1) that wrote it, 0 where that is not clear.
+def compared(template: Sequence[str], output: Sequence[str]) -> list[int]:
+    """For each line of *output* the line of *template* (from 1) that wrote it, 0 where that is not clear.
 
     A line that several may have written is that one of them which stands between those of its neighbours.
     """
     same, shapes = _known(template)
-    found = [list(_candidates(line, same, shapes)) for line in made]
-    clear = [one[0] if len(one) == 1 else 0 for one in found]
+    candidates = [list(_candidates(line, same, shapes)) for line in output]
+    clear = [one[0] if len(one) == 1 else 0 for one in candidates]
     above = list(accumulate(clear, _latest))
     below = [*accumulate(reversed(clear), _latest)][::-1]
-    for index, lines in enumerate(found):
+    for index, lines in enumerate(candidates):
         low, high = above[index], below[index] or len(template) + 1
         between = lines[bisect_right(lines, low) : bisect_left(lines, high)]
         if len(lines) > 1 and len(between) == 1:

@@ -96,14 +96,14 @@ class Catalogue:
 
     def definition(self, key: Key) -> Definition | None:
         """The definition *key* of the input, else the one that the cluster has beside it."""
-        found = self.definitions.get(key)
-        return self.elsewhere.get(key) if found is None else found
+        definition = self.definitions.get(key)
+        return self.elsewhere.get(key) if definition is None else definition
 
     def find(self, group: str, kind: str, namespace: str, name: str) -> Resource | None:
         """The input object with this identity, or the only one that had it before kustomize renamed it."""
-        found = self._by_id.get((group, kind, namespace, name))
-        if found is not None:
-            return found
+        resource = self._by_id.get((group, kind, namespace, name))
+        if resource is not None:
+            return resource
         renamed = self._former.get((group, kind, namespace, name), [])
         return renamed[0] if len(renamed) == 1 else None
 
@@ -145,8 +145,8 @@ class Catalogue:
 
     def named(self, name: str, kinds: tuple[str, str]) -> list[Key]:
         """The first few definitions, of one of *kinds*, with this name."""
-        found = (key for key in self._keys_by_name.get(name, ()) if key.kind in kinds)
-        return list(islice(found, _FEW))
+        keys = (key for key in self._keys_by_name.get(name, ()) if key.kind in kinds)
+        return list(islice(keys, _FEW))
 
     def known(self, kind: str, namespace: str) -> set[str]:
         """The names of the definitions of a kind in a namespace, bundled ones included."""

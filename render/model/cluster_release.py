@@ -35,8 +35,8 @@ def openshift(name: str) -> str | None:
 
     None for another text.
     """
-    found = _PRODUCT(name)
-    return None if found is None else _of_product(int(found[1]))
+    match = _PRODUCT(name)
+    return None if match is None else _of_product(int(match[1]))
 
 
 def release_of(body: Tree) -> ReleaseEvidence | None:
@@ -45,9 +45,9 @@ def release_of(body: Tree) -> ReleaseEvidence | None:
     kind = body.get("kind")
     if (group, kind) == (KUBEVIRT, "KubeVirt"):
         for path in (("status", "observedKubeVirtVersion"), ("spec", "imageTag")):
-            found = _matched(tree.get(body, *path))
-            if found is not None:
-                return ReleaseEvidence(".".join(filter(None, found.groups())), path)
+            version = _matched(tree.get(body, *path))
+            if version is not None:
+                return ReleaseEvidence(".".join(filter(None, version.groups())), path)
         return None
     if (group, kind) != (HYPERCONVERGED, "HyperConverged"):
         return None
@@ -65,10 +65,10 @@ def _matched(text: object) -> re.Match[str] | None:
 
 def _of_operator(text: object) -> str | None:
     """The KubeVirt release of a version of the operator: its own, or that of the product it is built for."""
-    found = _matched(text)
-    if found is None:
+    version = _matched(text)
+    if version is None:
         return None
-    major, minor = int(found[1]), int(found[2])
+    major, minor = int(version[1]), int(version[2])
     if major == _PRODUCT_MAJOR:
         return _of_product(minor)
     return (

@@ -75,8 +75,8 @@ class TracedDraft(Draft):
 
     def changes(self) -> list[FieldPath]:
         """Where it was changed since this was last asked, in order."""
-        found, self._changed = list(dict.fromkeys(self._changed)), []
-        return found
+        changed, self._changed = list(dict.fromkeys(self._changed)), []
+        return changed
 
 
 def additions(old: Any, new: Any, path: FieldPath) -> Iterator[FieldPath]:

@@ -33,20 +33,20 @@ Operation = Put | Move | Remove
 
 def edited(body: Tree, edits: Iterable[Operation]) -> Tree:
     """A copy of *body* with *edits*, in their order."""
-    made: Tree = tree.copy(body)
+    copy: Tree = tree.copy(body)
     for edit in edits:
         match edit:
             case Put(path, value):
-                tree.put(made, path, value)
+                tree.put(copy, path, value)
             case Remove(path):
-                tree.remove(made, *path)
+                tree.remove(copy, *path)
             case Move(path, to) if path[:-1] == to[:-1]:
-                _rename(tree.get(made, *path[:-1]), path[-1], to[-1])
+                _rename(tree.get(copy, *path[:-1]), path[-1], to[-1])
             case Move(path, to):
-                value = tree.get(made, *path)
-                tree.remove(made, *path)
-                tree.put(made, to, value)
-    return made
+                value = tree.get(copy, *path)
+                tree.remove(copy, *path)
+                tree.put(copy, to, value)
+    return copy
 
 
 def _rename(mapping: Tree, old: Any, new: Any) -> None:

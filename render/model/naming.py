@@ -38,11 +38,11 @@ def fitting(name: str, known: Iterable[str]) -> list[str]:
     return exact or [one for one, rest in candidates.items() if rest.rpartition("/")[2] == wanted]
 
 
-def ambiguity(name: str, found: Sequence[str]) -> tuple[str, str]:
-    """That *name* may mean each of *found*, and what to do."""
-    shown = [whole(one) for one in found]
+def ambiguity(name: str, names: Sequence[str]) -> tuple[str, str]:
+    """That *name* may mean each of *names*, and what to do."""
+    shown = [whole(one) for one in names]
     if len({one.partition("/")[0] for one in shown}) == 1:
-        return f"{name} may be {' or '.join(found)}", "name the VM with its namespace"
+        return f"{name} may be {' or '.join(names)}", "name the VM with its namespace"
     return f"{name} may be {' or '.join(shown)}", f"name the kind too, like {shown[0]}"
 
 

@@ -36,8 +36,8 @@ def nearest(word: str, known: Iterable[str], cutoff: float = _NEAR) -> str:
     best.sort(key=lambda one: (one[0], -sum(map(eq, folded, one[2].casefold()))))
     for _, _, other in best[:_FEW]:
         by_fold.setdefault(other.casefold(), other)
-    found = get_close_matches(folded, by_fold, n=1, cutoff=cutoff)
-    return by_fold[found[0]] if found else ""
+    matches = get_close_matches(folded, by_fold, n=1, cutoff=cutoff)
+    return by_fold[matches[0]] if matches else ""
 
 
 @lru_cache(maxsize=32)
@@ -47,7 +47,7 @@ def _folded(known: tuple[str, ...]) -> list[tuple[str, str, int]]:
 
 
 def _letters(text: str) -> int:
-    found = 0
+    letters = 0
     for character in text:
-        found |= 1 << (ord(character) & 127)
-    return found
+        letters |= 1 << (ord(character) & 127)
+    return letters

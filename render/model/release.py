@@ -68,13 +68,13 @@ def in_force(items: Iterable[Windowed[T]], release: Version) -> tuple[T, ...]: .
 def in_force(items: Iterable[T | Windowed[T]], release: Version) -> tuple[T, ...]: ...
 def in_force(items: Iterable[T | Windowed[T]], release: Version) -> tuple[T, ...]:
     """Those of *items* that exist in *release*, in order and without their windows."""
-    found: list[T] = []
+    existing: list[T] = []
     for item in items:
         if not isinstance(item, Windowed):
-            found.append(item)
+            existing.append(item)
         elif item.since <= release < item.until:
-            found.append(item.item)
-    return tuple(found)
+            existing.append(item.item)
+    return tuple(existing)
 
 
 def holds(fact: Windowed[str], release: Version) -> bool:
@@ -186,9 +186,9 @@ def release_named(text: str) -> Version | None:
         return release_named(openshift(text) or "")
     if not is_version(text):
         return None
-    found = version(text)
-    known = _BY_MINOR.get(found[:2])
-    return found if known and text.count(".") > 1 else known and known.version
+    release = version(text)
+    known = _BY_MINOR.get(release[:2])
+    return release if known and text.count(".") > 1 else known and known.version
 
 
 def is_version(text: str) -> bool:

@@ -131,11 +131,11 @@ def former(resource: Resource) -> tuple[tuple[str, str, str], ...]:
     kustomize calls a namespace that nobody named ``default``.
     """
     metadata = resource.body.get("metadata")
-    notes = metadata.get("annotations") if isinstance(metadata, dict) else None
-    if not isinstance(notes, dict) or f"{_NOTES}previousNames" not in notes:
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    if not isinstance(annotations, dict) or f"{_NOTES}previousNames" not in annotations:
         return ()
     columns = (
-        text_at(notes, f"{_NOTES}previous{what}").split(",")
+        text_at(annotations, f"{_NOTES}previous{what}").split(",")
         for what in ("Kinds", "Namespaces", "Names")
     )
     rows = tuple(dict.fromkeys(zip(*columns, strict=False)))
@@ -145,5 +145,5 @@ def former(resource: Resource) -> tuple[tuple[str, str, str], ...]:
 def affixes(resource: Resource) -> tuple[str, str]:
     """What kustomize put before and after the name, by its own notes: objects with the same belong together."""
     metadata = resource.body.get("metadata")
-    notes = metadata.get("annotations") if isinstance(metadata, dict) else None
-    return text_at(notes, f"{_NOTES}prefixes"), text_at(notes, f"{_NOTES}suffixes")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    return text_at(annotations, f"{_NOTES}prefixes"), text_at(annotations, f"{_NOTES}suffixes")

@@ -60,14 +60,14 @@ _TYPES, _END = ',\n"types":{\n', "\n}}\n"
 @cache
 def _words(type_name: str) -> dict[str, str]:
     """The words of a struct by JSON name, as they are written; KeyError for a name without a struct."""
-    found: dict[str, str] = json.loads(_table()[0][type_name])
-    return found
+    words: dict[str, str] = json.loads(_table()[0][type_name])
+    return words
 
 
 @cache
 def _enums() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = json.loads(_table()[1])
-    return found
+    enums: dict[str, list[str]] = json.loads(_table()[1])
+    return enums
 
 
 @cache
@@ -127,15 +127,15 @@ _ZEROS: dict[str, str | int | bool] = {"string": "", "bool": False}
 
 def zero_at(type_name: str, path: FieldPath, release: Version) -> str | int | bool | None:
     """Go's zero value of the field at *path* of a struct; None for what is no text, number or boolean."""
-    found = type_name
+    go_type = type_name
     for step in path:
-        if isinstance(step, int) or found.startswith("map["):
-            found = found.removeprefix("[]").partition("]")[2] or found.removeprefix("[]")
+        if isinstance(step, int) or go_type.startswith("map["):
+            go_type = go_type.removeprefix("[]").partition("]")[2] or go_type.removeprefix("[]")
         else:
-            found = fields(found.removeprefix("*"), release)[step].type
-        found = found.removeprefix("*")
-    if found.startswith("enum:"):
+            go_type = fields(go_type.removeprefix("*"), release)[step].type
+        go_type = go_type.removeprefix("*")
+    if go_type.startswith("enum:"):
         return ""
-    if found.startswith(("int", "uint")) and not found.startswith("intstr"):
+    if go_type.startswith(("int", "uint")) and not go_type.startswith("intstr"):
         return 0
-    return _ZEROS.get(found)
+    return _ZEROS.get(go_type)

@@ -101,12 +101,12 @@ class Transition:
 
     def provenance(self, machine: Machine, side: SideIndex) -> list[Provenance]:
         """What definitions and presets decide in the VMI of *machine*, which is that of *side*."""
-        found = self._provenance.get(id(machine))
-        if found is None:
+        provenance = self._provenance.get(id(machine))
+        if provenance is None:
             rendered = self.origin(side)
-            found = [*_traced(machine), *(_traced(rendered) if rendered else ())]
-            self._provenance[id(machine)] = found
-        return found
+            provenance = [*_traced(machine), *(_traced(rendered) if rendered else ())]
+            self._provenance[id(machine)] = provenance
+        return provenance
 
     def origin(self, side: SideIndex) -> Machine | None:
         """The machine of the input from which the VM of *side* was rendered, None where it is that itself."""
@@ -148,9 +148,9 @@ def _computed(route: Route, change: Transition) -> ChangeSource | None:
         if route[: len(place)] == place:
             for source in sources:
                 item = (route[len(place)],) if _is_item(route, place) else ()
-                found = _around((*source, *item), change) or _around(source, change)
-                if found:
-                    return found
+                origin = _around((*source, *item), change) or _around(source, change)
+                if origin:
+                    return origin
     return _written(route, change) if route[:1] == ("metadata",) else None
 
 
@@ -161,17 +161,17 @@ def _is_item(route: Route, place: Route) -> bool:
 def _around(route: Route, change: Transition) -> ChangeSource | None:
     """The field at *route*, or the nearest one around it, that the two states have otherwise."""
     old_side, new_side = change.sides
-    found = _decided(route, change, change.after, new_side) or _decided(
+    source = _decided(route, change, change.after, new_side) or _decided(
         route, change, change.before, old_side
     )
-    while found is None and route and route not in _BROAD:
+    while source is None and route and route not in _BROAD:
         old, new = (
             tree.get(manifest, *_path((*_TEMPLATE, *route), manifest))
             for manifest in change.manifests
         )
-        found = _written((*_TEMPLATE, *route), change) if old != new else None
+        source = _written((*_TEMPLATE, *route), change) if old != new else None
         route = route[:-1]
-    return found
+    return source
 
 
 def _nearest(route: Route, change: Transition) -> ChangeSource | None:
@@ -182,9 +182,9 @@ def _nearest(route: Route, change: Transition) -> ChangeSource | None:
     if change.before.context.release != change.after.context.release:
         return None
     while route and route not in _BROAD:
-        found = _written((*_TEMPLATE, *route), change)
-        if found:
-            return found
+        source = _written((*_TEMPLATE, *route), change)
+        if source:
+            return source
         route = route[:-1]
     return None
 
@@ -224,13 +224,13 @@ def _traced(machine: Machine) -> list[Provenance]:
 def _recorded(machine: Machine) -> list[Provenance]:
     if machine.is_bare_today or (machine.context.traced and machine.vmi):
         return machine.provenance
-    made = machine.under(machine.context.settings)
-    made.context = made.context._replace(traced=True)
-    made.diagnostics, made.provenance = [], [*machine.provenance]
-    start.create_vmi(made)
-    if made.context.presets:
-        merging.merge_presets(made)
-    return made.provenance
+    traced = machine.under(machine.context.settings)
+    traced.context = traced.context._replace(traced=True)
+    traced.diagnostics, traced.provenance = [], [*machine.provenance]
+    start.create_vmi(traced)
+    if traced.context.presets:
+        merging.merge_presets(traced)
+    return traced.provenance
 
 
 def _decided(
@@ -286,18 +286,18 @@ def _pinned(machine: Machine, word: str, side: SideIndex) -> ChangeSource | None
 
 def _path(route: Route, root: Tree) -> FieldPath:
     """*route* in *root* with the positions of items instead of their names."""
-    found: list[str | int] = []
+    path: list[str | int] = []
     node: object = root
     for step in route:
         if isinstance(step, Item) and isinstance(node, list):
             names = [tree.get(item, "name") for item in node]
             if step not in names:
                 break
-            found.append(names.index(str(step)))
+            path.append(names.index(str(step)))
         else:
-            found.append(str(step))
-        node = tree.get(node, found[-1])
-    return tuple(found)
+            path.append(str(step))
+        node = tree.get(node, path[-1])
+    return tuple(path)
 
 
 def _only_stored(route: Route, change: Transition) -> ChangeSource | None:
@@ -374,20 +374,22 @@ def field_in(ref: ResourceRef, field: FieldPath) -> FieldPath:
 
 def copies(rendered: Rendered, places: Mapping[Key, int]) -> dict[Key, ResourceRef]:
     """The definitions that a rendering wrote under names of their own, and the objects of the input behind them."""
-    found: dict[Key, ResourceRef] = {}
+    originals: dict[Key, ResourceRef] = {}
     for body, source in zip(rendered.resources, rendered.sources, strict=True):
-        made = from_body(body, 0).ref if source is None else None
-        if made is None:
+        companion = from_body(body, 0).ref if source is None else None
+        if companion is None:
             continue
-        kind, name = made.kind, made.name[:-_HASH_LENGTH]
+        kind, name = companion.kind, companion.name[:-_HASH_LENGTH]
         if kind == _REVISION:
             data = body.get("data")
             kind, name = text_at(data, "kind"), tree.get(data, "metadata", "name") or ""
-        for namespace in dict.fromkeys((made.namespace, "")):
+        for namespace in dict.fromkeys((companion.namespace, "")):
             if (kind, namespace, name) in places:
-                found[made.kind, made.namespace, made.name] = ResourceRef(kind, namespace, name)
+                originals[companion.kind, companion.namespace, companion.name] = ResourceRef(
+                    kind, namespace, name
+                )
                 break
-    return found
+    return originals
 
 
 def _place(ref: ResourceRef, side: SideIndex) -> int | None:

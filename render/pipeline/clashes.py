@@ -106,10 +106,10 @@ class Clashes:
 
     def diagnostics(self, resources: Sequence[Resource]) -> list[Diagnostic]:
         """One warning a use after the first, and one a VM that cannot do what it asks for."""
-        found = [one for key, uses in self._uses.items() for one in _used_twice(key[0], uses)]
+        diagnostics = [one for key, uses in self._uses.items() for one in _used_twice(key[0], uses)]
         if self._pinned_down:
-            found += _unable(self._pinned_down, resources)
-        return found
+            diagnostics += _unable(self._pinned_down, resources)
+        return diagnostics
 
 
 def _place(machine: Machine, path: FieldPath) -> FieldPath:
@@ -224,13 +224,13 @@ def _storage(resource: Resource) -> Iterator[Tree]:
 
 def _claims_of_templates(machine: Machine) -> dict[str, tuple[str, ...]]:
     """The access modes that the dataVolumeTemplates of a VM ask for, by the name of the claim."""
-    found = {}
+    claims = {}
     for template in machine.spec.get("dataVolumeTemplates") or ():
         for kind in ("pvc", "storage"):
             modes = tree.get(template, "spec", kind, "accessModes")
             if modes:
-                found[str(tree.get(template, "metadata", "name"))] = tuple(modes)
-    return found
+                claims[str(tree.get(template, "metadata", "name"))] = tuple(modes)
+    return claims
 
 
 def _as_written(machine: Machine, spec: Tree) -> Tree:

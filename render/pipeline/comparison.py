@@ -118,25 +118,25 @@ def compare(
     synced_alike = _synced_alike(first, second)
     old = _side(first, synced_alike)
     new = _side(second, synced_alike, old)
-    found = [_machine_impact(key, old, new) for key in {**old.resources, **new.resources}]
-    found += (MachineImpact(ref, ("same",)) for ref in synced_alike.values())
+    impacts = [_machine_impact(key, old, new) for key in {**old.resources, **new.resources}]
+    impacts += (MachineImpact(ref, ("same",)) for ref in synced_alike.values())
     edited = _edited(old, new)
-    described = (_described(one, (old, new), edited) for one in found)
+    described = (_described(one, (old, new), edited) for one in impacts)
     machines = tuple(sorted(described, key=lambda one: one.resource))
     holders = _holder_impacts(old, new, edited)
     return Impact(machines, old.diagnostics, new.diagnostics, tuple(holders))
 
 
 def _described(
-    found: MachineImpact, sides: tuple[Side, Side], edited: Container[catalogue.Key]
+    machine_impact: MachineImpact, sides: tuple[Side, Side], edited: Container[catalogue.Key]
 ) -> MachineImpact:
-    """*found* with the size of the VM in both states, its pins, and which *edited* definitions do not change it."""
-    before, after = (_rendered(found.resource, side) for side in sides)
-    return found._replace(
+    """*machine_impact* with the VM's size in both states, its pins, and which *edited* definitions do not change it."""
+    before, after = (_rendered(machine_impact.resource, side) for side in sides)
+    return machine_impact._replace(
         sizes=(_size(before), _size(after)),
         pins=tuple(sorted(after.pinned)) if after else (),
         edited=tuple(_without_effect(after, edited))
-        if after and _NOTHING_RUNS_OTHERWISE.issuperset(found.effects)
+        if after and _NOTHING_RUNS_OTHERWISE.issuperset(machine_impact.effects)
         else (),
     )
 
@@ -150,7 +150,7 @@ def _edited(old: Side, new: Side) -> frozenset[catalogue.Key]:
     if before is None or after is None:
         return frozenset()
     both = before.definitions.keys() & after.definitions.keys()
-    found = {
+    edited = {
         key
         for key in both
         if not _is_same_content(before.definitions[key].content, after.definitions[key].content)
@@ -160,8 +160,8 @@ def _edited(old: Side, new: Side) -> frozenset[catalogue.Key]:
             key = catalogue.Key(kind, "", name)
             given = key in before.definitions or key in after.definitions
             if not given and before.bundled[kind, name] != after.bundled[kind, name]:
-                found.add(key)
-    return frozenset(found)
+                edited.add(key)
+    return frozenset(edited)
 
 
 def _is_same_content(one: Tree, other: Tree) -> bool:
@@ -280,11 +280,11 @@ def _side(state: State, synced_alike: Container[Key], first: Side | None = None)
     left = [
         body for body in synced.resources if _key(from_body(body, 0), settings) not in synced_alike
     ]
-    made = _started_side(state, library.parse(left), plain, first)
-    return made._replace(
-        resources={**_withheld(rest, made), **made.resources},
+    side = _started_side(state, library.parse(left), plain, first)
+    return side._replace(
+        resources={**_withheld(rest, side), **side.resources},
         diagnostics=library.answered(synced, given).diagnostics,
-        places=made.places._replace(
+        places=side.places._replace(
             places=places,
             rendered=rendered,
             copied=attribution.copies(synced, places),
@@ -293,50 +293,50 @@ def _side(state: State, synced_alike: Container[Key], first: Side | None = None)
 
 
 def _started_side(
-    state: State, taken: library.Intake, settings: Settings, first: Side | None
+    state: State, objects: library.Intake, settings: Settings, first: Side | None
 ) -> Side:
-    """What a cluster makes of the objects *taken*, under *settings* that leave them as they are.
+    """What a cluster makes of *objects*, under *settings* that leave them as they are.
 
     What it made the same already on the *first* side is not made again.
     """
     same = None
     if first is not None and first.settings == settings:
-        same = unchanged.between(first.given, taken.resources, first.machines.values())
+        same = unchanged.between(first.given, objects.resources, first.machines.values())
     machines: dict[Key, Machine] = {}
 
     def observe(machine: Machine, _: Tree) -> None:
         machines.setdefault(_key(machine.resource, settings), machine)
 
     rendered = library.answered(
-        order.run(taken.resources, settings, observe, unchanged=same), taken
+        order.run(objects.resources, settings, observe, unchanged=same), objects
     )
-    keys = {_key(one, settings): one for one in taken.resources}
+    keys = {_key(one, settings): one for one in objects.resources}
     clusters = [one for key, one in keys.items() if key[0] in _CLUSTERS]
     if settings.cluster_config is not None and not clusters:
         clusters = [from_body(settings.cluster_config, 0)]
-    places = {_place_key(one): taken.positions[one.index] for one in taken.resources}
+    places = {_place_key(one): objects.positions[one.index] for one in objects.resources}
     source = next((one.context.config_source for one in machines.values()), None)
     return Side(
         settings,
-        taken.resources,
+        objects.resources,
         {key: one for key, one in keys.items() if key[0] in _KINDS and one.group == KUBEVIRT},
         machines,
-        _claims(taken.resources, settings),
+        _claims(objects.resources, settings),
         [one.spec for one in clusters],
         SideIndex(state.side, places, {}, source),
         rendered.diagnostics,
     )
 
 
-def _withheld(resources: Sequence[Resource], made: Side) -> dict[Key, Resource]:
+def _withheld(resources: Sequence[Resource], side: Side) -> dict[Key, Resource]:
     """The VMs among *resources* that the rendering left out, because of their errors."""
-    found = {}
+    withheld = {}
     for resource in resources:
-        kind, *names = _key(resource, made.settings)
-        known = any((other, *names) in made.resources for other in _KINDS)
+        kind, *names = _key(resource, side.settings)
+        known = any((other, *names) in side.resources for other in _KINDS)
         if kind in _KINDS and resource.group == KUBEVIRT and not known:
-            found[kind, names[0], names[1]] = resource
-    return found
+            withheld[kind, names[0], names[1]] = resource
+    return withheld
 
 
 def _place_key(resource: Resource) -> Key:
@@ -353,14 +353,14 @@ def _claims(
     resources: Sequence[Resource], settings: Settings
 ) -> dict[str, dict[str, tuple[str, ...]]]:
     """The access modes of the claims of the input, by namespace; a claim wins over the DataVolume of its name."""
-    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    by_namespace: dict[str, dict[str, tuple[str, ...]]] = {}
     for resource in resources:
         modes = _modes(resource)
         if modes:
-            claims = found.setdefault(resource.namespace or settings.namespace, {})
+            claims = by_namespace.setdefault(resource.namespace or settings.namespace, {})
             if resource.kind == "PersistentVolumeClaim" or resource.name not in claims:
                 claims[resource.name] = modes
-    return found
+    return by_namespace
 
 
 def _modes(resource: Resource) -> tuple[str, ...]:
@@ -427,11 +427,11 @@ def _lost_impact(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImp
 def _bare_impact(before: Machine, after: Machine, change: Transition) -> MachineImpact:
     """What becomes of a VMI without a VM: its spec cannot be updated (upstream: vmi-update-admitter.go)."""
     old, new = (stamps.put(_without_status(one.decoded), {}) for one in (before, after))
-    found = written_differences(old, new, VMI)
-    refused = any(one.route[0] == "spec" for one in found)
+    differences = written_differences(old, new, VMI)
+    refused = any(one.route[0] == "spec" for one in differences)
     effect = "refused" if refused else "none"
     other = before.vmi != after.vmi or before.context.config != after.context.config
-    effects = (effect,) if found else ("recreate",) if other else ("same",)
+    effects = (effect,) if differences else ("recreate",) if other else ("same",)
     return MachineImpact(
         after.resource.ref,
         effects,
@@ -444,7 +444,7 @@ def _bare_impact(before: Machine, after: Machine, change: Transition) -> Machine
                 effect,
                 attribution.of_vm(one.route, change),
             )
-            for one in found
+            for one in differences
         ),
     )
 
@@ -456,8 +456,8 @@ def _has_errors(machine: Machine) -> bool:
 def _errors(key: Key, side: Side) -> tuple[str, ...]:
     """What keeps the VM of *side* from being rendered."""
     ref = side.resources[key].ref
-    found = (one.message for one in side.diagnostics if one.is_error and one.resource == ref)
-    return tuple(dict.fromkeys(found))
+    messages = (one.message for one in side.diagnostics if one.is_error and one.resource == ref)
+    return tuple(dict.fromkeys(messages))
 
 
 def _reads_something_else(before: Machine, after: Machine, old: Side, new: Side) -> bool:
@@ -481,8 +481,10 @@ def _is_rewritten(machine: Machine) -> bool:
 
 def _definition_specs(machine: Machine) -> list[Tree]:
     """The specs of the definitions of a VM, as they are written."""
-    found = (one for one in (machine.instancetype, machine.preference) if one is not None)
-    return [one.resource.spec if one.resource and one.resource.spec else one.spec for one in found]
+    in_force = (one for one in (machine.instancetype, machine.preference) if one is not None)
+    return [
+        one.resource.spec if one.resource and one.resource.spec else one.spec for one in in_force
+    ]
 
 
 def _holder_impacts(
@@ -584,8 +586,8 @@ class _Comparison:
         verdict = _admit(created.vm, updated)
         _forget_identity(created.vm, updated)
         if verdict.refused:
-            found = [WeighedDifference(one, "refused") for one in changes]
-            return self._machine_impact(("refused",), verdict.refused, found, (created, updated))
+            weighed = [WeighedDifference(one, "refused") for one in changes]
+            return self._machine_impact(("refused",), verdict.refused, weighed, (created, updated))
         is_upgrade = self._is_upgrade and not changes
         faults = verdict.faults
         if is_upgrade and verdict.is_unstartable:
@@ -685,11 +687,11 @@ class _Comparison:
         )
 
     def _weighed(self, facts: Facts, machines: tuple[Machine, Machine]) -> MachineImpact:
-        effects, found = impact.weigh(facts)
+        effects, weighed = impact.weigh(facts)
         messages = facts.faults
         if facts.outcome is not None:
             messages = tuple(filter(None, (facts.outcome.restart, facts.outcome.error)))
-        judged = self._machine_impact(impact.ordered(effects), messages, found, machines)
+        judged = self._machine_impact(impact.ordered(effects), messages, weighed, machines)
         if facts.outcome is None or facts.run:
             return judged._replace(stale=facts.stale)
         context = self._after.context
@@ -704,7 +706,7 @@ class _Comparison:
         self,
         effects: tuple[str, ...],
         messages: tuple[str, ...],
-        found: Sequence[WeighedDifference],
+        weighed: Sequence[WeighedDifference],
         machines: tuple[Machine, Machine],
     ) -> MachineImpact:
         created, updated = machines
@@ -713,7 +715,7 @@ class _Comparison:
         manifests = self._before.decoded, self._after.decoded
         now = Transition(created, updated, sides, self._key, manifests)
         then = Transition(updated, self._after, sides, self._key, manifests)
-        for difference, effect in found:
+        for difference, effect in weighed:
             route, before, after = difference
             change = then if effect == "recreate" else now
             of = attribution.of_vm if effect in _OF_VM else attribution.of_vmi
@@ -767,9 +769,9 @@ def _judge(updated: Machine) -> _Judgement:
         stage(updated)
         if updated.failed:
             break
-    found = updated.diagnostics[:admitted]
-    later = updated.diagnostics[len(found) :]
-    errors = [one for one in found if one.is_error and one.code not in _OURS]
+    refusals = updated.diagnostics[:admitted]
+    later = updated.diagnostics[len(refusals) :]
+    errors = [one for one in refusals if one.is_error and one.code not in _OURS]
     created = update.creation(updated.context.release)
     creation = [one for one in errors if one.check in created]
     at_start = [one for one in errors if one.code in _AT_START]
@@ -805,23 +807,27 @@ def _forget_identity(before: Tree, updated: Machine) -> None:
         updated.vm, updated.vmi = vm.tree, template.tree
 
 
-def _message(found: Diagnostic, machine: Machine) -> str:
+def _message(diagnostic: Diagnostic, machine: Machine) -> str:
     """KubeVirt's text: it does not name the instancetype."""
     name = machine.instancetype.name if machine.instancetype else ""
-    return found.message.removesuffix(f" {name}") if found.code == _CONFLICT else found.message
+    return (
+        diagnostic.message.removesuffix(f" {name}")
+        if diagnostic.code == _CONFLICT
+        else diagnostic.message
+    )
 
 
 def _outdated(machine: Machine) -> tuple[str, ...]:
     """The revisions that KubeVirt replaces by others, while the VM goes on to name them (upstream: upgrade.go)."""
-    found = []
+    words = []
     for kind_class in KIND_CLASSES:
         definition: Definition | None = getattr(machine, kind_class.word)
         named = tree.get(machine.vm, "spec", kind_class.word, "revisionName")
         if named and definition and definition.resource and kind_class.word not in machine.pinned:
             labels = tree.get(definition.resource.body, "metadata", "labels") or {}
             if labels.get(_VERSION_LABEL) != "v1beta1":
-                found.append(f'controllerrevisions.apps "{named}" not found')
-    return tuple(found)
+                words.append(f'controllerrevisions.apps "{named}" not found')
+    return tuple(words)
 
 
 def _without_status(vm: Tree) -> Tree:
@@ -869,24 +875,24 @@ def _created(machine: Machine, before: Machine | None = None) -> Machine:
     *before*: what it was; a VM that has a revision stays as it is under the policy ``expand``.
     """
     policy = _policy(machine)
-    made = _copied(machine)
+    created = _copied(machine)
     if policy == "expandAll" or (policy == "expand" and not (before and _has_revision(before))):
-        _expand(made)
-        _started(made)
-    return made
+        _expand(created)
+        _started(created)
+    return created
 
 
 def _restarted(updated: Machine, before: Machine, running: Tree | None) -> Machine:
     """*updated*, whose VMI runs or not, as its controllers leave it, and with the VMI that starts next."""
-    made = updated
+    restarted = updated
     if _policy(updated) != _REFERENCE:
-        made = _created(updated, before)
-    vm = _synced(made.vm, running)
-    if vm != made.vm:
-        made = _copied(made)
-        made.vm = vm
-        _started(made)
-    return made
+        restarted = _created(updated, before)
+    vm = _synced(restarted.vm, running)
+    if vm != restarted.vm:
+        restarted = _copied(restarted)
+        restarted.vm = vm
+        _started(restarted)
+    return restarted
 
 
 def _has_revision(machine: Machine) -> bool:
@@ -894,9 +900,9 @@ def _has_revision(machine: Machine) -> bool:
 
 
 def _copied(machine: Machine) -> Machine:
-    made = machine.under(machine.context.settings)
-    made.diagnostics, made.provenance, made.companions = [], [], []
-    return made
+    copy = machine.under(machine.context.settings)
+    copy.diagnostics, copy.provenance, copy.companions = [], [], []
+    return copy
 
 
 def _expand(machine: Machine) -> None:
@@ -925,18 +931,18 @@ def _running(machine: Machine) -> Tree:
     """The VMI that *machine* starts, once the network controller has put its networks in order."""
     draft = Draft(emit.started(machine))
     spec = draft.get("spec") or {}
-    interfaces, found = networks.retained(spec, spec)
-    if interfaces and found != networks.networks_of(spec):
-        draft.put(("spec", "networks"), found)
+    interfaces, retained = networks.retained(spec, spec)
+    if interfaces and retained != networks.networks_of(spec):
+        draft.put(("spec", "networks"), retained)
     return draft.tree
 
 
 def _synced(vm: Tree, running: Tree | None) -> Tree:
     """The stored *vm* after the network controller has seen it beside the VMI *running*."""
     spec = tree.get(vm, *TEMPLATE, "spec") or {}
-    interfaces, found = networks.retained(spec, running.get("spec") or {} if running else None)
+    interfaces, retained = networks.retained(spec, running.get("spec") or {} if running else None)
     draft = Draft(vm)
-    for path, value in ((_INTERFACES, interfaces), (_NETWORKS, found)):
+    for path, value in ((_INTERFACES, interfaces), (_NETWORKS, retained)):
         if value != (draft.get(*path) or []):
             draft.put(path, value)
     return draft.tree

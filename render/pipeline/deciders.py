@@ -51,9 +51,9 @@ class Explained(NamedTuple):
 
 def explain(resources: Sequence[Resource], settings: Settings) -> list[Explained]:
     """Each VM of *resources*, as it starts with its definitions."""
-    found: list[Machine] = []
+    machines: list[Machine] = []
     rendered = order.run(
-        resources, explaining(settings), lambda machine, _: found.append(machine), traced=True
+        resources, explaining(settings), lambda machine, _: machines.append(machine), traced=True
     )
     return [
         Explained(
@@ -61,7 +61,7 @@ def explain(resources: Sequence[Resource], settings: Settings) -> list[Explained
             () if one.failed else tuple(decisions(one, emit.vmi(one))),
             tuple(each for each in rendered.diagnostics if each.resource == one.resource.ref),
         )
-        for one in found
+        for one in machines
     ]
 
 
@@ -136,17 +136,17 @@ class _Judge:
 
     def losers(self, path: FieldPath, value: Any, winner: Contender) -> tuple[Contender, ...]:
         """Who wanted *path* to be anything but *value*, in the order in which they would have it."""
-        found: list[Contender] = []
+        losers: list[Contender] = []
         given, written = self._given(path)
         if winner.decider != "vm" and given is not None and given != value:
-            found.append(self._vm(_shown(path, given), written))
+            losers.append(self._vm(_shown(path, given), written))
         yields = winner.decider in ("vm", "instancetype")
         if yields:
-            found += self._wishes(path, value)
-        found += self._presets(path, value, winner)
+            losers += self._wishes(path, value)
+        losers += self._presets(path, value, winner)
         if yields:
-            found += self._setting(path, value)
-        return tuple(one for n, one in enumerate(found) if one not in found[:n])
+            losers += self._setting(path, value)
+        return tuple(one for n, one in enumerate(losers) if one not in losers[:n])
 
     def _presets(self, path: FieldPath, value: Any, winner: Contender) -> Iterator[Contender]:
         for preset in self.machine.merged if path[:2] == _DOMAIN else ():

@@ -44,7 +44,7 @@ class PinDrift:
 
     def diagnostics(self) -> list[Diagnostic]:
         """One finding an object."""
-        found = []
+        diagnostics = []
         for (key, current), vms in self._vms.items():
             shown = ", ".join(sorted(vms)[:_SHOWN])
             if len(vms) > _SHOWN:
@@ -58,11 +58,11 @@ class PinDrift:
                 message = f"{ResourceRef(*key)} differs from what {shown} {_are(vms)} pinned to;"
                 message += f" {keeps} the old content"
                 cure = "to let a VM have it, run virt-render pin --upgrade VM, or --upgrade-all"
-                found.append(OBJECT_CHANGED.at(place, message, help=cure))
+                diagnostics.append(OBJECT_CHANGED.at(place, message, help=cure))
             else:
                 message = f"{ResourceRef(*key)} is not in the input: {shown} {_are(vms)} rendered from the lock"
-                found.append(OBJECT_GONE.at(place, message))
-        return found
+                diagnostics.append(OBJECT_GONE.at(place, message))
+        return diagnostics
 
 
 def _are(vms: list[str]) -> str:

@@ -67,11 +67,11 @@ def migrate(
             break
         # One may go well with what was accepted after it.
         pending = [unit for unit, _ in refused]
-    made: dict[int, list[Operation]] = {}
+    edits: dict[int, list[Operation]] = {}
     for unit in accepted:
-        for index, found in unit.edits.items():
-            made.setdefault(index, []).extend(found)
-    return Migration(made, [(unit.resource, unit.words) for unit in accepted], diagnostics)
+        for index, operations in unit.edits.items():
+            edits.setdefault(index, []).extend(operations)
+    return Migration(edits, [(unit.resource, unit.words) for unit in accepted], diagnostics)
 
 
 def _add(
@@ -123,12 +123,12 @@ def _hindrance(unit: Unit, fixed: frozenset[int], patches: Mapping[str, str]) ->
 
 
 def _edited(resources: Sequence[Resource], units: Iterable[Unit]) -> list[Resource]:
-    found = list(resources)
+    rewritten = list(resources)
     for unit in units:
         for index, changes in unit.edits.items():
-            body = edited(found[index].body, changes)
-            found[index] = from_body(body, index, found[index].origin)
-    return found
+            body = edited(rewritten[index].body, changes)
+            rewritten[index] = from_body(body, index, rewritten[index].origin)
+    return rewritten
 
 
 class Started(NamedTuple):
@@ -148,17 +148,17 @@ class Started(NamedTuple):
 
 def started(resources: Sequence[Resource], settings: Settings) -> Started:
     """What becomes of *resources*."""
-    found: dict[int, Tree] = {}
+    instances: dict[int, Tree] = {}
 
     def observe(machine: Machine, body: Tree) -> None:
         if not machine.failed:
-            found[machine.resource.index] = _unnamed(body)
+            instances[machine.resource.index] = _unnamed(body)
 
     rendered = order.run(resources, _comparable(settings), observe)
     errors = (
         (one.code, str(one.location.resource)) for one in rendered.diagnostics if one.is_error
     )
-    return Started(found, frozenset(errors))
+    return Started(instances, frozenset(errors))
 
 
 def _unseen(unit: Unit, resources: Sequence[Resource], seen: Collection[int]) -> Resource | None:

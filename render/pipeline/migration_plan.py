@@ -88,12 +88,14 @@ class _Planner:
     @cached_property
     def _labels(self) -> dict[str, list[tuple[Resource, dict[str, str]]]]:
         """By namespace, what presets may select, and the labels by which they do."""
-        found: dict[str, list[tuple[Resource, dict[str, str]]]] = {}
+        by_namespace: dict[str, list[tuple[Resource, dict[str, str]]]] = {}
         for resource in self.resources:
             labels = _labels_of(resource)
             if labels is not None:
-                found.setdefault(_scope(resource, self.settings), []).append((resource, labels))
-        return found
+                by_namespace.setdefault(_scope(resource, self.settings), []).append(
+                    (resource, labels)
+                )
+        return by_namespace
 
     def _leave(self, resource: Resource, why: str) -> None:
         self.left.append(stays(resource, why))
@@ -114,7 +116,7 @@ class _Planner:
         kind = flavors.SUCCESSORS[resource.kind]
         if self._is_taken(resource, kind):
             return
-        found: dict[int, tuple[Operation, ...]] = {resource.index: changes}
+        edits: dict[int, tuple[Operation, ...]] = {resource.index: changes}
         scope = _scope(resource, self.settings)
         for vm in self.resources:
             given = vm.spec.get("flavor")
@@ -123,8 +125,8 @@ class _Planner:
             same = FLAVOR.kind_of(str(given.get("kind") or "")) == resource.kind
             near = "Cluster" in kind or _scope(vm, self.settings) == scope
             if same and near and given.get("name") == resource.name:
-                found[vm.index] = successors.flavor_matcher(given)
-        yield Unit(resource, f"{kind} of {successors.BETA}", found, ("flavor", resource.kind))
+                edits[vm.index] = successors.flavor_matcher(given)
+        yield Unit(resource, f"{kind} of {successors.BETA}", edits, ("flavor", resource.kind))
 
     def _preset(self, resource: Resource) -> Iterator[Unit]:
         changes = successors.preset(resource)

@@ -290,7 +290,7 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
             output.diagnostics += _check_template(resource, resources, context)
             if not obsolete.collects(resource):
                 output.put(served.current(resource, context.release), resource.index)
-    found = (
+    diagnostics = (
         *loaded.diagnostics,
         *output.diagnostics,
         *output.left_out(),
@@ -300,15 +300,17 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
         *(clashing.diagnostics(resources) if clashing else ()),
         *output.add_companions(context),
     )
-    found = output.relocated(
+    diagnostics = output.relocated(
         suppression.suppress(
-            found,
+            diagnostics,
             resources,
             asks_admission=_asks_admission(settings),
             is_looked_through=_is_no_template,
         )
     )
-    return Rendered(output.bodies, ordered(found), tuple(output.provenance), tuple(output.sources))
+    return Rendered(
+        output.bodies, ordered(diagnostics), tuple(output.provenance), tuple(output.sources)
+    )
 
 
 _MOST_ERRORS = 10_000
@@ -450,29 +452,29 @@ def _render_replica(
             output.diagnostics += holders.check(resource, context)
         return
     outcome = outcomes.HOLDERS[resource.kind].outcomes[settings.emit]
-    found = holders.check(resource, context) if asked else []
+    diagnostics = holders.check(resource, context) if asked else []
     one = holders.first_replica(
         resource, numbered_by=context.release if settings.emit == "vmi" else None
     )
     is_flavored = outcomes.machine_kind(one) == "flavored"
     if expands:
-        found.append(holders.unexpanded(resource))
+        diagnostics.append(holders.unexpanded(resource))
     if expands and not asked and not is_flavored:
-        output.diagnostics += found
+        output.diagnostics += diagnostics
         output.put(resource.body, resource.index)
         return
     read = definitions.Definitions(Target(context.release))
     machine = Machine(context, one, definitions.decode(one, read))
-    machine.failed = bool(read.refused) or any(map(definitions.withholds, found))
+    machine.failed = bool(read.refused) or any(map(definitions.withholds, diagnostics))
     body = one.body if machine.failed else _render(machine)
-    refused = any(diagnostic.is_error for diagnostic in found)
+    refused = any(diagnostic.is_error for diagnostic in diagnostics)
     inner = [
         holders.relocated(resource, said) for said in (*read.diagnostics, *machine.diagnostics)
     ]
-    found += (said for said in inner if not said.is_error)
+    diagnostics += (said for said in inner if not said.is_error)
     if not refused:  # it would only be said again
-        found += holders.unusable(resource, (said for said in inner if said.is_error))
-    machine.diagnostics = found
+        diagnostics += holders.unusable(resource, (said for said in inner if said.is_error))
+    machine.diagnostics = diagnostics
     template = holders.template_of(resource)
     machine.provenance = [
         said._replace(field=(*template, *said.field)) for said in machine.provenance
@@ -524,22 +526,22 @@ class _Output:
 
     def observe(self, machine: Machine) -> None:
         """Keep what *machine* has to say."""
-        for found in machine.diagnostics:
-            self.errors += found.is_error
-            if self.errors <= _MOST_ERRORS or not found.is_error:
-                self.diagnostics.append(found)
+        for diagnostic in machine.diagnostics:
+            self.errors += diagnostic.is_error
+            if self.errors <= _MOST_ERRORS or not diagnostic.is_error:
+                self.diagnostics.append(diagnostic)
         self.provenance += machine.provenance
         if not machine.failed:
             self.companions += machine.companions
 
-    def relocated(self, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-        """*found* at the lines of the templates that were filled in."""
+    def relocated(self, diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+        """*diagnostics* at the lines of the templates that were filled in."""
         if not self.parts:
-            return found
+            return diagnostics
         from render.pipeline import templates
 
         self.provenance = [templates.attributed(one, self.parts) for one in self.provenance]
-        return tuple(templates.relocated(one, self.parts) for one in found)
+        return tuple(templates.relocated(one, self.parts) for one in diagnostics)
 
     def left_out(self) -> Iterator[Diagnostic]:
         """How many errors are not kept."""

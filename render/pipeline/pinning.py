@@ -99,24 +99,24 @@ def pin(
     settings = settings._replace(
         emit="vm", stored=False, defaults="manifest", firmware_uuid="none", pins="auto", annotations=False
     )  # fmt: skip
-    found = pinned.find(resources, settings, NEWEST)
-    old = found.lock
+    in_force = pinned.find(resources, settings, NEWEST)
+    old = in_force.lock
     start = _start(old, resources, upgrade, adopted)
-    made: dict[str, Pin] = {}
+    next_pins: dict[str, Pin] = {}
     contents = dict(start.revisions)
 
     def observe(machine: Machine, body: Tree) -> None:
         if not machine.failed and is_pinned(machine.resource):
             vm = pins.name_of(machine.resource)
-            made[vm] = _pinned(machine, body, old.pins.get(vm), contents)
+            next_pins[vm] = _pinned(machine, body, old.pins.get(vm), contents)
 
     unlocked = without_locks(resources)
     release = tag(releases.target(resources, settings).release)
     settings = settings._replace(lock=lockfile.document(start))
     rendered = order.run(unlocked, settings, observe)
-    otherwise = _otherwise(unlocked, settings, old, made, release)
+    otherwise = _otherwise(unlocked, settings, old, next_pins, release)
     for vm in otherwise:
-        made[vm] = made[vm]._replace(revision=old.pins[vm].revision)
+        next_pins[vm] = next_pins[vm]._replace(revision=old.pins[vm].revision)
     impossible = [
         INVALID_VALUE.at(
             at(resource, ("metadata", "name")),
@@ -126,15 +126,15 @@ def pin(
         for vm, resource in vms(resources).items()
         if not lockfile.is_vm(vm)
     ]
-    diagnostics = [*found.diagnostics, *impossible, *(adopted.diagnostics if adopted else ())]
+    diagnostics = [*in_force.diagnostics, *impossible, *(adopted.diagnostics if adopted else ())]
     # That a pin ends is what the caller does, and no news; and nothing is printed, so that nothing is left out.
     quiet = (PIN_ENDED.number, LEFT_OUT.number)
     diagnostics += [one for one in rendered.diagnostics if one.code not in quiet]
     known = vms(resources)
     moves = [
-        PinMove(vm, old.pins.get(vm), made.get(vm), known.get(vm))
-        for vm in sorted(old.pins.keys() | made.keys())
-        if old.pins.get(vm) != made.get(vm) and vm not in otherwise
+        PinMove(vm, old.pins.get(vm), next_pins.get(vm), known.get(vm))
+        for vm in sorted(old.pins.keys() | next_pins.keys())
+        if old.pins.get(vm) != next_pins.get(vm) and vm not in otherwise
     ]
     if otherwise:
         count = counted(len(otherwise), "VM")
@@ -143,14 +143,14 @@ def pin(
         diagnostics.append(
             RELEASE.at(Location(), message, help="no VM gets a new revision by that")
         )
-    return Pinned(Lock(contents, made, release), moves, diagnostics, old.kubevirt)
+    return Pinned(Lock(contents, next_pins, release), moves, diagnostics, old.kubevirt)
 
 
 def _otherwise(
     resources: Sequence[Resource],
     settings: Settings,
     old: Lock,
-    made: Mapping[str, Pin],
+    next_pins: Mapping[str, Pin],
     release: str,
 ) -> frozenset[str]:
     """The VMs that are rendered otherwise than *old* says for no reason but the *release*.
@@ -160,7 +160,7 @@ def _otherwise(
     before = old.kubevirt or lockfile.UNSAID
     suspects = {
         vm
-        for vm, pin in made.items()
+        for vm, pin in next_pins.items()
         if vm in old.pins
         and pin.rendered != old.pins[vm].rendered
         and pin.entries == old.pins[vm].entries
@@ -175,13 +175,13 @@ def _otherwise(
 
 def _hashes(resources: Sequence[Resource], settings: Settings) -> dict[str, str]:
     """What each VM renders to, as a hash."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
 
     def observe(machine: Machine, body: Tree) -> None:
-        found[pins.name_of(machine.resource)] = stamping.manifest_hash(machine, body)
+        by_name[pins.name_of(machine.resource)] = stamping.manifest_hash(machine, body)
 
     order.run(resources, settings, observe)
-    return found
+    return by_name
 
 
 def _start(
@@ -217,8 +217,8 @@ def _pinned(machine: Machine, body: Tree, old: Pin | None, contents: dict[str, C
         entries[word] = Entry(ref, volume or "", before, pins.named_revision(matcher))
     for word, definition in stamping.in_force(machine):
         if word in refs and refs[word].hash not in contents:
-            held = Content(class_of(definition.kind), pins.content_of(definition))
-            contents[refs[word].hash] = held
+            content = Content(class_of(definition.kind), pins.content_of(definition))
+            contents[refs[word].hash] = content
     rendered = stamping.manifest_hash(machine, body)
     stored = v1alpha1.stored_revision(machine.resource)
     if old is None:
@@ -264,12 +264,12 @@ def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Set
                 place = at(live, ("spec", kind_class.word))
                 adopted.diagnostics.append(REVISION_NOT_FOUND.at(place, message, help=cure))
                 continue
-            held = pins.content_of(definition)
-            hash_ = content_hash(kind_class.word, held)
+            content = pins.content_of(definition)
+            hash_ = content_hash(kind_class.word, content)
             name = given.get("name") or definition.name
             ref = Ref(definition.kind, name, hash_)
             entries[kind_class.word] = Entry(ref, revision_name=revision.name)
-            adopted.contents[hash_] = Content(kind_class.word, held)
+            adopted.contents[hash_] = Content(kind_class.word, content)
         if entries:
             adopted.entries[vm] = entries
     return adopted
@@ -292,7 +292,7 @@ def _placed(vm: Resource, settings: Settings) -> str:
 
 
 def _unadopted(
-    kind_class: KindClass, live: Resource, found: Definition | Missing, catalogue: Catalogue
+    kind_class: KindClass, live: Resource, definition: Definition | Missing, catalogue: Catalogue
 ) -> tuple[str, str]:
     """Why no ControllerRevision says what *live* runs, and what to do."""
     cure = "dump the ControllerRevisions of the VM's namespace with the VM and its status"
@@ -310,8 +310,8 @@ def _unadopted(
             message,
             f"if it holds what runs, label it in the dump: {OBJECT_NAME_LABEL}: {wanted}",
         )
-    if isinstance(found, Missing) and found.code is REVISION_NOT_FOUND:
-        return found.message, cure
+    if isinstance(definition, Missing) and definition.code is REVISION_NOT_FOUND:
+        return definition.message, cure
     return f"no ControllerRevision of its {kind_class.word} is known", cure
 
 

@@ -35,8 +35,8 @@ class PresetReach:
 
     def diagnostics(self, resources: Sequence[Resource]) -> Iterator[Diagnostic]:
         """That presets of *resources* are deprecated, and which reach none of them."""
-        for namespace, found in self._context.presets.items():
-            for preset in found:
+        for namespace, in_namespace in self._context.presets.items():
+            for preset in in_namespace:
                 if preset.resource.index >= len(resources):
                     continue  # the cluster has it beside the input
                 era = HISTORIC if preset.resource.kind == HISTORIC.kind else MODERN

@@ -39,8 +39,8 @@ Parts = dict[int, Part]
 _RENDERED, _TRIED = 1 << 40, 1 << 41
 
 
-def relocated(found: Diagnostic, parts: Mapping[int, Part]) -> Diagnostic:
-    """*found* with the places in templates that its places in *parts* are."""
+def relocated(diagnostic: Diagnostic, parts: Mapping[int, Part]) -> Diagnostic:
+    """*diagnostic* with the places in templates that its places in *parts* are."""
 
     def moved(place: Location) -> Location:
         part = None if place.index is None else parts.get(place.index)
@@ -49,17 +49,17 @@ def relocated(found: Diagnostic, parts: Mapping[int, Part]) -> Diagnostic:
         path = (*part.path, *place.path)
         return place._replace(resource=part.outer.ref, path=path, index=part.outer.index)
 
-    return found._replace(
-        location=moved(found.location),
-        related=tuple(one._replace(location=moved(one.location)) for one in found.related),
-        position=found.position and moved(found.position),
+    return diagnostic._replace(
+        location=moved(diagnostic.location),
+        related=tuple(one._replace(location=moved(one.location)) for one in diagnostic.related),
+        position=diagnostic.position and moved(diagnostic.position),
     )
 
 
-def attributed(found: Provenance, parts: Mapping[int, Part]) -> Provenance:
-    """*found* with the position of the template, where a part of it decided."""
-    part = None if found.position is None else parts.get(found.position)
-    return found if part is None else found._replace(position=part.outer.index)
+def attributed(provenance: Provenance, parts: Mapping[int, Part]) -> Provenance:
+    """*provenance* with the position of the template, where a part of it decided."""
+    part = None if provenance.position is None else parts.get(provenance.position)
+    return provenance if part is None else provenance._replace(position=part.outer.index)
 
 
 def expand(
@@ -67,7 +67,7 @@ def expand(
 ) -> tuple[list[Resource], Parts, list[Diagnostic]]:
     """*resources*, those templates replaced by what they make that have one of the parameters of *settings*."""
     values = dict(settings.parameters)
-    found: list[Resource] = []
+    expanded: list[Resource] = []
     parts: Parts = {}
     faults: list[Diagnostic] = []
     known: set[str] = set()
@@ -75,7 +75,7 @@ def expand(
         declared = templates.parameters(resource) if templates.is_template(resource) else {}
         known |= declared.keys()
         if values.keys().isdisjoint(declared):
-            found.append(resource)
+            expanded.append(resource)
             continue
         missing = list(_missing(resource, declared, values))
         faults += missing
@@ -85,11 +85,11 @@ def expand(
         for item in templates.filled(resource, fill, NEWEST):
             part = _part(resource, item, _RENDERED + len(parts))
             parts[part.resource.index] = part
-            found.append(part.resource)
+            expanded.append(part.resource)
     for name in sorted(values.keys() - known):
         message = f"no template of the input has a parameter {name}"
         faults.append(INVALID_SETTING.at(Location(), message, help=_known(known)))
-    return found, parts, faults
+    return expanded, parts, faults
 
 
 def _known(names: Iterable[str]) -> str:
@@ -135,7 +135,7 @@ def check(
     parameter is used counts.
     """
     declared = templates.parameters(template)
-    found: list[list[Diagnostic]] = []
+    variants: list[list[Diagnostic]] = []
     undefined: list[Diagnostic] = []
     parts: Parts = {}
     for number in range(EXAMPLES):
@@ -147,11 +147,11 @@ def check(
         ]
         parts = {part.resource.index: part for part in given}
         undefined = list(_undefined(template, items, declared))
-        found.append(_findings(given, resources, context, render))
+        variants.append(_findings(given, resources, context, render))
         if not any(part.open for part in given):
             break
     counted = suppress(
-        _certain(found, parts),
+        _certain(variants, parts),
         (part.resource for part in parts.values()),
         is_looked_through=lambda resource: not parts[resource.index].open,
     )
@@ -231,7 +231,7 @@ def _findings(
     inner = [part.resource for part in parts]
     settings = context.settings._replace(emit="source", pins="ignore", parameters=())
     others = [one for one in inner if not definitions.is_machine(one)]
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     if others:
         whole = [*filter(_is_definition, resources), *others]
         settings = settings._replace(kubevirt=tag(context.release))
@@ -240,7 +240,7 @@ def _findings(
         context = shared(whole, loaded, settings, context.start, traced=False)
         context = context._replace(release_is_assumed=is_assumed)
         mine = {one.index for one in inner}
-        found += (
+        diagnostics += (
             one
             for one in loaded.diagnostics
             if one.location.index in mine and not _is_outer(one, mine)
@@ -252,14 +252,14 @@ def _findings(
             machine = Machine(context, part.resource, definitions.decode(part.resource, read))
             if not read.refused:
                 render(machine)
-            found += (
+            diagnostics += (
                 one
                 for one in open_fields.without_unknown(
                     (*read.diagnostics, *machine.diagnostics), part.open
                 )
                 if not (CODES[one.code].follows and _is_elsewhere(part.resource, one))
             )
-    return found
+    return diagnostics
 
 
 def _is_definition(resource: Resource) -> bool:
@@ -273,9 +273,9 @@ def _is_known(part: Part) -> bool:
     return not any(isinstance(value, str) and value.startswith("${{") for value in values)
 
 
-def _is_outer(found: Diagnostic, mine: Collection[int]) -> bool:
-    """Whether *found* is about something that the input has too, which may be another namespace's."""
-    return any(one.location.index not in mine for one in found.related)
+def _is_outer(diagnostic: Diagnostic, mine: Collection[int]) -> bool:
+    """Whether *diagnostic* is about something that the input has too, which may be another namespace's."""
+    return any(one.location.index not in mine for one in diagnostic.related)
 
 
 def _is_elsewhere(vm: Resource, missing: Diagnostic) -> bool:
@@ -286,15 +286,19 @@ def _is_elsewhere(vm: Resource, missing: Diagnostic) -> bool:
     return bool(named) or (isinstance(kind, str) and bool(kind) and "cluster" not in kind.lower())
 
 
-def _is_open(found: Diagnostic, parts: Mapping[int, Part]) -> bool:
-    """Whether *found* is about a field that nobody has filled in, or comes of one."""
-    places = (found.location, found.position, *(one.location for one in found.related))
+def _is_open(diagnostic: Diagnostic, parts: Mapping[int, Part]) -> bool:
+    """Whether *diagnostic* is about a field that nobody has filled in, or comes of one."""
+    places = (
+        diagnostic.location,
+        diagnostic.position,
+        *(one.location for one in diagnostic.related),
+    )
     for place in places:
         part = parts.get(place.index) if place and place.index is not None else None
         if not part or not place:
             continue
         value = tree.get(part.resource.body, *place.path)
-        if open_fields.depends(found, place.path, value, _written(part)):
+        if open_fields.depends(diagnostic, place.path, value, _written(part)):
             return True
     return False
 

@@ -48,7 +48,7 @@ def input_of(loaded: Documents, around: Sequence[Document], limits: Limits) -> I
 
 def trace(decision: Decision, given: Input) -> list[Evidence]:
     """Who decided, and then who lost, with the patches of a kustomization and what they are put over."""
-    found: list[Evidence] = []
+    all_evidence: list[Evidence] = []
     for one in (decision.winner, *decision.losers):
         location = Location(one.source, one.source_field, one.position)
         place = given.places.place(location) if one.source else Place()
@@ -56,11 +56,11 @@ def trace(decision: Decision, given: Input) -> list[Evidence]:
             place = _in_lock(one, given)
         evidence = Evidence(one, place)
         if one.decider != "vm" or not given.places.is_patched(location):
-            found.append(evidence)
+            all_evidence.append(evidence)
             continue
-        found.append(evidence._replace(contender=one._replace(decider="patch")))
-        found += _patched(one, given)
-    return found
+        all_evidence.append(evidence._replace(contender=one._replace(decider="patch")))
+        all_evidence += _patched(one, given)
+    return all_evidence
 
 
 def _in_lock(one: Contender, given: Input) -> Place:

@@ -15,8 +15,8 @@ def dumps(document: Any, indent: int | None = None) -> str:
     return _UNPRINTABLE.sub(_escaped, text).replace("##[", "##\\u005b")
 
 
-def _escaped(found: re.Match[str]) -> str:
-    character = found[0]
+def _escaped(match: re.Match[str]) -> str:
+    character = match[0]
     if character.isprintable():
         return character
     code = ord(character)

@@ -45,7 +45,7 @@ class Finding(NamedTuple):
 
 def find(diagnostics: Iterable[Diagnostic], sources: Sources) -> list[Finding]:
     """Look up the places of *diagnostics* of one input."""
-    found = [
+    findings = [
         Finding(
             diagnostic,
             sources.place(diagnostic.position or diagnostic.location),
@@ -54,7 +54,7 @@ def find(diagnostics: Iterable[Diagnostic], sources: Sources) -> list[Finding]:
         for diagnostic in ordered(diagnostics)
     ]
     sources.close()
-    return found
+    return findings
 
 
 def merge(findings: Iterable[Finding]) -> list[Finding]:
@@ -64,21 +64,21 @@ def merge(findings: Iterable[Finding]) -> list[Finding]:
     several releases.
     """
     once: dict[object, Finding] = {}
-    for found in findings:
-        diagnostic = found.diagnostic
+    for finding in findings:
+        diagnostic = finding.diagnostic
         about = (diagnostic.code, diagnostic.message, diagnostic.location.path, diagnostic.resource)
-        key = (about, found.place[:3], tuple(place[:3] for place in found.related))
-        other = once.setdefault(key, found)
-        if other is not found:
+        key = (about, finding.place[:3], tuple(place[:3] for place in finding.related))
+        other = once.setdefault(key, finding)
+        if other is not finding:
             once[key] = other._replace(
-                builds=tuple(dict.fromkeys((*other.builds, *found.builds))),
-                releases=tuple(dict.fromkeys((*other.releases, *found.releases))),
+                builds=tuple(dict.fromkeys((*other.builds, *finding.builds))),
+                releases=tuple(dict.fromkeys((*other.releases, *finding.releases))),
             )
     return sorted(once.values(), key=_order)
 
 
-def _order(found: Finding) -> tuple[str, int, int]:
-    return found.place.file, found.place.line, found.place.column
+def _order(finding: Finding) -> tuple[str, int, int]:
+    return finding.place.file, finding.place.line, finding.place.column
 
 
 _SINGLE = 3
@@ -95,16 +95,16 @@ class Group(NamedTuple):
 def groups(findings: Iterable[Finding]) -> list[Group]:
     """*findings*, with those that say the same of many objects put together where the first of them stands."""
     same: dict[object, list[Finding]] = {}
-    for found in findings:
-        one = found.diagnostic
-        kind = one.resource.kind if one.resource else found.place
+    for finding in findings:
+        one = finding.diagnostic
+        kind = one.resource.kind if one.resource else finding.place
         related = tuple(other.message for other in one.related)
         about = (one.code, one.severity, kind, one.message, one.field, one.help, related)
-        same.setdefault(about, []).append(found)
+        same.setdefault(about, []).append(finding)
     grouped: list[Group] = []
     for members in same.values():
         if len(members) <= _SINGLE:
-            grouped += [Group(found) for found in members]
+            grouped += [Group(finding) for finding in members]
         else:
             grouped.append(Group(members[0], tuple(members[1:])))
     return sorted(grouped, key=lambda group: _order(group.first))
@@ -134,13 +134,13 @@ def identified(findings: Iterable[Finding], seen_from: Callable[[str], str]) -> 
     from hashlib import sha256  # loads OpenSSL, which costs more than a small rendering
 
     counts: dict[tuple[str, ...], int] = {}
-    made = []
-    for found in findings:
-        one = found.diagnostic
+    numbered = []
+    for finding in findings:
+        one = finding.diagnostic
         names = one.resource or ("", "", "")
         said = (_POSITION.sub("", text) for text in (one.field, one.message))
-        about = (one.code, *names, seen_from(found.place.file), *said)
+        about = (one.code, *names, seen_from(finding.place.file), *said)
         nth = counts[about] = counts.get(about, 0) + 1
         text = "\0".join((*about, str(nth))).encode("utf-8", "backslashreplace")
-        made.append(found._replace(fingerprint=sha256(text).hexdigest()[:32]))
-    return made
+        numbered.append(finding._replace(fingerprint=sha256(text).hexdigest()[:32]))
+    return numbered

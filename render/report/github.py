@@ -11,17 +11,17 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 def report(findings: Sequence[Finding]) -> str:
     """One ``::error file=...,line=...::message`` a finding; the other party and the help follow in its message."""
-    return "".join(f"{_command(found)}\n" for found in findings)
+    return "".join(f"{_command(finding)}\n" for finding in findings)
 
 
-def _command(found: Finding) -> str:
-    place, diagnostic = found.place, found.diagnostic
+def _command(finding: Finding) -> str:
+    place, diagnostic = finding.place, finding.diagnostic
     properties = {
-        "file": place.file, "line": place.line, "col": place.column, "title": found.title
+        "file": place.file, "line": place.line, "col": place.column, "title": finding.title
     }  # fmt: skip
     shown = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items() if value)
-    lines = [found.text]
-    for related, other in zip(diagnostic.related, found.related, strict=True):
+    lines = [finding.text]
+    for related, other in zip(diagnostic.related, finding.related, strict=True):
         lines.append(f"{other}: {related.message}" if other.file else related.message)
     if diagnostic.help:
         lines.append(f"help: {diagnostic.help}")

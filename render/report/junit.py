@@ -9,8 +9,8 @@ from render.report.findings import Finding, Group
 
 def report(findings: Sequence[Finding]) -> str:
     """One test suite; without findings it holds one passed case, so that a reader sees that there was a run."""
-    failures = sum(found.diagnostic.is_error for found in findings)
-    cases = [_case(found) for found in findings] or [
+    failures = sum(finding.diagnostic.is_error for finding in findings)
+    cases = [_case(finding) for finding in findings] or [
         '    <testcase classname="virt-render" name="no findings"/>'
     ]
     counts = f'tests="{len(cases)}" failures="{failures}" errors="0"'
@@ -27,16 +27,16 @@ def report(findings: Sequence[Finding]) -> str:
     )
 
 
-def _case(found: Finding) -> str:
-    diagnostic = found.diagnostic
+def _case(finding: Finding) -> str:
+    diagnostic = finding.diagnostic
     resource = f" {diagnostic.resource}" if diagnostic.resource else ""
-    name = f"{found.title}{resource}"
-    opening = f"    <testcase classname={_attribute(found.place.file or 'virt-render')} name={_attribute(name)}>"
+    name = f"{finding.title}{resource}"
+    opening = f"    <testcase classname={_attribute(finding.place.file or 'virt-render')} name={_attribute(name)}>"
     body = escape(
-        "\n".join(text.printable(line) for line in text.report([Group(found)]).splitlines())
+        "\n".join(text.printable(line) for line in text.report([Group(finding)]).splitlines())
     )
     if diagnostic.is_error:
-        inner = f"<failure type={_attribute(found.title)} message={_attribute(found.text)}>{body}</failure>"
+        inner = f"<failure type={_attribute(finding.title)} message={_attribute(finding.text)}>{body}</failure>"
     else:
         inner = f"<system-out>{body}</system-out>"
     return f"{opening}\n      {inner}\n    </testcase>"

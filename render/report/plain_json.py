@@ -27,29 +27,29 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
             "before": tally.before,
             "cut": tally.cut,
         },
-        "diagnostics": [finding(found) for found in findings],
+        "diagnostics": [finding(one) for one in findings],
     }
     return escaping.dumps(document, indent=2) + "\n"
 
 
-def finding(found: Finding) -> dict[str, Any]:
-    """*found* as a tree of plain values."""
-    diagnostic = found.diagnostic
+def finding(one: Finding) -> dict[str, Any]:
+    """*one* as a tree of plain values."""
+    diagnostic = one.diagnostic
     return {
         "code": diagnostic.code,
         "slug": CODES[diagnostic.code].slug,
         "check": diagnostic.check or None,
         "severity": diagnostic.severity,
         "message": diagnostic.message,
-        **_where(diagnostic.location, found.place),
+        **_where(diagnostic.location, one.place),
         "related": [
             {"message": related.message, **_where(related.location, place)}
-            for related, place in zip(diagnostic.related, found.related, strict=True)
+            for related, place in zip(diagnostic.related, one.related, strict=True)
         ],
         "help": diagnostic.help,
-        "releases": list(found.releases),
-        "fingerprint": found.fingerprint,
-        "builds": list(found.builds),
+        "releases": list(one.releases),
+        "fingerprint": one.fingerprint,
+        "builds": list(one.builds),
     }
 
 

@@ -16,7 +16,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 def report(findings: Sequence[Finding]) -> str:
     """One run. A finding without a file is a notification: services refuse results that point nowhere."""
-    used = sorted({found.diagnostic.code for found in findings})
+    used = sorted({finding.diagnostic.code for finding in findings})
     run = {
         "tool": {
             "driver": {
@@ -28,14 +28,14 @@ def report(findings: Sequence[Finding]) -> str:
         "invocations": [
             {
                 "executionSuccessful": not any(
-                    found.diagnostic.is_error and not found.place.file for found in findings
+                    finding.diagnostic.is_error and not finding.place.file for finding in findings
                 ),
                 "toolExecutionNotifications": [
-                    _notification(found) for found in findings if not found.place.file
+                    _notification(finding) for finding in findings if not finding.place.file
                 ],
             }
         ],
-        "results": [_result(found, used) for found in findings if found.place.file],
+        "results": [_result(finding, used) for finding in findings if finding.place.file],
     }
     document = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -57,22 +57,22 @@ def _rule(code: str) -> dict[str, Any]:
     }
 
 
-def _message(found: Finding) -> dict[str, str]:
-    diagnostic = found.diagnostic
-    return {"text": f"{found.text}\nhelp: {diagnostic.help}" if diagnostic.help else found.text}
+def _message(finding: Finding) -> dict[str, str]:
+    diagnostic = finding.diagnostic
+    return {"text": f"{finding.text}\nhelp: {diagnostic.help}" if diagnostic.help else finding.text}
 
 
-def _notification(found: Finding) -> dict[str, Any]:
+def _notification(finding: Finding) -> dict[str, Any]:
     return {
-        "descriptor": {"id": found.diagnostic.code},
-        "level": _LEVELS[found.diagnostic.severity],
-        "message": _message(found),
+        "descriptor": {"id": finding.diagnostic.code},
+        "level": _LEVELS[finding.diagnostic.severity],
+        "message": _message(finding),
     }
 
 
-def _result(found: Finding, rules: list[str]) -> dict[str, Any]:
-    diagnostic = found.diagnostic
-    location = _physical(found.place)
+def _result(finding: Finding, rules: list[str]) -> dict[str, Any]:
+    diagnostic = finding.diagnostic
+    location = _physical(finding.place)
     if diagnostic.resource:
         name = (
             f"{diagnostic.resource}: {diagnostic.field}"
@@ -84,19 +84,19 @@ def _result(found: Finding, rules: list[str]) -> dict[str, Any]:
         "ruleId": diagnostic.code,
         "ruleIndex": rules.index(diagnostic.code),
         "level": _LEVELS[diagnostic.severity],
-        "message": _message(found),
+        "message": _message(finding),
         "locations": [location],
         # The rule stays the code, by which services dismiss and count; a check is one of many below it.
         **({"properties": {"check": diagnostic.check}} if diagnostic.check else {}),
         **(
-            {"partialFingerprints": {"virtRender/v1": found.fingerprint}}
-            if found.fingerprint
+            {"partialFingerprints": {"virtRender/v1": finding.fingerprint}}
+            if finding.fingerprint
             else {}
         ),
     }
     related = [
         {**_physical(place), "message": {"text": other.message}}
-        for other, place in zip(diagnostic.related, found.related, strict=True)
+        for other, place in zip(diagnostic.related, finding.related, strict=True)
         if place.file
     ]
     return {**result, "relatedLocations": related} if related else result

@@ -31,8 +31,8 @@ class Tally(NamedTuple):
 
     def counting(self, findings: Iterable[Finding]) -> "Tally":
         """The same with the severities of *findings*."""
-        found = [finding.diagnostic.severity for finding in findings]
-        return self._replace(severities={one: found.count(one) for one in Severity})
+        severities = [finding.diagnostic.severity for finding in findings]
+        return self._replace(severities={one: severities.count(one) for one in Severity})
 
 
 def line(tally: Tally) -> str:

@@ -32,8 +32,10 @@ def _block(group: Group, *, colour: bool) -> Iterator[str]:
         kind = resource.kind if resource else "place"
         more = counted(len(group.others), f"more {_SHORT.get(kind, kind)}")
         named = ", ".join(
-            f"{found.place} ({_name(found)})" if found.diagnostic.resource else str(found.place)
-            for found in group.others[:_NAMED]
+            f"{finding.place} ({_name(finding)})"
+            if finding.diagnostic.resource
+            else str(finding.place)
+            for finding in group.others[:_NAMED]
         )
         rest = (
             f" and {counted(len(group.others) - _NAMED, 'other')}"
@@ -43,24 +45,24 @@ def _block(group: Group, *, colour: bool) -> Iterator[str]:
         yield printable(f"  and in {more}: {named}{rest}")
 
 
-def _name(found: Finding) -> str:
-    resource = found.diagnostic.resource
+def _name(finding: Finding) -> str:
+    resource = finding.diagnostic.resource
     return "/".join(filter(None, resource[1:])) if resource else ""
 
 
-def _lines(found: Finding, *, colour: bool) -> list[str]:
-    diagnostic = found.diagnostic
+def _lines(finding: Finding, *, colour: bool) -> list[str]:
+    diagnostic = finding.diagnostic
     severity = _painted(diagnostic.severity, f"1;{_COLOURS[diagnostic.severity]}", colour=colour)
-    first, *rest = found.text.splitlines() or [""]
-    lines = [f"{_at(found.place)}: {severity} {found.title}: {printable(first)}"]
+    first, *rest = finding.text.splitlines() or [""]
+    lines = [f"{_at(finding.place)}: {severity} {finding.title}: {printable(first)}"]
     lines += [f"    {printable(line)}" for line in rest]
     if diagnostic.severity is not Severity.INFO:
-        lines += _excerpt(found.place, colour=colour)
-    for related, place in zip(diagnostic.related, found.related, strict=True):
+        lines += _excerpt(finding.place, colour=colour)
+    for related, place in zip(diagnostic.related, finding.related, strict=True):
         where = f"{place}: " if place.file else ""
         lines.append(printable(f"  {where}{related.message}"))
-    here = os.path.dirname(found.place.file) or "."
-    builds = [folder for folder in found.builds if folder != here]
+    here = os.path.dirname(finding.place.file) or "."
+    builds = [folder for folder in finding.builds if folder != here]
     if builds and diagnostic.resource and diagnostic.severity is not Severity.INFO:
         more = f" and {len(builds) - _NAMED:,} more" if len(builds) > _NAMED else ""
         lines.append(printable(f"  built by {', '.join(builds[:_NAMED])}{more}"))

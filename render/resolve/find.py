@@ -124,9 +124,9 @@ def _live(
             lambda: "name an object",
         )
     scope = namespace if kind == kind_class.namespaced else ""
-    found = catalogue.definition(Key(kind, scope, name))
-    if found is not None:
-        return found
+    definition = catalogue.definition(Key(kind, scope, name))
+    if definition is not None:
+        return definition
     if kind == kind_class.cluster and (kind, name) in catalogue.bundled:
         return Definition(kind, name, catalogue.bundled[kind, name], None)
     return Missing(

@@ -82,9 +82,9 @@ class _Search(NamedTuple):
         return self.from_data_volume_spec(data_volume.spec)
 
     def from_data_volume_spec(self, spec: Tree) -> Result:
-        found = self.from_source(spec.get("source"))
-        if found is not None:
-            return found
+        result = self.from_source(spec.get("source"))
+        if result is not None:
+            return result
         reference = spec.get("sourceRef")
         if reference is None:
             return Failed(
@@ -126,21 +126,21 @@ class _Search(NamedTuple):
         return None
 
     def from_object(self, target: tuple[str, str, str], namespace: str, name: str) -> Result:
-        found = self.lookup(target, namespace, name)
-        return found if isinstance(found, Failed) else self.from_labels(found)
+        resource = self.lookup(target, namespace, name)
+        return resource if isinstance(resource, Failed) else self.from_labels(resource)
 
     def lookup(self, target: tuple[str, str, str], namespace: str, name: str) -> Resource | Failed:
         group, kind, plural = target
         if not name:
             return Failed("resource name may not be empty", ignorable=False)
-        found = self.catalogue.find(group, kind, namespace, name)
-        if found is None:
+        resource = self.catalogue.find(group, kind, namespace, name)
+        if resource is None:
             return Failed(
                 f'{plural} "{name}" not found',
                 ignorable=False,
                 missing=(group, kind, namespace, name),
             )
-        return found
+        return resource
 
     def from_labels(self, resource: Resource) -> Result:
         labels = tree.get(resource.body, "metadata", "labels")

@@ -72,11 +72,11 @@ def _followed(
         key = _key(kind_class, matcher, vm.namespace or namespace)
         if key is None or key in current:
             continue
-        found = renamed.get(key, [])
-        if len(found) > 1:
-            found = [one for one in found if affixes(one) == affixes(vm)]
-        if len(found) == 1:
-            changed[kind_class.word] = _renamed(matcher, key[0], found[0])
+        candidates = renamed.get(key, [])
+        if len(candidates) > 1:
+            candidates = [one for one in candidates if affixes(one) == affixes(vm)]
+        if len(candidates) == 1:
+            changed[kind_class.word] = _renamed(matcher, key[0], candidates[0])
     if not changed:
         return vm
     draft = Draft(vm.body)

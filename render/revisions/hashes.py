@@ -98,8 +98,8 @@ def is_hash(text: Any) -> bool:
 
 def read_ref(text: Any) -> Ref | None:
     """The reference that *text* spells, None if it spells none."""
-    found = re.fullmatch(_REF, text) if isinstance(text, str) else None
-    return Ref(*found.groups()) if found else None
+    match = re.fullmatch(_REF, text) if isinstance(text, str) else None
+    return Ref(*match.groups()) if match else None
 
 
 def suffix(hash_: str) -> str:

@@ -93,12 +93,12 @@ def read(body: Tree, place: Location) -> tuple[Lock, list[Diagnostic]]:
     if not faults:
         contents = _contents(body, faults)
         pins = _pins(body, contents, faults)
-    found = [
+    documents = [
         code.at(Location(place.resource, path, place.index, place.file), message, help=cure)
         for code, path, message, cure in faults
     ]
     lock = Lock(contents, pins, body.get("kubevirt", ""))
-    return (EMPTY if found else lock), found
+    return (EMPTY if documents else lock), documents
 
 
 def _frame_faults(body: Tree) -> Iterable[_LockFault]:
@@ -144,10 +144,10 @@ def _pins(body: Tree, contents: dict[str, Content], faults: list[_LockFault]) ->
             continue
         pins[vm] = pin
         for kind_class, ref in _refs(pin):
-            held = contents.get(ref.hash)
+            content = contents.get(ref.hash)
             # A flavour may be a flavor or an instancetype.
             wanted = class_of(ref.kind) if kind_class == FLAVOR.word else kind_class
-            if complete and (held is None or held.kind_class != wanted):
+            if complete and (content is None or content.kind_class != wanted):
                 message = (
                     f"the pin of {vm} needs the {wanted} {ref.name} as {ref.hash}, "
                     "which is not among the revisions of the lock"
@@ -192,11 +192,13 @@ def _pin(entry: Any) -> Pin | str:
             continue
         known += given
         texts = ["" if text is None else text for text in (volume, named)]
-        found = Entry(read_ref(now), texts[0], read_ref(before), texts[1])
-        unread = (now is not None and not found.ref) or (before is not None and not found.before)
+        of_class = Entry(read_ref(now), texts[0], read_ref(before), texts[1])
+        unread = (now is not None and not of_class.ref) or (
+            before is not None and not of_class.before
+        )
         if unread or not all(isinstance(text, str) for text in texts):
             return f"{kind_class} is not written as LOCK_KIND/NAME@sha256:..."
-        entries[kind_class] = found
+        entries[kind_class] = of_class
     if known != len(entry):
         return "it has an unknown field"
     return Pin(revision, entries, rendered)
@@ -226,14 +228,14 @@ def document(lock: Lock) -> Tree:
 
 
 def _pin_document(pin: Pin) -> Tree:
-    found: Tree = {"revision": pin.revision}
+    document: Tree = {"revision": pin.revision}
     for kind_class in CLASSES:
         entry = pin.entries.get(kind_class, Entry())
         for part, value in zip(_PARTS, entry, strict=True):
             if value:
-                found[kind_class + part] = str(value)
-    found["rendered"] = pin.rendered
-    return found
+                document[kind_class + part] = str(value)
+    document["rendered"] = pin.rendered
+    return document
 
 
 def _sorted(value: Any) -> Any:

@@ -95,13 +95,13 @@ def decode(tree: Tree, type_name: str, release: Version) -> tuple[Tree, list[Cau
             for key, item in metadata.items()
             if item is not None and key != "managedFields"
         }
-    found = _struct(type_name, release)(body, (), causes)
+    decoded = _struct(type_name, release)(body, (), causes)
     status = tree.get("status")
     if isinstance(status, dict):
         kept = {key: status[key] for key in _KEPT_STATUS if isinstance(status.get(key), dict)}
         if kept:
-            found = {**found, "status": kept}
-    return found, causes.all()
+            decoded = {**decoded, "status": kept}
+    return decoded, causes.all()
 
 
 class _Causes(list[Cause]):
@@ -185,7 +185,7 @@ def _struct(type_name: str, release: Version, *, opaque: bool = False) -> Conver
     usual = _Usual(rules)
 
     def convert(value: Tree, link: Link, causes: list[Cause]) -> Tree:
-        found = value
+        decoded = value
         for key, item in value.items():
             python, change, drops = usual[key]
             if type(item) is not python or (drops and not item):
@@ -195,19 +195,19 @@ def _struct(type_name: str, release: Version, *, opaque: bool = False) -> Conver
             else:
                 new = change(item, (link, key), causes)
             if new is not item:
-                if found is value:
-                    found = value.copy()
+                if decoded is value:
+                    decoded = value.copy()
                 if new is _DROPPED or (drops and not new):
-                    del found[key]
+                    del decoded[key]
                 else:
-                    found[key] = new
+                    decoded[key] = new
         if not required <= value.keys():
             causes.extend(
                 refusals.missing(name, link, field.type)
                 for name, field in rules.fields.items()
                 if name in required and name not in value
             )
-        return found
+        return decoded
 
     return convert
 
@@ -278,14 +278,14 @@ def _list(reader: _Reader) -> Convert:
 
     def convert(value: list[Any], link: Link, causes: list[Cause]) -> list[Any]:
         if not usual.issuperset(map(type, value)):
-            found = [read(item, (link, index), causes) for index, item in enumerate(value)]
+            items = [read(item, (link, index), causes) for index, item in enumerate(value)]
         elif change is None:
             return value
         else:
-            found = [change(item, (link, index), causes) for index, item in enumerate(value)]
-        if all(map(is_, found, value)):
+            items = [change(item, (link, index), causes) for index, item in enumerate(value)]
+        if all(map(is_, items, value)):
             return value
-        return [item for item in found if item is not _DROPPED]
+        return [item for item in items if item is not _DROPPED]
 
     return convert
 
@@ -303,10 +303,10 @@ def _map(reader: _Reader, *, opaque: bool) -> Convert:
     def convert(value: Tree, link: Link, causes: list[Cause]) -> Tree:
         if change is None and usual.issuperset(map(type, value.values())):
             return value
-        found = {key: entry(item, (link, key), causes) for key, item in value.items()}
-        if all(map(is_, found.values(), value.values())):
+        entries = {key: entry(item, (link, key), causes) for key, item in value.items()}
+        if all(map(is_, entries.values(), value.values())):
             return value
-        return {key: item for key, item in found.items() if item is not _DROPPED}
+        return {key: item for key, item in entries.items() if item is not _DROPPED}
 
     return convert
 
@@ -366,11 +366,11 @@ def _quantity(value: Any, link: Link, causes: list[Cause]) -> Any:
         causes.append(refusals.mistyped(value, _QUANTITY_JSON, link))
         return _DROPPED
     try:
-        found = _canonical(value) if isinstance(value, str) else _canonical_number(value)
+        canonical = _canonical(value) if isinstance(value, str) else _canonical_number(value)
     except QuantityError as error:
         causes.append(refusals.no_quantity(value, str(error), link))
         return _DROPPED
-    return value if found == value else found
+    return value if canonical == value else canonical
 
 
 @lru_cache(maxsize=4096)
@@ -378,12 +378,12 @@ def _canonical(text: str) -> str:
     """The canonical text; QuantityError also for what Go's parser reads and the CRDs refuse."""
     # QUIRK(pkg/api/resource/quantity.go): Go prints 62.5Ki as 64000, and reads that as 64k. What we write is
     # read again by the cluster, so it is the text that stays.
-    found = quantity.canonical(quantity.canonical(text))
+    canonical = quantity.canonical(quantity.canonical(text))
     if text != text.strip():
         raise QuantityError("there is a space around it")
     if not text.lstrip("+-.")[:1].isdigit():
         raise QuantityError("there is no number before the suffix")
-    return found
+    return canonical
 
 
 def _canonical_number(number: float) -> str:

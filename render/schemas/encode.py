@@ -44,20 +44,20 @@ class _StructPlan(dict[tuple[str, ...], tuple[list[tuple[str, Complete]], list[t
     def encode(self, tree: Tree) -> Tree:
         """*tree*, a value of this struct, completed."""
         parts, absent = self[tuple(tree)]
-        found = tree
+        encoded = tree
         for name, complete in parts:
             value = tree[name]
             if value is not None:
                 completed = complete(value)
                 if completed is not value:
-                    if found is tree:
-                        found = tree.copy()
-                    found[name] = completed
+                    if encoded is tree:
+                        encoded = tree.copy()
+                    encoded[name] = completed
         if absent:
-            if found is tree:
-                found = tree.copy()
-            found.update(absent)
-        return found
+            if encoded is tree:
+                encoded = tree.copy()
+            encoded.update(absent)
+        return encoded
 
     def __missing__(self, keys: tuple[str, ...]) -> Any:
         if len(self) >= _ROOM:
@@ -97,8 +97,8 @@ def _each(complete: Complete | None) -> Complete | None:
         return None
 
     def each(value: list[Any]) -> list[Any]:
-        found = [complete(item) for item in value]
-        return value if all(map(is_, found, value)) else found
+        items = [complete(item) for item in value]
+        return value if all(map(is_, items, value)) else items
 
     return each
 

@@ -16,6 +16,7 @@ from render.diagnostics.codes import (
     WRONG_TYPE,
 )
 from render.model import types
+from render.model.cluster import gates
 from render.model.fieldpath import FieldPath
 from render.model.release import NEWEST
 
@@ -63,18 +64,18 @@ def unknown(key: Any, link: Link, known: Collection[str], type_name: str) -> Cau
     return Cause(UNKNOWN_FIELD.slug, path((link, str(key))), text, cure)
 
 
-#: Where a field that came with a release needs a feature gate there as well.
+#: The feature gate that a field which came with a release needs there as well.
 _GATES = {
-    ("kubevirt.Devices", "panicDevices"): "PanicDevices (on from 1.9)",
-    ("kubevirt.Devices", "video"): "VideoConfig (on from 1.9)",
-    ("kubevirt.DomainSpec", "rebootPolicy"): "RebootPolicy (on from 1.9)",
-    ("kubevirt.GPU", "claimName"): "GPUsWithDRA (on from 1.9)",
-    ("kubevirt.GPU", "requestName"): "GPUsWithDRA (on from 1.9)",
-    ("kubevirt.HostDevice", "claimName"): "HostDevicesWithDRA (on from 1.9)",
-    ("kubevirt.HostDevice", "requestName"): "HostDevicesWithDRA (on from 1.9)",
-    ("kubevirt.Interface", "passtBinding"): "PasstBinding (on from 1.9)",
+    ("kubevirt.Devices", "panicDevices"): "PanicDevices",
+    ("kubevirt.Devices", "video"): "VideoConfig",
+    ("kubevirt.DomainSpec", "rebootPolicy"): "RebootPolicy",
+    ("kubevirt.GPU", "claimName"): "GPUsWithDRA",
+    ("kubevirt.GPU", "requestName"): "GPUsWithDRA",
+    ("kubevirt.HostDevice", "claimName"): "HostDevicesWithDRA",
+    ("kubevirt.HostDevice", "requestName"): "HostDevicesWithDRA",
+    ("kubevirt.Interface", "passtBinding"): "PasstBinding",
     ("kubevirt.Interface", "portRanges"): "PortRangesSpec",
-    ("kubevirt.LaunchSecurity", "snp"): "WorkloadEncryptionSEV (on from 1.9)",
+    ("kubevirt.LaunchSecurity", "snp"): "WorkloadEncryptionSEV",
     ("kubevirt.LaunchSecurity", "tdx"): "WorkloadEncryptionTDX",
     ("kubevirt.Memory", "reservedOverhead"): "ReservedOverheadMemlock",
     ("kubevirt.Network", "resourceClaim"): "NetworkDevicesWithDRA",
@@ -84,16 +85,19 @@ _GATES = {
 
 def _gate(type_name: str, key: str) -> str:
     gate = _GATES.get((type_name, key))
-    return f", with the feature gate {gate}" if gate else ""
+    if gate is None:
+        return ""
+    default = gates.default_from(gate)
+    return f", with the feature gate {gate}" + (f" (on from {default})" if default else "")
 
 
 def mistyped(value: Any, expected: str, link: Link) -> Cause:
     """A value of another JSON type than *expected* (``object``, ``string,integer``)."""
-    found = _JSON_NAMES.get(type(value), type(value).__name__)
-    got = "a whole number" if type(value) is int else _WORDS.get(found, found)
+    json_type = _JSON_NAMES.get(type(value), type(value).__name__)
+    got = "a whole number" if type(value) is int else _WORDS.get(json_type, json_type)
     text = (
         f"expected {_WORDS[expected]}, got {got}: "
-        f'{_dotted(link)} in body must be of type {expected}: "{found}"'
+        f'{_dotted(link)} in body must be of type {expected}: "{json_type}"'
     )
     if value is None:
         return Cause(WRONG_TYPE.slug, path(link), text, "remove the key, or give it a value")

@@ -123,10 +123,10 @@ def _edited(data: bytes, known: tuple[bytes, bytes, bytes], file: str) -> Diagno
     """
     lines = data.splitlines()
     base, ours, theirs = (set(side.splitlines()) for side in known)
-    found = {line for line in lines if not _MARKER.match(line)}
+    texts = {line for line in lines if not _MARKER.match(line)}
     needed = (ours & theirs) | (ours - base) | (theirs - base)
-    is_marked = len(found) < len(set(lines)) or not (ours and theirs)
-    if is_marked and needed <= found <= base | ours | theirs:
+    is_marked = len(texts) < len(set(lines)) or not (ours and theirs)
+    if is_marked and needed <= texts <= base | ours | theirs:
         return None
     return codes.MERGE_REFUSED.at(
         Location(file=file),
@@ -137,18 +137,18 @@ def _edited(data: bytes, known: tuple[bytes, bytes, bytes], file: str) -> Diagno
 
 def _from_markers(data: bytes, file: str) -> tuple[bytes, bytes, bytes] | Diagnostic:
     parts: dict[bytes, list[bytes]] = {b"<": [], b"|": [], b"=": []}
-    inside, found, has_base = b"", False, False
+    inside, has_marker, has_base = b"", False, False
     for line in data.splitlines(keepends=True):
         marker = _MARKER.match(line)
         if marker:
-            found, inside = True, marker[1][:1]
+            has_marker, inside = True, marker[1][:1]
             has_base |= inside == b"|"
         elif inside in parts:
             parts[inside].append(line)
         else:
             for part in parts.values():
                 part.append(line)
-    if not found:
+    if not has_marker:
         message = f"{file} has no conflict, and git knows of none"
         return codes.USAGE.at(Location(file=file), message, help="'virt-render pin' updates a lock")
     base = b"".join(parts[b"|"]) if has_base else b""
@@ -168,12 +168,12 @@ def is_bare(folder: str) -> bool:
 def commit(folder: str, revision: str) -> Commit:
     """The commit that *revision* names. Raises GitError."""
     try:
-        found = run(folder, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+        answer = run(folder, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
     except GitError as error:
         if str(error) == _NO_REVISION:
             raise GitError(f"unknown revision {revision}") from error
         raise
-    id_ = found.decode().strip()
+    id_ = answer.decode().strip()
     if id_.startswith("^"):  # what is left out of a walk, and so no revision to compare
         raise GitError(f"unknown revision {revision}")
     return _commits(folder, "--max-count=1", id_)[0]

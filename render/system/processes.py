@@ -20,6 +20,16 @@ _LEAVING = (signal.SIGHUP, signal.SIGQUIT)
 """What the terminal sends to all that runs in it, and what ends us without a word."""
 
 
+def chosen(name: str, setting: str) -> tuple[str, str]:
+    """Where the program *name* is that *setting* means, as `program`; and in words where it was looked for.
+
+    ``auto`` is the one on the PATH; else it is a name or a path.
+    """
+    if setting == "auto":
+        return program(name), "on the PATH"
+    return program(setting), f"at {setting}"
+
+
 def program(name: str) -> str:
     """The absolute path of the program *name*, ``""`` without one.
 
@@ -28,8 +38,8 @@ def program(name: str) -> str:
     import shutil
 
     if os.sep in name:
-        found = shutil.which(name)
-        return os.path.abspath(found) if found else ""
+        location = shutil.which(name)
+        return os.path.abspath(location) if location else ""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     path = os.pathsep.join(filter(os.path.isabs, folders))
     return shutil.which(name, path=path or os.devnull) or ""

@@ -106,15 +106,15 @@ class _Temporary:
         self._left: set[str] = set()
         self._numbers = itertools.count()
 
-    def make(self, beside: str, make: Callable[[str], _T]) -> tuple[str, _T]:
-        """A new name in the folder of *beside*, and what *make* answers for it.
+    def make(self, target: str, make: Callable[[str], _T]) -> tuple[str, _T]:
+        """A new name in the folder of *target*, and what *make* answers for it.
 
         What has that name already is left alone: of a process that was killed, or of one in another container, where
         numbers are the same.
         """
         while True:
             number = next(self._numbers)
-            name = os.path.join(os.path.dirname(beside), f".virt-render-{os.getpid()}-{number}.tmp")
+            name = os.path.join(os.path.dirname(target), f".virt-render-{os.getpid()}-{number}.tmp")
             # Noted before it is there: whoever interrupts us must not leave it behind.
             self._left.add(name)
             try:

@@ -24,19 +24,19 @@ def commented(body: Tree, comment: Callable[[FieldPath], str]) -> str:
     return "\n".join(lines)
 
 
-def _walk(node: Any, path: FieldPath, line: int, found: list[tuple[int, FieldPath]]) -> int:
+def _walk(node: Any, path: FieldPath, line: int, places: list[tuple[int, FieldPath]]) -> int:
     """Find the lines of the fields in *node*, which begins at *line*; the answer is the line behind it."""
     is_mapping = isinstance(node, dict)
     children: Iterable[tuple[str | int, Any]] = node.items() if is_mapping else enumerate(node)
     for step, child in children:
         inner = (*path, step)
         if not child or not isinstance(child, dict | list):
-            found.append((line, inner))
+            places.append((line, inner))
             line += _height(step, child)
             continue
         # Items of a list begin in the line of their dash.
         above = _height(step, None) if is_mapping else 0
-        line = _walk(child, inner, line + above, found)
+        line = _walk(child, inner, line + above, places)
     return line
 
 

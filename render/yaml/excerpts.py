@@ -79,7 +79,7 @@ class Excerpts:
 
     def private(self) -> frozenset[int]:
         """The numbers, from 0, of the lines with something secret in them."""
-        found: set[int] = set()
+        private_lines: set[int] = set()
         for index in range(len(self._chunks)):
             for start, end in self._hidden_in(index):
                 first = bisect_right(self._lines, start) - 1
@@ -89,8 +89,8 @@ class Excerpts:
                     until = min(end, *self._lines[line + 1 : line + 2], end)
                     part = self._text[begins:until].strip()
                     if part and not _HEADER.fullmatch(part):
-                        found.add(line)
-        return frozenset(found)
+                        private_lines.add(line)
+        return frozenset(private_lines)
 
     @property
     def documents(self) -> list[Chunk]:
@@ -141,12 +141,12 @@ class Excerpts:
             chunk = self._chunks[index]
             root, end = positions.document(self._data, index)
             whole = end >= 0
-            found = list(_hidden(root, end, chunk)) if root and whole else []
+            hidden = list(_hidden(root, end, chunk)) if root and whole else []
             rest = max(end, 0)
             broken = _is_doubtful(chunk.text[rest:])
             if broken or chunk.separator:
-                found.append((rest, len(chunk.text)))
-            spans = [(chunk.start + a, chunk.start + b) for a, b in found]
+                hidden.append((rest, len(chunk.text)))
+            spans = [(chunk.start + a, chunk.start + b) for a, b in hidden]
             self._hidden[index] = spans, broken and not whole
         return self._hidden[index]
 
@@ -261,6 +261,6 @@ def _entries(node: Node, visit: _Visit) -> Iterator[tuple[Node, _Visit]]:
         yield key, _Visit(id(key), visit.hidden, "")
         yield value, _Visit(id(value), hidden, listed)
     for source in merged_into(node):
-        found = target_of(source)
-        if found is not None:
-            yield found, _Visit(id(found), visit.hidden, kind)
+        target = target_of(source)
+        if target is not None:
+            yield target, _Visit(id(target), visit.hidden, kind)

@@ -140,11 +140,11 @@ def value_of(node: Node) -> scalars.Value:
     return scalars.resolved(node.text) if node.plain else node.text
 
 
-_Found = tuple[tuple[int, int], Node]
-_Fields = dict[str, _Found]
+_PlacedNode = tuple[tuple[int, int], Node]
+_Fields = dict[str, _PlacedNode]
 
 
-def child(node: Node, step: str | int) -> _Found | None:
+def child(node: Node, step: str | int) -> _PlacedNode | None:
     """Where the child at *step* is written, and the child."""
     named = target_of(node)
     if named is None:
@@ -158,7 +158,7 @@ def child(node: Node, step: str | int) -> _Found | None:
     return named.fields().get(step) or _merged(named, step)
 
 
-def _merged(node: Node, step: str) -> _Found | None:
+def _merged(node: Node, step: str) -> _PlacedNode | None:
     """The same of what a mapping merges into itself; each mapping is looked into once, by however many ways."""
     seen = {id(node)}
     pending = merged_into(node)
@@ -167,8 +167,8 @@ def _merged(node: Node, step: str) -> _Found | None:
         if source is None or source.kind != MAPPING or id(source) in seen:
             continue
         seen.add(id(source))
-        if found := source.fields().get(step):
-            return found
+        if inner := source.fields().get(step):
+            return inner
         pending += merged_into(source)
     return None
 

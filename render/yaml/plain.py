@@ -164,10 +164,10 @@ class _LineReader:
         self._at = end
         while not lines[end - 1].strip(" "):
             end -= 1
-        found = [line[width:] for line in lines[start:end]]
+        content = [line[width:] for line in lines[start:end]]
         if any(line.isspace() for line in lines[end : self._at]):
             raise _UnsureError
-        return "\n".join(found)
+        return "\n".join(content)
 
 
 def _remembered(text: str) -> _Line:

@@ -57,15 +57,15 @@ def bad_keys(chunk: Chunk) -> list[tuple[str, tuple[int, int], tuple[int, int] |
 @lru_cache(maxsize=_RECENT)
 def chunks(data: bytes) -> list[Chunk]:
     """The documents of *data*, as `reader` takes them; of those beyond `_DOCUMENTS` nothing is looked up."""
-    found = islice(stream.split(data.decode(errors="replace"), _DOCUMENTS), _DOCUMENTS)
-    return [chunk._replace(value=stream.MISSING) for chunk in found]
+    pieces = islice(stream.split(data.decode(errors="replace"), _DOCUMENTS), _DOCUMENTS)
+    return [chunk._replace(value=stream.MISSING) for chunk in pieces]
 
 
 @lru_cache(maxsize=32)
 def document(data: bytes, index: int) -> tuple[Node | None, int]:
     """The document of *data* with this number, as far as it can be read, and where it ends (-1: in a mistake)."""
-    found = chunks(data)
-    return parsed(found[index]) if index < len(found) else (None, -1)
+    every_chunk = chunks(data)
+    return parsed(every_chunk[index]) if index < len(every_chunk) else (None, -1)
 
 
 def _prefix(origin: Origin) -> FieldPath:
@@ -75,10 +75,10 @@ def _prefix(origin: Origin) -> FieldPath:
 def _place(node: Node, path: FieldPath) -> tuple[int, int]:
     at = node.at
     for step in path:
-        found = child(node, step)
-        if found is None:
+        inner = child(node, step)
+        if inner is None:
             break
-        at, node = found
+        at, node = inner
     return at
 
 

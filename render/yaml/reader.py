@@ -71,44 +71,44 @@ def read(data: bytes, file: str, limits: Limits = _USUAL, budget: "Budget | None
     *file* is how diagnostics name it. A document with a mistake is left out and does not hide the others. *budget* is
     that of the run, if *data* is not all that is read in it.
     """
-    found = Read([], [])
+    contents = Read([], [])
     if budget is None:
         from render.yaml.budget import Budget
 
         budget = Budget(limits.alias_nodes)
     budget.read(len(data))
     if len(data) > limits.file_bytes:
-        found.diagnostics.append(
+        contents.diagnostics.append(
             codes.LIMIT_EXCEEDED.at(
                 Location(file=file, line=1, column=1),
                 f"the file has {len(data):,} bytes, more than {limits.file_bytes:,}",
                 help="raise the limit on file size if this is meant to be read",
             )
         )
-        return found
+        return contents
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         line, column = _end_of(data[: error.start].decode())
-        found.diagnostics.append(
+        contents.diagnostics.append(
             codes.YAML_SYNTAX.at(
                 Location(file=file, line=line, column=column),
                 f"byte 0x{data[error.start]:02x} is not UTF-8",
                 help="save the file as UTF-8",
             )
         )
-        return found
+        return contents
     nameless = seen = 0
     for index, chunk in enumerate(stream.split(text, limits.documents)):
-        nameless += sum(map(_is_nameless, found.documents[seen:]))
-        seen = len(found.documents)
-        if nameless + len(found.diagnostics) > MISTAKES:
-            found.diagnostics.append(
+        nameless += sum(map(_is_nameless, contents.documents[seen:]))
+        seen = len(contents.documents)
+        if nameless + len(contents.diagnostics) > MISTAKES:
+            contents.diagnostics.append(
                 _too_many(Location(file=file, line=chunk.line, column=chunk.column))
             )
             break
         if index == limits.documents:
-            found.diagnostics.append(
+            contents.diagnostics.append(
                 codes.LIMIT_EXCEEDED.at(
                     Location(file=file, line=chunk.line, column=chunk.column),
                     f"more than {limits.documents:,} documents in one file",
@@ -116,15 +116,17 @@ def read(data: bytes, file: str, limits: Limits = _USUAL, budget: "Budget | None
             )
             break
         if chunk.value is stream.MISSING:
-            _read_yaml(found, chunk, Origin(file, index, (), chunk.line), limits, budget)
+            _read_yaml(contents, chunk, Origin(file, index, (), chunk.line), limits, budget)
         else:
-            _read_json(found, chunk, Origin(file, index, (), chunk.line), limits)
-    return found
+            _read_json(contents, chunk, Origin(file, index, (), chunk.line), limits)
+    return contents
 
 
-def _read_yaml(found: Read, chunk: Chunk, origin: Origin, limits: Limits, budget: "Budget") -> None:
+def _read_yaml(
+    contents: Read, chunk: Chunk, origin: Origin, limits: Limits, budget: "Budget"
+) -> None:
     if chunk.separator:
-        found.diagnostics.append(
+        contents.diagnostics.append(
             codes.YAML_SYNTAX.at(
                 Location(file=origin.file, line=chunk.line - 1, column=1),
                 "text on the --- line, which kubectl and Argo CD refuse",
@@ -137,12 +139,12 @@ def _read_yaml(found: Read, chunk: Chunk, origin: Origin, limits: Limits, budget
         body, line = known
         if line:
             origin = origin._replace(line=chunk.line + line)
-        _add_document(found, chunk, origin, body, chunk.text)
+        _add_document(contents, chunk, origin, body, chunk.text)
     else:
-        _parse(found, chunk, origin, limits, budget)
+        _parse(contents, chunk, origin, limits, budget)
 
 
-def _parse(found: Read, chunk: Chunk, origin: Origin, limits: Limits, budget: "Budget") -> None:
+def _parse(contents: Read, chunk: Chunk, origin: Origin, limits: Limits, budget: "Budget") -> None:
     """Read with libyaml, which is imported only where it is needed."""
     from render.yaml import libyaml
     from render.yaml.builder import UnbuildableError, build
@@ -150,14 +152,14 @@ def _parse(found: Read, chunk: Chunk, origin: Origin, limits: Limits, budget: "B
     try:
         built = build(chunk.text, limits.depth, budget)
     except UnbuildableError as refusal:
-        found.diagnostics.extend(_refused(refusal, chunk, origin.file))
+        contents.diagnostics.extend(_refused(refusal, chunk, origin.file))
         return
     except libyaml.ERRORS as error:
-        found.diagnostics.append(_syntax(libyaml.problem(error, chunk.text), chunk, origin.file))
+        contents.diagnostics.append(_syntax(libyaml.problem(error, chunk.text), chunk, origin.file))
         return
     if built.dropped is not None:
         line, column = chunk.position(built.dropped.line, built.dropped.column)
-        found.diagnostics.append(
+        contents.diagnostics.append(
             codes.CONTENT_DROPPED.at(
                 Location(file=origin.file, line=line, column=column),
                 "what follows ... up to the next --- is read by nobody",
@@ -172,17 +174,17 @@ def _parse(found: Read, chunk: Chunk, origin: Origin, limits: Limits, budget: "B
             braces or built.ambiguous or built.altered
         )  # braces: JSON, with a comment perhaps
         text = None if rewritten else chunk.text[: built.end]
-        _add_document(found, chunk, origin, built.body, text, ambiguous=built.ambiguous)
+        _add_document(contents, chunk, origin, built.body, text, ambiguous=built.ambiguous)
     elif built.body is not None:
         from render.yaml import positions
 
         line, column = positions.place(chunk)
         location = Location(file=origin.file, line=line, column=column)
-        found.diagnostics.append(_no_object(built.body, location))
+        contents.diagnostics.append(_no_object(built.body, location))
 
 
 def _add_document(  # noqa: PLR0913 - the parts of a document
-    found: Read,
+    contents: Read,
     chunk: Chunk,
     origin: Origin,
     body: Tree,
@@ -191,7 +193,7 @@ def _add_document(  # noqa: PLR0913 - the parts of a document
     ambiguous: bool = False,
 ) -> None:
     if "items" in body and lists.is_list(body):
-        _unwrap(found, chunk, body, origin, ambiguous=ambiguous)
+        _unwrap(contents, chunk, body, origin, ambiguous=ambiguous)
         return
     if text is not None and "\r" in text:
         text = text.replace("\r\n", "\n")
@@ -201,21 +203,21 @@ def _add_document(  # noqa: PLR0913 - the parts of a document
         "---"
     ):  # it followed a byte order mark, and would now be a separator
         text = None
-    found.documents.append(Document(body, origin, text, ambiguous))
+    contents.documents.append(Document(body, origin, text, ambiguous))
 
 
-def _read_json(found: Read, chunk: Chunk, origin: Origin, limits: Limits) -> None:
+def _read_json(contents: Read, chunk: Chunk, origin: Origin, limits: Limits) -> None:
     if _deeper(chunk.value, limits.depth):
-        found.diagnostics.append(
+        contents.diagnostics.append(
             codes.LIMIT_EXCEEDED.at(
                 Location(file=origin.file, line=chunk.line, column=chunk.column),
                 f"nested deeper than {limits.depth} levels",
             )
         )
     elif lists.is_list(chunk.value):
-        _unwrap(found, chunk, chunk.value, origin, ambiguous=False)
+        _unwrap(contents, chunk, chunk.value, origin, ambiguous=False)
     else:
-        found.documents.append(Document(chunk.value, origin, None))
+        contents.documents.append(Document(chunk.value, origin, None))
 
 
 def _is_nameless(document: Document) -> bool:
@@ -227,25 +229,25 @@ def _too_many(place: Location) -> Diagnostic:
     return codes.LIMIT_EXCEEDED.at(place, TOO_MANY)
 
 
-def _unwrap(found: Read, chunk: Chunk, body: Tree, origin: Origin, *, ambiguous: bool) -> None:
+def _unwrap(contents: Read, chunk: Chunk, body: Tree, origin: Origin, *, ambiguous: bool) -> None:
     mistakes = 0
     for route, item in lists.items(body):
         mistakes += not isinstance(item, dict) or not isinstance(item.get("kind"), str)
         if mistakes > MISTAKES:
-            found.diagnostics.append(
+            contents.diagnostics.append(
                 _too_many(Location(file=origin.file, line=chunk.line, column=1))
             )
             return
         if isinstance(item, dict):
             here = origin._replace(item=route)
-            found.documents.append(Document(item, here, None, ambiguous))
+            contents.documents.append(Document(item, here, None, ambiguous))
             continue
         from render.yaml import positions
 
         path = tuple(step for index in route for step in ("items", index))
         line, column = positions.place(chunk, path)
         location = Location(file=origin.file, line=line, column=column)
-        found.diagnostics.append(_no_object(item, location, f"items[{route[-1]}]"))
+        contents.diagnostics.append(_no_object(item, location, f"items[{route[-1]}]"))
 
 
 def _no_object(value: Any, location: Location, what: str = "the document") -> Diagnostic:

@@ -45,12 +45,12 @@ def rewrite(
             continue
         end = min(start + len(chunk.text), len(text))
         try:
-            made = _document(chunk.text, list(edits[index]))
+            rewritten = _document(chunk.text, list(edits[index]))
         except (YAMLError, RecursionError) as error:
-            made = Unwritten(_unread(error, chunk))
-        if isinstance(made, Unwritten):
-            return made
-        parts += (text[done:start], made)
+            rewritten = Unwritten(_unread(error, chunk))
+        if isinstance(rewritten, Unwritten):
+            return rewritten
+        parts += (text[done:start], rewritten)
         done = end
     return "".join((*parts, text[done:]))
 
@@ -94,10 +94,12 @@ def _document(text: str, edits: Sequence[tuple[FieldPath, Operation]]) -> str | 
     written = io.StringIO()
     yaml.dump(root, written)
     # A comment whose place is gone stays with the document.
-    made = "".join(f"{line}\n" for line in lost.elements()) + written.getvalue().rstrip("\n") + "\n"
-    for comment in _lost_comments(plain, made):
+    rewritten = (
+        "".join(f"{line}\n" for line in lost.elements()) + written.getvalue().rstrip("\n") + "\n"
+    )
+    for comment in _lost_comments(plain, rewritten):
         return Unwritten(f"the comment {comment} would be lost: let it stand on a line above a key")
-    return made if plain == text else made.replace("\n", "\r\n")
+    return rewritten if plain == text else rewritten.replace("\n", "\r\n")
 
 
 def _load(yaml: Any, text: str) -> Any:
@@ -184,12 +186,12 @@ def _tokens(node: Any) -> Iterator[Any]:
         yield from _tokens(child)
 
 
-def _flat(found: Any) -> Iterator[Any]:
-    if isinstance(found, list):
-        for item in found:
+def _flat(nested: Any) -> Iterator[Any]:
+    if isinstance(nested, list):
+        for item in nested:
             yield from _flat(item)
-    elif hasattr(found, "value"):  # the comment beside the head of a block scalar is a bare text
-        yield found
+    elif hasattr(nested, "value"):  # the comment beside the head of a block scalar is a bare text
+        yield nested
 
 
 def _lost_comments(before: str, after: str) -> Iterator[str]:
@@ -200,8 +202,8 @@ def _lost_comments(before: str, after: str) -> Iterator[str]:
 def _comments_of(text: str) -> Counter[str]:
     if "#" not in text:
         return Counter()
-    found = (line.partition("#") for line in _between_tokens(text).splitlines())
-    return Counter(f"# {words.strip()}" for _, hash_, words in found if hash_)
+    pairs = (line.partition("#") for line in _between_tokens(text).splitlines())
+    return Counter(f"# {words.strip()}" for _, hash_, words in pairs if hash_)
 
 
 def _between_tokens(text: str) -> str:

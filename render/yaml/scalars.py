@@ -221,20 +221,20 @@ def timestamp(text: str) -> str:
     from datetime import datetime
 
     clock = r"(\d\d?):(\d\d?):(\d\d?)(?:[.,](\d+))?"
-    found = re.fullmatch(
+    match = re.fullmatch(
         rf"(\d{{4}})-(\d\d?)-(\d\d?)(?:[Tt]{clock}(Z|[+-]\d\d:\d\d)| {clock})?", text
     )
-    if not found:
+    if not match:
         return ""
     numbers = (
-        int(part or 0) for part in found.group(1, 2, 3, *((4, 5, 6) if found[4] else (9, 10, 11)))
+        int(part or 0) for part in match.group(1, 2, 3, *((4, 5, 6) if match[4] else (9, 10, 11)))
     )
     try:
         moment = datetime(*numbers)  # type: ignore[arg-type]  # noqa: DTZ001 - the zone stays as it is
     except ValueError:
         return ""
-    fraction = (found[7] or found[12] or "")[:9].rstrip("0")
-    zone = found[8] or "Z"
+    fraction = (match[7] or match[12] or "")[:9].rstrip("0")
+    zone = match[8] or "Z"
     return (
         f"{moment.isoformat(timespec='seconds')}{'.' if fraction else ''}{fraction}"
         f"{'Z' if zone[1:] == '00:00' else zone}"

@@ -31,10 +31,10 @@ def _change(root: Any, prefix: FieldPath, edit: Operation) -> tuple[int, int, st
     match edit:
         case Move(path, to) if path[:-1] == to[:-1]:
             mapping = _at(root, (*prefix, *path[:-1]))
-            found, taken = _pair(mapping, path[-1]), _pair(mapping, to[-1])
-            if found is None or taken is not None or not _is_plain(found[0]):
+            pair, other = _pair(mapping, path[-1]), _pair(mapping, to[-1])
+            if pair is None or other is not None or not _is_plain(pair[0]):
                 return None
-            key, new = found[0], str(to[-1])
+            key, new = pair[0], str(to[-1])
             key.value = new  # what is edited next is found by its new name
         case Put(path, str(new)) if _is_word(new):
             key = _at(root, (*prefix, *path))
@@ -61,8 +61,8 @@ def _at(node: Any, path: FieldPath) -> Any:
         if isinstance(step, int):
             node = node.value[step] if node.id == "sequence" else None
         else:
-            found = _pair(node, step)
-            node = found[1] if found else None
+            pair = _pair(node, step)
+            node = pair[1] if pair else None
     return node
 
 

@@ -91,9 +91,9 @@ def _objects(text: str, most: int) -> list[tuple[int, int]] | None:
 
     decode = _decoder().raw_decode
     escapes = "\\u" in text
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     start = _skip(text, 0)
-    while start < len(text) and len(found) <= most:
+    while start < len(text) and len(spans) <= most:
         try:
             value, end = decode(text, start)
             if escapes:  # half of a surrogate pair is no character
@@ -102,9 +102,9 @@ def _objects(text: str, most: int) -> list[tuple[int, int]] | None:
             return None
         if not isinstance(value, dict):
             return None
-        found.append((start, end))
+        spans.append((start, end))
         start = _skip(text, end)
-    return found
+    return spans
 
 
 def _skip(text: str, start: int) -> int:

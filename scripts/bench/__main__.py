@@ -237,7 +237,8 @@ _TEXT = """\
 Written by `make bench`; do not edit. CPU time (user and system, children included) decides: it does not depend on who
 else uses the machine. Compare the ratios, not the seconds: the tools ran in turn, in the same minutes.
 
-Machine: {machine}. Other tools: kustomize {version}, and a Go program that only decodes and encodes the same files with
+Machine: {machine}.
+Other tools: kustomize {version}, and a Go program that only decodes and encodes the same files with
 sigs.k8s.io/yaml (`scripts/bench/go_pass`): what any Go tool of this ecosystem pays before it does anything.
 
 `kustomize build` reads, sorts and prints the resources of a tree. Ours (`virt-render build --kustomize never`) also

@@ -46,7 +46,7 @@ def main() -> None:
 
     def clocked_stages(*given: Any) -> Any:
         steps, made = stages(*given)
-        named = tuple(_clocked(step, f"render: {step.__name__}") for step in steps)
+        named = tuple(_clocked(step, f"render: {step.__name__.lstrip('_')}") for step in steps)
         return named, made and _clocked(made, "render: emit")
 
     for module, name, label in (

@@ -288,15 +288,20 @@ def test_the_destination_is_where_names_are_looked_up(
     assert "there is VirtualMachineInstancetype prod/small" in said
 
 
+def with_slow_kustomize(repository: Path, folder: Path) -> dict[str, str]:
+    """The environment of a sidecar whose kustomize, a script in *folder*, takes a minute."""
+    (repository / "app" / "kustomization.yaml").write_text("resources: []\n")
+    tool = folder / "slow"
+    tool.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
+    tool.chmod(0o755)
+    return environment(VIRT_RENDER_KUSTOMIZE=str(tool))
+
+
 @pytest.mark.parametrize("source", ["parameter", "application", "sidecar"])
 def test_the_deadline_says_what_was_being_done(
     source: str, server: PluginServer, repository: Path, tmp_path: Path
 ) -> None:
-    (repository / "app" / "kustomization.yaml").write_text("resources: []\n")
-    tool = tmp_path / "slow"
-    tool.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
-    tool.chmod(0o755)
-    environ = environment(VIRT_RENDER_KUSTOMIZE=str(tool))
+    environ = with_slow_kustomize(repository, tmp_path)
     match source:
         case "parameter":
             environ["ARGOCD_APP_PARAMETERS"] = '[{"name": "deadline", "string": "1"}]'
@@ -314,11 +319,7 @@ def test_the_deadline_says_what_was_being_done(
 def test_without_our_deadline_argo_cd_says_nothing(
     server: PluginServer, repository: Path, tmp_path: Path
 ) -> None:
-    (repository / "app" / "kustomization.yaml").write_text("resources: []\n")
-    tool = tmp_path / "slow"
-    tool.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
-    tool.chmod(0o755)
-    environ = environment(VIRT_RENDER_KUSTOMIZE=str(tool))
+    environ = with_slow_kustomize(repository, tmp_path)
     with pytest.raises(GenerateError, match=r"failed signal: killed: $"):
         server.generate(repository, "app", environ, timeout=1)
 

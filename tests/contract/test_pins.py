@@ -1,16 +1,12 @@
 """Pins in a real git repository: the story of a fleet, merges, and processes that die."""
 
-import random
 import re
 import shutil
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.support.process import argv, environ, run
+from tests.support.process import run
 from tests.support.repository import LOCK, Repository, vm_in
 
 SOCKETS = ("spec", "template", "spec", "domain", "cpu", "sockets")
@@ -438,27 +434,8 @@ def test_killed_at_any_moment_the_lock_is_old_or_new(repository: Repository) -> 
     for number in range(60):
         repository.vm(f"vm{number:02}")
     repository.fine("pin")
-    old = repository.lock.read_bytes()
     repository.instancetype("small", cpus=4)
-    began = time.monotonic()
-    repository.fine("pin", "--upgrade-all")
-    duration = time.monotonic() - began
-    new = repository.lock.read_bytes()
-    assert old != new
-    chance = random.Random(0)  # noqa: S311 - no secret
-    killed = 0
-    for attempt in range(50):
-        repository.lock.write_bytes(old)
-        # Half of them around the end, where the lock is written.
-        earliest = 0.7 if attempt % 2 else 0.0
-        process = subprocess.Popen(
-            argv("pin", "--upgrade-all"), cwd=repository.folder, env=environ(),
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        time.sleep(duration * chance.uniform(earliest, 1.0))
-        process.kill()
-        killed += process.wait() == -signal.SIGKILL
-        assert repository.lock.read_bytes() in (old, new)
+    killed, new = repository.kill_upgrades(50)
     assert killed > 10
     repository.fine("pin", "--upgrade-all")
     assert repository.lock.read_bytes() == new

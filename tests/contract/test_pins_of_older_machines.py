@@ -1,14 +1,9 @@
 """The story of pins with machines of kubevirt.io/v1alpha1 and flavors in the fleet: git, merges, dying processes."""
 
-import random
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.support.process import argv, environ
 from tests.support.repository import Repository, documents
 
 FLAVOR = """\
@@ -153,23 +148,6 @@ def test_branches_merge(repository: Repository) -> None:
 
 def test_killed_processes_leave_a_whole_lock(repository: Repository) -> None:
     repository.fine("pin")
-    old = repository.lock.read_bytes()
     repository.write("flavor.yaml", FLAVOR.format(cpus=7))
-    began = time.monotonic()
-    repository.fine("pin", "--upgrade-all")
-    duration = time.monotonic() - began
-    new = repository.lock.read_bytes()
-    assert old != new
-    chance = random.Random(0)  # noqa: S311 - no secret
-    killed = 0
-    for _ in range(20):
-        repository.lock.write_bytes(old)
-        process = subprocess.Popen(
-            argv("pin", "--upgrade-all"), cwd=repository.folder, env=environ(),
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        time.sleep(duration * chance.uniform(0.3, 1.0))
-        process.kill()
-        killed += process.wait() == -signal.SIGKILL
-        assert repository.lock.read_bytes() in (old, new)
+    killed, _ = repository.kill_upgrades(20)
     assert killed

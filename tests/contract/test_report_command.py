@@ -1,26 +1,19 @@
 """``virt-render report`` as a process: what stands in the page, and what nothing in a repository makes of it."""
 
-import base64
-import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import html5lib
 import pytest
 
 from render.yaml import writer
-from tests.support import browser
+from tests.support import browser, pages
 from tests.support.browser import Page
-from tests.support.cases import ROOT
 from tests.support.manifests import NAMESPACED, instancetype, vm
 from tests.support.repository import Repository, documents
 
-AXE = ROOT / ".tools" / "axe" / "axe_playwright_python" / "axe.min.js"
 FLEET = 150
 HOSTILE = (
     "</details>",
@@ -47,7 +40,7 @@ def repository(tmp_path: Path) -> Repository:
 
 def text_of(page: str) -> str:
     """The text of a page, in one line."""
-    document = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(page)
+    document = pages.parse(page)
     for parent in document.iter():
         for child in list(parent):
             if child.tag in ("script", "style"):
@@ -148,26 +141,12 @@ def test_a_path_that_cannot_be_read_is_no_empty_page(repository: Repository) -> 
 
 def test_the_policy_allows_only_what_is_ours(repository: Repository) -> None:
     page = repository.fine("report")
-    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
-    policy = policy.replace("&#39;", "'").replace("&#43;", "+")
-    assert policy.startswith("default-src 'none'; ")
-    for element, directive in (("script", "script-src"), ("style", "style-src")):
-        (body,) = re.findall(rf"<{element}>(.*?)</{element}>", page, re.DOTALL)
-        digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
-        assert f"{directive} 'sha256-{digest}'" in policy
+    stated, only_ours = pages.policies(page)
+    assert stated == only_ours
 
 
-class _Tags(HTMLParser):
-    """The elements of a page, and the names of their attributes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.names: set[str] = set()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.names |= {name for name, _ in attrs}
+def test_the_rows_have_a_cell_a_column(repository: Repository) -> None:
+    assert pages.uneven(repository.fine("report")) == []
 
 
 def hostile(number: int, text: str) -> dict[str, Any]:
@@ -194,19 +173,13 @@ def forging(tmp_path: Path) -> Repository:
 
 def test_hostile_text_forges_no_html(forging: Repository) -> None:
     page = forging.fine("report", "--admission", "off")
-    html5lib.HTMLParser(strict=True).parse(page)
     assert "\u202e" not in page
-    found = _Tags()
-    found.feed(page)
-    assert found.tags.count("script") == 2
-    assert found.tags.count("details") == len(HOSTILE)
-    assert {"img", "a", "b", "link", "iframe", "base"}.isdisjoint(found.tags)
-    assert not any(
-        name.startswith("on") or name in ("src", "href", "style") for name in found.names
-    )
-    (data,) = re.findall(r'type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    rows = json.loads(data)["rows"]
-    assert {row[1] for row in rows} == {f"{text}{n}" for n, text in enumerate(HOSTILE)}
+    assert pages.reaching(page) == []
+    assert len(list(pages.parse(page).iter("details"))) == len(HOSTILE)
+    assert not list(pages.parse(page).iter("b"))
+    assert {row[1] for row in pages.data(page)["rows"]} == {
+        f"{text}{n}" for n, text in enumerate(HOSTILE)
+    }
 
 
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
@@ -260,7 +233,7 @@ def page(fleet: str, tmp_path: Path) -> Iterator[Page]:
 
 
 def test_what_many_vms_say_alike_stands_there_once(fleet: str) -> None:
-    html5lib.HTMLParser(strict=True).parse(fleet)
+    pages.parse(fleet)
     assert fleet.count("metadata.labels.label-13") == 1
     assert fleet.count("fleet.yaml:") == FLEET + 2 * 5  # vCPUs and memory of each instancetype
     assert len(fleet) < FLEET * 1_000
@@ -334,14 +307,6 @@ def test_it_fits_its_window(page: Page, scheme: str, width: int) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_has_nothing_to_say(page: Page, scheme: str) -> None:
-    if not AXE.exists() and os.environ.get("VIRT_RENDER_REQUIRE_TOOLS") != "1":
-        pytest.skip("no axe-core; `make tools` installs it")
     page.show(scheme=scheme)
-    # Rules look at each element: what is the same in all rows is looked at in a few.
     choose(page, "name", "VM-017")
-    page.run("document.querySelectorAll('#fleet tbody[hidden]').forEach((one) => one.remove())")
-    page.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    page.run(f"{AXE.read_text(encoding='utf-8')};0")
-    found = page.run("""axe.run(document, {resultTypes: ["violations"]}).then((found) =>
-        found.violations.map((one) => `${one.id}: ${one.nodes[0].html}`))""")
-    assert found == []
+    assert page.violations() == []

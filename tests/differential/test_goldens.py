@@ -115,20 +115,7 @@ def test_what_makes_kubevirt_crash_is_a_clear_error(family: str) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_rendered_vm_gives_the_same_vmi_and_stays_as_it_is(family: str) -> None:
     """Promises 1 and 4: the same VMI, and rendering again changes nothing."""
-    checked = 0
-    for case in cases(family):
-        if family == "preset" or any("Preset" in o["kind"] for o in case["objects"]):
-            continue
-        first = render(case["objects"], Settings())
-        again = render(first.resources, Settings())
-        direct = render(case["objects"], Settings(emit="vmi"))
-        through = render(first.resources, Settings(emit="vmi"))
-        for machine in answers.machines(case):
-            if answers.errors_of(first, machine):
-                continue
-            checked += 1
-            assert answers.result_for(again, machine) == answers.result_for(first, machine)
-            assert answers.result_for(through, machine) == answers.result_for(direct, machine)
+    checked = sum(map(answers.kept_promises, cases(family)))
     assert checked or family == "preset"
 
 

@@ -23,7 +23,7 @@ from render.yaml import libyaml, plain, positions, writer
 from render.yaml.budget import Budget
 from render.yaml.builder import UnbuildableError, build
 from render.yaml.reader import Limits, read
-from tests.conftest import tool
+from tests.support.tools import required
 
 _LIMITS = Limits(file_bytes=1 << 16, documents=20, depth=30, alias_nodes=200)
 
@@ -143,7 +143,7 @@ def _reads(data: bytes) -> dict[str, list[str]]:
 
 @functools.cache
 def _started() -> "subprocess.Popen[bytes]":
-    program = tool(_READS)
+    program = required(_READS)
     return subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 

@@ -33,6 +33,24 @@ def rendered(case: Json, **settings: Any) -> Rendered:
     return render(tree.copy(case["objects"]), Settings(**settings))
 
 
+def kept_promises(case: Json, **settings: Any) -> int:
+    """How many VMs of *case* render: the VMI of each is that of its source, and rendering it again changes nothing.
+
+    A case with presets is passed over: they reach what is rendered too.
+    """
+    if any("Preset" in one["kind"] for one in case["objects"]):
+        return 0
+    first = render(case["objects"], Settings(**settings))
+    again = render(first.resources, Settings(**settings))
+    direct = render(case["objects"], Settings(emit="vmi", **settings))
+    through = render(first.resources, Settings(emit="vmi", **settings))
+    rendering = [machine for machine in machines(case) if not errors_of(first, machine)]
+    for machine in rendering:
+        assert result_for(again, machine) == result_for(first, machine)
+        assert result_for(through, machine) == result_for(direct, machine)
+    return len(rendering)
+
+
 def result_for(rendered_case: Rendered, machine: Json) -> Json | None:
     """What became of *machine*, None where it was withheld."""
     name, namespace = machine["metadata"]["name"], machine["metadata"].get("namespace", "")

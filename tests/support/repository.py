@@ -1,7 +1,10 @@
 """A real git repository with VMs in it, and virt-render as a process in it."""
 
 import os
+import random
+import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +73,33 @@ class Repository:
             name, namespace="prod", instancetype=instancetype, kind=manifests.NAMESPACED
         )
         self.write(f"{folder}/{name}.yaml", text)
+
+    def kill_upgrades(self, attempts: int) -> tuple[int, bytes]:
+        """Kill ``pin --upgrade-all`` at *attempts* moments of its run: how often it still ran, and the lock it makes.
+
+        However early, the lock is the old one or the new one.
+        """
+        old = self.lock.read_bytes()
+        began = time.monotonic()
+        self.fine("pin", "--upgrade-all")
+        duration = time.monotonic() - began
+        new = self.lock.read_bytes()
+        assert old != new
+        chance = random.Random(0)  # noqa: S311 - no secret
+        killed = 0
+        for attempt in range(attempts):
+            self.lock.write_bytes(old)
+            # Half of them around the end, where the lock is written.
+            earliest = 0.7 if attempt % 2 else 0.0
+            upgrade = subprocess.Popen(
+                process.argv("pin", "--upgrade-all"), cwd=self.folder, env=process.environ(),
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+            time.sleep(duration * chance.uniform(earliest, 1.0))
+            upgrade.kill()
+            killed += upgrade.wait() == -signal.SIGKILL
+            assert self.lock.read_bytes() in (old, new)
+        return killed, new
 
     @property
     def lock(self) -> Path:

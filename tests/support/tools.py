@@ -9,10 +9,13 @@ from tests.support.cases import ROOT
 
 
 def required(name: str) -> str:
-    """Where the program *name* is; without it a test is skipped, or fails where tools are required."""
+    """Where the program *name* is: the one that `make tools` installs, else the machine's.
+
+    Without it a test is skipped, or fails where tools are required.
+    """
     found = shutil.which(name, path=str(ROOT / ".tools" / "bin")) or shutil.which(name)
     if found:
         return found
     if os.environ.get("VIRT_RENDER_REQUIRE_TOOLS") == "1":
-        pytest.fail(f"no {name}, and tools are required")
-    pytest.skip(f"no {name}")
+        pytest.fail(f"no {name}, and tools are required; `make tools` installs what it can")
+    pytest.skip(f"no {name}; `make tools` installs what it can")

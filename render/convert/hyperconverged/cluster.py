@@ -93,16 +93,18 @@ def recorded(body: Tree, cluster: Cluster) -> Cluster:
     workers = [node for node in cluster.nodes if node.worker]
     planes = [node for node in cluster.nodes if node.control_plane and not node.worker]
     default = tree.get(info, "defaultWorkloadArchitecture")
-    found = tree.get(info, "workloadsArchitectures")
-    if isinstance(found, list) and found:
-        first = default if default in found else found[0]
+    architectures = tree.get(info, "workloadsArchitectures")
+    if isinstance(architectures, list) and architectures:
+        first = default if default in architectures else architectures[0]
         # The status says which there are, not how many: the default is the one with the most nodes.
-        workers = [ClusterNode(str(name)) for name in (*found, first)]
-    found = tree.get(info, "controlPlaneArchitectures") or [default]
-    if isinstance(found, list) and found != [None]:
+        workers = [ClusterNode(str(name)) for name in (*architectures, first)]
+    architectures = tree.get(info, "controlPlaneArchitectures") or [default]
+    if isinstance(architectures, list) and architectures != [None]:
         planes = [
-            ClusterNode(str(found[index % len(found)]), worker=False, control_plane=True)
-            for index in range(max(3, len(found)))
+            ClusterNode(
+                str(architectures[index % len(architectures)]), worker=False, control_plane=True
+            )
+            for index in range(max(3, len(architectures)))
         ]
     if available is False:
         workers = workers[:1]
@@ -160,5 +162,5 @@ def _labels(node: ClusterNode) -> dict[str, str]:
         "kubernetes.io/arch": node.architecture,
         "beta.kubernetes.io/arch": node.architecture,
         "kubernetes.io/os": "linux",
-        **{_ROLE + role: "" for role, held in roles.items() if held},
+        **{_ROLE + role: "" for role, has_role in roles.items() if has_role},
     }

@@ -64,16 +64,16 @@ def stored(desired: Desired) -> Desired:
 def _v1_only(desired: Desired) -> Tree:
     """What the annotation of a dumped object says; ValueError where it cannot be read."""
     text = desired.annotations.get(V1_ONLY)
-    found: Any = json.loads(text) if text else {}
-    if not isinstance(found, dict):
+    fields: Any = json.loads(text) if text else {}
+    if not isinstance(fields, dict):
         raise ValueError(f"{V1_ONLY} is no mapping")  # noqa: TRY004 - what json raises, too
-    return found
+    return fields
 
 
 def _merge(into: Tree, other: Tree) -> None:
     for key, value in other.items():
-        held = into.get(key)
-        if isinstance(held, dict) and isinstance(value, dict):
-            _merge(held, value)
+        present = into.get(key)
+        if isinstance(present, dict) and isinstance(value, dict):
+            _merge(present, value)
         else:
             into[key] = value

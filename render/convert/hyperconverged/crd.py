@@ -40,15 +40,15 @@ _JSON_NAMES = {
 @cache
 def _file() -> dict[str, dict[str, Schema]]:
     with open(os.path.join(schemas_folder(), "hyperconverged.json"), "rb") as file:
-        found: dict[str, dict[str, Schema]] = json.loads(file.read())
-    return found
+        document: dict[str, dict[str, Schema]] = json.loads(file.read())
+    return document
 
 
 @cache
 def schema(api_version: str, release: Version) -> Schema | None:
     """The schema of *api_version* (``v1beta1``) in the KubeVirt *release*; None where it is not served."""
-    found = _file()["versions"].get(api_version)
-    return _in_force(found, release) if found is not None and _exists(found, release) else None
+    node = _file()["versions"].get(api_version)
+    return _in_force(node, release) if node is not None and _exists(node, release) else None
 
 
 def _exists(node: Schema, release: Version) -> bool:
@@ -65,20 +65,20 @@ def _in_force(node: Schema, release: Version) -> Schema:
     """*node* without windows and references."""
     if "$ref" in node:
         node = _file()["definitions"][node["$ref"]]
-    found = {key: value for key, value in node.items() if key not in _WINDOW}
-    for held in node.get("windows", ()):
-        if _exists(held, release):
-            found |= {key: value for key, value in held.items() if key not in _WINDOW}
-    if "properties" in found:
-        found["properties"] = {
+    keywords = {key: value for key, value in node.items() if key not in _WINDOW}
+    for windowed in node.get("windows", ()):
+        if _exists(windowed, release):
+            keywords |= {key: value for key, value in windowed.items() if key not in _WINDOW}
+    if "properties" in keywords:
+        keywords["properties"] = {
             name: _in_force(child, release)
-            for name, child in found["properties"].items()
+            for name, child in keywords["properties"].items()
             if _exists(child, release)
         }
     for key in ("items", "additionalProperties"):
-        if key in found:
-            found[key] = _in_force(found[key], release)
-    return found
+        if key in keywords:
+            keywords[key] = _in_force(keywords[key], release)
+    return keywords
 
 
 def window(api_version: str, path: FieldPath) -> tuple[str | None, str | None]:
@@ -87,15 +87,15 @@ def window(api_version: str, path: FieldPath) -> tuple[str | None, str | None]:
     Both are None, too, where no release has the field.
     """
     node: Schema | None = _file()["versions"].get(api_version)
-    held: tuple[str | None, str | None] = None, None
+    bounds: tuple[str | None, str | None] = None, None
     for step in path:
         if node is not None and "$ref" in node:
             node = _file()["definitions"][node["$ref"]]
         node = node and (node.get("items") if isinstance(step, int) else _child(node, step))
         if node is None:
             return None, None
-        held = node.get("since", held[0]), node.get("until", held[1])
-    return held
+        bounds = node.get("since", bounds[0]), node.get("until", bounds[1])
+    return bounds
 
 
 def pruned(spec: Any, node: Schema) -> tuple[Any, list[FieldPath]]:
@@ -112,22 +112,22 @@ def _prune(value: Any, node: Schema | None, place: FieldPath, unknown: list[Fiel
         return int(value)  # 5.0 in YAML is 5 in the request
     if not isinstance(value, dict):
         return value
-    found: Tree = {}
+    pruned: Tree = {}
     for key, item in value.items():
         child = _child(node, key)
         if child is None:
             unknown.append((*place, key))
         else:
-            found[key] = _prune(item, child, (*place, key), unknown)
-    return found
+            pruned[key] = _prune(item, child, (*place, key), unknown)
+    return pruned
 
 
 def _child(node: Schema | None, key: str) -> Schema | None:
     """The schema of the field *key*."""
     if node is None:
         return None
-    found: Schema | None = node.get("properties", {}).get(key) or node.get("additionalProperties")
-    return found
+    child: Schema | None = node.get("properties", {}).get(key) or node.get("additionalProperties")
+    return child
 
 
 def defaulted(value: Any, node: Schema) -> Any:
@@ -137,19 +137,19 @@ def defaulted(value: Any, node: Schema) -> Any:
         return value if items is None else [defaulted(item, items) for item in value]
     if not isinstance(value, dict):
         return value
-    found = dict(value)
+    filled = dict(value)
     for key, item in value.items():
         child = _child(node, key)
         if item is None and child is not None and not child.get("nullable"):
-            del found[key]
+            del filled[key]
     for key, child in node.get("properties", {}).items():
-        if key not in found and "default" in child:
-            found[key] = tree.copy(child["default"])
-    for key, item in found.items():
+        if key not in filled and "default" in child:
+            filled[key] = tree.copy(child["default"])
+    for key, item in filled.items():
         child = _child(node, key)
         if child is not None:
-            found[key] = defaulted(item, child)
-    return found
+            filled[key] = defaulted(item, child)
+    return filled
 
 
 def undecodable(value: Any, node: Schema, place: FieldPath = ("spec",)) -> Iterator[FieldPath]:
@@ -204,13 +204,13 @@ def _is_duration(text: str) -> bool:
 def invalid(body: Tree, node: Schema) -> list[Cause]:
     """Why the schema refuses *body*, a HyperConverged that is pruned and defaulted; in document order."""
     name, spec = tree.get(body, "metadata", "name"), body.get("spec")
-    found: list[Cause] = []
+    causes: list[Cause] = []
     top = node["properties"]
     name_node = top["metadata"]["properties"]["name"]
-    found += _invalid(name if isinstance(name, str) else "", name_node, ("metadata", "name"))
-    found += _invalid(spec, top["spec"], ("spec",)) if spec is not None else ()
+    causes += _invalid(name if isinstance(name, str) else "", name_node, ("metadata", "name"))
+    causes += _invalid(spec, top["spec"], ("spec",)) if spec is not None else ()
     # The API server asks the rules of an object only if it has the right shape.
-    return found or list(_broken(spec, top["spec"], ("spec",)))
+    return causes or list(_broken(spec, top["spec"], ("spec",)))
 
 
 def _cause(place: FieldPath, message: str, help_text: str) -> Cause:

@@ -103,18 +103,18 @@ def _decoded(old: Any, new: Any, go_type: str, place: _ValueContext) -> Any:
 def _struct(old: Any, new: Any, name: str, place: _ValueContext) -> Tree:
     if not isinstance(new, dict):
         raise _mismatch(new, name, place)
-    found: Tree = dict(old or {})
+    struct: Tree = dict(old or {})
     fields = types.fields(name, place.release)
     for key, item in new.items():
         if key in fields:
             field = fields[key]
-            value = _decoded(found.get(key), item, field.type, place.at(key, name))
+            value = _decoded(struct.get(key), item, field.type, place.at(key, name))
             kept = field.type.startswith("*") or types.is_struct(field.type)
             if value is None or (field.omitempty and not kept and not value):
-                found.pop(key, None)
+                struct.pop(key, None)
             else:
-                found[key] = value
-    return found
+                struct[key] = value
+    return struct
 
 
 def _map(old: Any, new: Any, item_type: str, place: _ValueContext) -> Tree:

@@ -57,10 +57,10 @@ def stored_version(release: Version) -> str:
 
 def sorted_into(desired: Desired, api_version: str, settings: Iterable[Setting]) -> Tree:
     """The *settings* of *desired*, as a spec of *api_version*."""
-    found: Tree = {}
+    groups: Tree = {}
     for each in settings:
         target = each.of(api_version)
         value = desired.get(each)
         if target is not None and value is not None:
-            tree.put(found, target, tree.copy(value))
-    return found
+            tree.put(groups, target, tree.copy(value))
+    return groups

@@ -103,8 +103,8 @@ def explicit(desired: Desired, name: str) -> bool | None:
     """What a HyperConverged says about a gate; None where it says nothing."""
     gates = desired.spec.get(_GATES)
     if isinstance(gates, list):
-        found = index(gates, name, desired.release)
-        return None if found is None else gates[found].get("state", "Enabled") == "Enabled"
+        position = index(gates, name, desired.release)
+        return None if position is None else gates[position].get("state", "Enabled") == "Enabled"
     return None if gates is None else gates.get(name)
 
 
@@ -119,31 +119,31 @@ def is_on(desired: Desired, name: str) -> bool:
     return phase == "beta" if said is None else said
 
 
-def converted(desired: Desired, api_version: str, held: list[Tree]) -> Any:
-    """The gates in the form of *api_version*, over those that an annotation of the object *held*."""
+def converted(desired: Desired, api_version: str, annotated: list[Tree]) -> Any:
+    """The gates in the form of *api_version*, over those *annotated* on the object."""
     if api_version == "v1beta1":
         return {
             name: is_on(desired, name)
             for name, phase in phases(desired.release).items()
             if phase != "ignored"
         }
-    found = [dict(gate) for gate in held]
+    entries = [dict(gate) for gate in annotated]
     for name, phase in phases(desired.release).items():
         # Not in v1beta1; nothing is said about them there.
         if phase == "deprecated" or name in ("template", "deployObservabilityController"):
             continue
         said = explicit(desired, name)
-        at = index(found, name, desired.release)
+        at = index(entries, name, desired.release)
         if said is None:
             if at is not None:
-                del found[at]
+                del entries[at]
             continue
         if at is None:
             if said != (phase == "beta"):
-                found.append({"name": name, "state": _state(said)})
+                entries.append({"name": name, "state": _state(said)})
         else:
-            found[at]["state"] = _state(said)
-    return found
+            entries[at]["state"] = _state(said)
+    return entries
 
 
 def _state(on: bool) -> str:  # noqa: FBT001
@@ -263,8 +263,8 @@ _ROWS: tuple[Gate | Windowed[Gate], ...] = (
 Decided = list[tuple[str, FieldPath | None]]
 
 
-def _by_name(found: Decided) -> Decided:
-    return sorted(found, key=lambda each: each[0])
+def _by_name(decided: Decided) -> Decided:
+    return sorted(decided, key=lambda each: each[0])
 
 
 _Sorting = Callable[[Decided], Decided]
@@ -277,13 +277,13 @@ _ORDER: tuple[_Sorting | Windowed[_Sorting], ...] = (
 def kubevirt_gates(question: Question) -> Decided:
     """The gates of KubeVirt that are on, each with the field of *question* that decided it."""
     desired = question.desired
-    found = [
+    decided = [
         (name, row.decided_by(desired))
         for row in in_force(_ROWS, desired.release)
         if row.holds(question)
         for name in row.names
     ]
-    return in_force(_ORDER, desired.release)[0](found)
+    return in_force(_ORDER, desired.release)[0](decided)
 
 
 def disabled_gates(on: list[str], release: Version) -> list[str]:

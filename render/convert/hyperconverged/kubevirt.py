@@ -210,12 +210,12 @@ def _default_architecture(
 
 
 def _gates(body: Tree, origins: Origins, desired: Desired, cluster: Cluster) -> None:
-    found = list(gates.kubevirt_gates(Question(desired, cluster)))
-    names = [name for name, _ in found]
+    decided = list(gates.kubevirt_gates(Question(desired, cluster)))
+    names = [name for name, _ in decided]
     developer: Tree = body["spec"]["configuration"]["developerConfiguration"]
     developer["featureGates"] = names
     start = ("spec", "configuration", "developerConfiguration", "featureGates")
-    for index, (_, place) in enumerate(found):
+    for index, (_, place) in enumerate(decided):
         if place is not None:
             origins[*start, index] = place
     developer["disabledFeatureGates"] = gates.disabled_gates(names, desired.release)
@@ -247,12 +247,12 @@ def _asked_passt(body: Tree, _origins: Origins, desired: Desired, _cluster: Clus
 
 def _obsolete_models(body: Tree, origins: Origins, desired: Desired, _cluster: Cluster) -> None:
     suffixes = in_force(_SUFFIXES, desired.release)
-    found = {name + suffix: True for name in _OBSOLETE for suffix in suffixes}
+    models = {name + suffix: True for name in _OBSOLETE for suffix in suffixes}
     target = ("spec", "configuration", "obsoleteCPUModels")
     for index, name in enumerate(desired.get(fields.OBSOLETE_CPUS) or ()):
-        found[name] = True
+        models[name] = True
         _remember(origins, (*target, name), fields.OBSOLETE_CPUS, desired, index)
-    tree.put(body, target, found)
+    tree.put(body, target, models)
 
 
 def _devices(body: Tree, origins: Origins, desired: Desired, _cluster: Cluster) -> None:
@@ -261,7 +261,7 @@ def _devices(body: Tree, origins: Origins, desired: Desired, _cluster: Cluster) 
         return
     start: FieldPath = ("spec", "configuration", "permittedHostDevices")
     _remember(origins, start, fields.PERMITTED_DEVICES, desired)
-    found: Tree = {}
+    permitted: Tree = {}
     for source, target, renamed in _DEVICES:
         devices: list[Tree] = []
         for index, device in enumerate(given.get(source) or ()):
@@ -271,8 +271,8 @@ def _devices(body: Tree, origins: Origins, desired: Desired, _cluster: Cluster) 
             place = (*start, target, len(devices))
             _remember(origins, place, fields.PERMITTED_DEVICES, desired, source, index)
             devices.append({renamed.get(key, key): item for key, item in kept.items()})
-        found[target] = devices
-    tree.put(body, start, found)
+        permitted[target] = devices
+    tree.put(body, start, permitted)
 
 
 _MEDIATED_PATH = ("spec", "configuration", "mediatedDevicesConfiguration")
@@ -307,13 +307,13 @@ def _components(body: Tree, origins: Origins, desired: Desired, cluster: Cluster
         return
     one = {"replicas": 1}
     if placement is not None:
-        found = {"nodePlacement": placement, **({} if several else one)}
+        config = {"nodePlacement": placement, **({} if several else one)}
         _remember(origins, ("spec", "infra", "nodePlacement"), fields.INFRA, desired)
     elif cluster.has_control_plane():
-        found = one
+        config = one
     else:
-        found = {"nodePlacement": {}, **({} if cluster.is_highly_available() else one)}
-    body["spec"]["infra"] = found
+        config = {"nodePlacement": {}, **({} if cluster.is_highly_available() else one)}
+    body["spec"]["infra"] = config
 
 
 _HIGH_BURST = (200, 400)

@@ -42,20 +42,20 @@ def parsed(text: str) -> list[Tree]:
         raise PatchError("invalid state detected") from None
     if read is not None and not isinstance(read, list):
         raise PatchError(_not_decoded(read, "jsonpatch.Patch"))
-    found: list[Tree] = []
+    operations: list[Tree] = []
     for operation in read or ():
         if operation is not None and not isinstance(operation, dict):
             raise PatchError(_not_decoded(operation, "jsonpatch.Operation"))
-        found.append(operation or {})
-    for operation in found:
+        operations.append(operation or {})
+    for operation in operations:
         problem = _problem(operation)
         if problem:
             shown = json.dumps(operation, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
             raise PatchError(f"invalid operation {shown}: {problem}")
-    for operation in found:
+    for operation in operations:
         if not operation["path"].startswith("/spec/"):
             raise PatchError("can only modify spec fields")
-    return found
+    return operations
 
 
 def _no_json(word: str) -> None:
@@ -91,10 +91,10 @@ def _no_pointer(operation: Tree, key: str, absent: str) -> str:
 
 def applied(document: Tree, operations: list[Tree]) -> Tree:
     """*document* after all *operations*, in order; PatchError at the first that does not fit."""
-    found: Tree = tree.copy(document)
+    patched: Tree = tree.copy(document)
     for operation in operations:
-        _OPERATIONS[operation["op"]](found, operation)
-    return found
+        _OPERATIONS[operation["op"]](patched, operation)
+    return patched
 
 
 def _unescaped(step: str) -> str:
@@ -163,32 +163,34 @@ def _delete(node: Any, key: str) -> None:
 
 def _add(document: Tree, operation: Tree) -> None:
     path = operation["path"]
-    held = _container(document, path)
-    if held is None:
+    container = _container(document, path)
+    if container is None:
         raise PatchError(
             f'add operation does not apply: doc is missing path: "{path}": missing value'
         )
-    _or_error(f"error in add for path: '{path}'", _insert, *held, tree.copy(operation["value"]))
+    _or_error(
+        f"error in add for path: '{path}'", _insert, *container, tree.copy(operation["value"])
+    )
 
 
 def _remove(document: Tree, operation: Tree) -> None:
     path = operation["path"]
-    held = _container(document, path)
-    if held is None:
+    container = _container(document, path)
+    if container is None:
         raise PatchError(
             f'remove operation does not apply: doc is missing path: "{path}": missing value'
         )
-    _or_error(f"error in remove for path: '{path}'", _delete, *held)
+    _or_error(f"error in remove for path: '{path}'", _delete, *container)
 
 
 def _replace(document: Tree, operation: Tree) -> None:
     path = operation["path"]
-    held = _container(document, path)
-    if held is None:
+    container = _container(document, path)
+    if container is None:
         raise PatchError(
             f"replace operation does not apply: doc is missing path: {path}: missing value"
         )
-    node, key = held
+    node, key = container
     try:
         _get(node, key)
     except PatchError:
@@ -203,47 +205,47 @@ def _move(document: Tree, operation: Tree) -> None:
     path, origin = operation["path"], operation["from"]
     if origin == "":
         raise PatchError("unable to move entire document to another path: invalid state detected")
-    held = _container(document, origin)
-    if held is None:
+    container = _container(document, origin)
+    if container is None:
         raise PatchError(
             f"move operation does not apply: doc is missing from path: {origin}: missing value"
         )
-    node, key = held
+    node, key = container
     value = _or_error(f"error in move for path: '{key}'", _get, node, key)
     _or_error(f"error in move for path: '{key}'", _delete, node, key)
-    held = _container(document, path)
-    if held is None:
+    container = _container(document, path)
+    if container is None:
         text = (
             f"move operation does not apply: doc is missing destination path: {path}: missing value"
         )
         raise PatchError(text)
-    _or_error(f"error in move for path: '{path}'", _insert, *held, value)
+    _or_error(f"error in move for path: '{path}'", _insert, *container, value)
 
 
 def _copy(document: Tree, operation: Tree) -> None:
     path, origin = operation["path"], operation["from"]
-    held = _container(document, origin)
-    if held is None:
+    container = _container(document, origin)
+    if container is None:
         raise PatchError(
             f'copy operation does not apply: doc is missing from path: "{origin}": missing value'
         )
-    value = _or_error(f"error in copy for from: '{origin}'", _get, *held)
-    held = _container(document, path)
-    if held is None:
+    value = _or_error(f"error in copy for from: '{origin}'", _get, *container)
+    container = _container(document, path)
+    if container is None:
         text = (
             f"copy operation does not apply: doc is missing destination path: {path}: missing value"
         )
         raise PatchError(text)
-    _or_error("error while adding value during copy", _insert, *held, tree.copy(value))
+    _or_error("error while adding value during copy", _insert, *container, tree.copy(value))
 
 
 def _test(document: Tree, operation: Tree) -> None:
     path = operation["path"]
-    held = _container(document, path)
-    if held is None:
+    container = _container(document, path)
+    if container is None:
         raise PatchError(f"test operation does not apply: is missing path: {path}: missing value")
     try:
-        value = _get(*held)
+        value = _get(*container)
     except _MissingKeyError:
         value = None
     except PatchError as error:

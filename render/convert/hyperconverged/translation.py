@@ -69,9 +69,9 @@ class Translation(NamedTuple):
     def origin(self, path: FieldPath) -> FieldPath | None:
         """The field of the HyperConverged that decided what stands at *path* of the KubeVirt resource."""
         for end in range(len(path), 0, -1):
-            found = self.origins.get(path[:end])
-            if found is not None:
-                return found
+            origin = self.origins.get(path[:end])
+            if origin is not None:
+                return origin
         return None
 
 
@@ -104,8 +104,8 @@ def kubevirt_of(body: Tree, release: Version, cluster: Cluster | None = None) ->
 
 
 def _annotations(body: Tree) -> dict[str, str]:
-    found = tree.get(body, "metadata", "annotations")
-    pairs = found.items() if isinstance(found, dict) else ()
+    annotations = tree.get(body, "metadata", "annotations")
+    pairs = annotations.items() if isinstance(annotations, dict) else ()
     return {key: value for key, value in pairs if isinstance(value, str)}
 
 
@@ -166,8 +166,8 @@ def _patched(written: Tree, desired: Desired) -> Tree:
     if text is None:
         return written
     document = patch.applied(written, patch.parsed(text))
-    found: Tree = decoded(written, document, "kubevirt.KubeVirt", desired.release)
-    return found
+    kubevirt: Tree = decoded(written, document, "kubevirt.KubeVirt", desired.release)
+    return kubevirt
 
 
 def _refused(
@@ -236,10 +236,10 @@ def _later(path: FieldPath, api_version: str, release: Version) -> str:
     return "" if until is None else f"KubeVirt {until} has it no more; take it out"
 
 
-def _origins(found: Origins, body: Tree, desired: Desired, steady: Desired) -> Origins:
-    """*found*, whose paths are those of the stored version, as paths of what the author wrote."""
+def _origins(stored: Origins, body: Tree, desired: Desired, steady: Desired) -> Origins:
+    """*stored*, whose paths are those of the stored version, as paths of what the author wrote."""
     origins: Origins = {}
-    for target, source in found.items():
+    for target, source in stored.items():
         path = ("spec", *_as_written(source, desired, steady))
         if tree.get(body, *path) is not None:
             origins[target] = path
@@ -272,8 +272,8 @@ def _as_written(path: FieldPath, desired: Desired, steady: Desired) -> FieldPath
 
 
 def _gate_as_written(path: FieldPath, desired: Desired, steady: Desired) -> FieldPath:
-    held: Any = steady.spec["featureGates"]
-    name = held[path[1]]["name"] if isinstance(path[1], int) else path[1]
+    listed: Any = steady.spec["featureGates"]
+    name = listed[path[1]]["name"] if isinstance(path[1], int) else path[1]
     given = desired.spec.get("featureGates")
     if not isinstance(given, list):
         return ("featureGates", name)
@@ -288,13 +288,13 @@ _CONFIGURATION = ("spec", "configuration")
 
 def _assumptions(final: Tree, origins: Origins) -> tuple[Assumption, ...]:
     """The values that decide VMs and that no manifest gives."""
-    found: list[Assumption] = []
+    assumptions: list[Assumption] = []
     for path, text in _ASSUMED:
         whole = (*_CONFIGURATION, *path)
         value = tree.get(final, *whole)
         if value is not None and whole not in origins:
-            found.append(Assumption(whole, text.format(value=value)))
-    return tuple(found)
+            assumptions.append(Assumption(whole, text.format(value=value)))
+    return tuple(assumptions)
 
 
 _ASSUMED: tuple[tuple[FieldPath, str], ...] = (

@@ -65,15 +65,15 @@ def _fill_from_gates(desired: Desired) -> Cause | None:
         if said is None or path is None:
             continue
         field = fieldpath.text(("spec", *path))
-        held = desired.get(setting)
-        if held is not None and (held is said) is not equal:
+        value = desired.get(setting)
+        if value is not None and (value is said) is not equal:
             rest = "the field" if equal else "the negative value of the field"
             text = (
                 f"the deprecated {gate} feature gate, and {field} field contradict each other; "
                 f"the feature gate must not be set, or should be equal to {rest}"
             )
             return _cause("gate-contradicts", ("spec", *path), text, f"take the gate {gate} out")
-        if held is None:
+        if value is None:
             # QUIRK(pkg/webhooks/mutator/fg_to_fields.go): it adds the parents of the other two fields.
             if setting is fields.MULTI_ARCHITECTURE and path[0] not in desired.spec:
                 text = f"add operation does not apply: doc is missing path: {path[0]}"
@@ -198,8 +198,8 @@ def _mediated_types(desired: Desired) -> Iterator[Cause]:
     start: FieldPath = ("spec", "mediatedDevicesConfiguration")
     nodes = enumerate(config.get("nodeMediatedDeviceTypes") or ())
     each = [(start, config), *(((*start, "nodeMediatedDeviceTypes", i), node) for i, node in nodes)]
-    for path, held in each:
-        old, new = held.get("mediatedDevicesTypes"), held.get("mediatedDeviceTypes")
+    for path, configured in each:
+        old, new = configured.get("mediatedDevicesTypes"), configured.get("mediatedDeviceTypes")
         if old and new and old != new:
             text = "mediatedDevicesTypes is deprecated, please use mediatedDeviceTypes instead"
             yield _cause("mediated-types", path, text, "take mediatedDevicesTypes out")

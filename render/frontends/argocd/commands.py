@@ -59,9 +59,9 @@ def _announcement(option: Option) -> dict[str, Any]:
 def name_first(asked: Request, work: Work) -> Exit:  # noqa: ARG001 - what every command gets
     """Name a file that makes the current folder ours, or print nothing; never fails."""
     work.begin("read", "looking for objects of KubeVirt's")
-    found = _first_of_ours(".")
-    if found:
-        emit(os.fsencode(f"{found}\n"), STDOUT)
+    file = _first_of_ours(".")
+    if file:
+        emit(os.fsencode(f"{file}\n"), STDOUT)
     return Exit.OK
 
 
@@ -136,4 +136,4 @@ def _faults(loaded: Documents) -> list[Finding]:
 
 def _refuse(faults: Sequence[Finding], asked: Request) -> Exit:
     print_findings(faults, asked)
-    return status([found.diagnostic for found in faults])
+    return status([fault.diagnostic for fault in faults])

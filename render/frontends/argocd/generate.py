@@ -92,9 +92,9 @@ def _log(said: str) -> None:
         emit(said, STDERR)
 
 
-def for_application(found: Finding) -> Finding:
-    """*found* with what an Application can set where its help names a flag: a parameter, or else what the host sets."""
-    said = found.diagnostic.help
+def for_application(finding: Finding) -> Finding:
+    """*finding* with what an Application can set where its help names a flag: a parameter, or what the host sets."""
+    said = finding.diagnostic.help
     for option in (*OPTIONS, DEADLINE, *HOST_OPTIONS):
         if f"--{option.name}" not in said:
             continue
@@ -103,9 +103,9 @@ def for_application(found: Finding) -> Finding:
         else:
             name = f"the parameter {option.spelled(Source.PARAMETER)}"
         said = re.sub(rf"--{option.name}(?![\w-])", name, said)
-    if said == found.diagnostic.help:
-        return found
-    return found._replace(diagnostic=found.diagnostic._replace(help=said))
+    if said == finding.diagnostic.help:
+        return finding
+    return finding._replace(diagnostic=finding.diagnostic._replace(help=said))
 
 
 def _render(run: Run, asked: Request) -> list[Finding]:
@@ -134,12 +134,12 @@ def report(findings: Sequence[Finding]) -> str:
 
     Beside errors there is no room for notes.
     """
-    ranked = sorted(findings, key=lambda found: _WORST_FIRST.index(found.diagnostic.severity))
+    ranked = sorted(findings, key=lambda finding: _WORST_FIRST.index(finding.diagnostic.severity))
     if ranked and ranked[0].diagnostic.is_error:
-        ranked = [found for found in ranked if found.diagnostic.severity is not Severity.INFO]
+        ranked = [finding for finding in ranked if finding.diagnostic.severity is not Severity.INFO]
     shown = ""
-    for count, found in enumerate(ranked):
-        block = text.report([Group(found)])
+    for count, finding in enumerate(ranked):
+        block = text.report([Group(finding)])
         room = _ROOM - _LINE_ROOM - len(shown.encode())
         if count == _MOST or len(block.encode()) > room:
             if not count:

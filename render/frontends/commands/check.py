@@ -45,7 +45,7 @@ def check(asked: Request, work: Work) -> Exit:
         return refused
     work.begin("write", f"reporting {counted(len(findings), 'finding')}")
     faults = publish(findings, asked, tally)
-    return outcome((*(found.diagnostic for found in findings), *faults), asked)
+    return outcome((*(finding.diagnostic for finding in findings), *faults), asked)
 
 
 def _findings(asked: Request, work: Work) -> tuple[list[Finding], Tally]:
@@ -60,10 +60,10 @@ def _findings(asked: Request, work: Work) -> tuple[list[Finding], Tally]:
             neighbours = Neighbours(inputs, one.layout.shared)
             for loaded in inputs:
                 there = with_neighbours(one, loaded, neighbours)
-                found = _checked(loaded, there, work)
+                checked = _checked(loaded, there, work)
                 if len(releases) > 1:
-                    found = [said._replace(releases=(one.settings.kubevirt,)) for said in found]
-                findings += _about(found, [*paths, *one.read], loaded) if root else found
+                    checked = [said._replace(releases=(one.settings.kubevirt,)) for said in checked]
+                findings += _about(checked, [*paths, *one.read], loaded) if root else checked
                 if not number:
                     looked_at.append((loaded, there.settings))
     return merge(findings), tally_of(looked_at)
@@ -114,9 +114,9 @@ def _new(
 def _without(findings: list[Finding], known: Collection[str]) -> tuple[list[Finding], int]:
     """*findings* but for those whose fingerprint is *known*; and how many of these are more than notes."""
     whole = with_fingerprints(findings)
-    gone = [found for found in whole if found.fingerprint in known]
-    count = sum(found.diagnostic.severity is not Severity.INFO for found in gone)
-    return [found for found in whole if found.fingerprint not in known], count
+    gone = [finding for finding in whole if finding.fingerprint in known]
+    count = sum(finding.diagnostic.severity is not Severity.INFO for finding in gone)
+    return [finding for finding in whole if finding.fingerprint not in known], count
 
 
 def _accepted(baseline: str, asked: Request) -> frozenset[str]:
@@ -198,12 +198,12 @@ def _about(
     read = {os.path.realpath(file) for file in loaded.files} if loaded.unbuilt else set()
     unchecked = set() if read.isdisjoint(files) else set(loaded.unbuilt)
     folders = [os.path.realpath(path) for path in paths if path not in files.values()]
-    for found in findings:
-        real = os.path.realpath(found.place.file)
+    for finding in findings:
+        real = os.path.realpath(finding.place.file)
         if real in files:
-            yield found._replace(place=found.place._replace(file=files[real]))
-        elif not found.place.file or inside(real, folders) or found.diagnostic in unchecked:
-            yield found
+            yield finding._replace(place=finding.place._replace(file=files[real]))
+        elif not finding.place.file or inside(real, folders) or finding.diagnostic in unchecked:
+            yield finding
 
 
 def _files(paths: Sequence[str]) -> dict[str, str]:

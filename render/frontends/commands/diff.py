@@ -105,7 +105,7 @@ class _LoadedSide(NamedTuple):
                 folder
                 for one in self.inputs
                 if not one.is_one_root
-                for folder in roots.found(one, layout.roots, namespace).values()
+                for folder in roots.of_files(one, layout.roots, namespace).values()
             )
             return {os.path.relpath(folder, self.path) for folder in folders if folder}
 
@@ -203,7 +203,7 @@ def diff(asked: Request, work: Work) -> Exit:
         old, new = (side.get(name) or _nothing(side, asked) for side in (before, after))
         is_read = old.fault is None and new.fault is None
         try:
-            found = (
+            differing = (
                 compare(old.objects, new.objects, old.settings, new.settings)
                 if is_read
                 else _lost(old, new)
@@ -211,9 +211,9 @@ def diff(asked: Request, work: Work) -> Exit:
         except SnapshotError as refused:
             print_findings(refused.findings, asked)
             return refused.exit
-        parts.append(ReviewPart(name, found, _locator(old, new), (old.places, new.places)))
+        parts.append(ReviewPart(name, differing, _locator(old, new), (old.places, new.places)))
         if is_read and "--emit" not in asked.call.flags:
-            other_way += _differing(found, old, new)
+            other_way += _differing(differing, old, new)
     emitted = next(state.settings.emit for side in (after, before) for state in side.values())
     old_state, new_state = _states(clusters, (before, after))
     otherwise = None if "--emit" in asked.call.flags else OtherEmit(_other(emitted), other_way)
@@ -262,17 +262,19 @@ def _lost(old: _NamedState, new: _NamedState) -> Impact:
 def _states(clusters: _Clusters, sides: tuple[_Side, _Side]) -> tuple[ReviewedState, ReviewedState]:
     """Both states for people, with their releases and how they are synced where those differ, whoever chose them."""
     states = [next(iter(side.values()), None) for side in sides]
-    made = [
+    reviewed = [
         cluster.state(one.name if one else "nothing")
         for cluster, one in zip(clusters, states, strict=True)
     ]
     releases = [one.settings.kubevirt if one else "" for one in states]
     if all(releases) and releases[0] != releases[1]:
-        made = [one._replace(release=release) for one, release in zip(made, releases, strict=True)]
+        reviewed = [
+            one._replace(release=release) for one, release in zip(reviewed, releases, strict=True)
+        ]
     emits = [one.settings.emit if one else "" for one in states]
     if all(emits) and emits[0] != emits[1]:
-        made = [one._replace(emit=emit) for one, emit in zip(made, emits, strict=True)]
-    return made[0], made[1]
+        reviewed = [one._replace(emit=emit) for one, emit in zip(reviewed, emits, strict=True)]
+    return reviewed[0], reviewed[1]
 
 
 def _other(emitted: str) -> Literal["vm", "source"]:
@@ -280,14 +282,14 @@ def _other(emitted: str) -> Literal["vm", "source"]:
     return "vm" if emitted == "source" else "source"
 
 
-def _differing(found: Impact, old: _NamedState, new: _NamedState) -> int:
+def _differing(impact: Impact, old: _NamedState, new: _NamedState) -> int:
     """To how many VMs something else would happen if they were synced the other way.
 
     Only VMs that something happens to, or whose definitions were edited, can be among them.
     """
     from render.pipeline.comparison import compare
 
-    effects = {one.resource: one.effects for one in found.machines if is_shown(one) or one.edited}
+    effects = {one.resource: one.effects for one in impact.machines if is_shown(one) or one.edited}
     if not effects:
         return 0
     before, after = (_without_others(one.objects, effects) for one in (old, new))
@@ -345,20 +347,20 @@ def _status(review: Review, asked: Request) -> Exit:
 def _clusters(asked: Request) -> _Clusters:
     """What the command line says of the clusters of both sides. Raises SnapshotError."""
     releases, files = (_ends(asked.own[name]) for name in ("kubevirt", "cluster_config"))
-    made = []
+    clusters = []
     for release, file in zip(releases, files, strict=True):
         faults: tuple[Diagnostic, ...] = ()
         document = None
         if release:
             faults = decide((Layer(Source.FLAG, {"--kubevirt": release}),), (RELEASE,)).diagnostics
         if file:
-            found = config.cluster_config(file, asked.limits)
-            document = next(iter(found.documents), None)
-            faults += found.diagnostics
+            configured = config.cluster_config(file, asked.limits)
+            document = next(iter(configured.documents), None)
+            faults += configured.diagnostics
         if faults:
             raise SnapshotError(merge(find(faults, Sources())), status(faults))
-        made.append(_ClusterOption(release, file, document))
-    return made[0], made[1]
+        clusters.append(_ClusterOption(release, file, document))
+    return clusters[0], clusters[1]
 
 
 def _ends(given: str) -> tuple[str, str]:
@@ -548,8 +550,8 @@ def _read(asked: Request, path: str, name: str, texts: _Texts) -> _LoadedSide:
     """
     there = again(asked, path)
     if there.diagnostics:
-        found = merge(find(there.diagnostics, there.sources))
-        raise SnapshotError(found, status(there.diagnostics))
+        findings = merge(find(there.diagnostics, there.sources))
+        raise SnapshotError(findings, status(there.diagnostics))
     how, here = reading(there, standard_input())._replace(known=texts), os.getcwd()
     if os.path.isdir(path) and not (kustomization.find(path) and there.kustomize != "never"):
         how = how._replace(scope=Scope(there.layout.exclude))
@@ -562,8 +564,8 @@ def _state(there: Request, loaded: Documents, name: str, cluster: _ClusterOption
     locks.choose(loaded, there)
     fault = None
     if status(loaded.diagnostics) is not Exit.OK:
-        found = merge(findings_of(loaded, loaded.diagnostics, there))
-        fault = SnapshotError(found, status(loaded.diagnostics))
+        findings = merge(findings_of(loaded, loaded.diagnostics, there))
+        fault = SnapshotError(findings, status(loaded.diagnostics))
     emitted = there.settings if "emit" in there.chosen else there.settings._replace(emit="source")
     around = (cluster.document,) if cluster.document else there.cluster
     for document in around:

@@ -92,8 +92,8 @@ def _answer_at(path: str, field: str, asked: Request, work: Work) -> _Answer:
     """What is decided in *path* about *field*, about all fields without one. Raises SnapshotError."""
     there = again(asked, path)
     if there.diagnostics:
-        found = merge(find(there.diagnostics, there.sources))
-        raise SnapshotError(found, status(there.diagnostics))
+        findings = merge(find(there.diagnostics, there.sources))
+        raise SnapshotError(findings, status(there.diagnostics))
     loaded = load(there, work, standard_input())
     machine = _one(there.own["vm"], loaded, there, work)
     return _Answer(there, loaded, machine, _about(machine, field))
@@ -105,8 +105,8 @@ def _one(name: str, loaded: Documents, asked: Request, work: Work) -> Explained:
 
     locks.choose(loaded, asked)
     if status(loaded.diagnostics) is not Exit.OK:
-        found = findings_of(loaded, loaded.diagnostics, asked)
-        raise SnapshotError(merge(found), status(loaded.diagnostics))
+        findings = findings_of(loaded, loaded.diagnostics, asked)
+        raise SnapshotError(merge(findings), status(loaded.diagnostics))
     work.begin("render", rendering(loaded))
     explained = deciders.explain(resources_of(loaded), asked.settings)
     known = {name_of(one.resource): one for one in explained}
@@ -116,38 +116,38 @@ def _one(name: str, loaded: Documents, asked: Request, work: Work) -> Explained:
         raise refuse(codes.USAGE.at(Location(), message, help=cure))
     chosen = known[names[0]]
     if not chosen.decisions:
-        found = merge(findings_of(loaded, chosen.diagnostics, asked))
-        raise SnapshotError(found, status(chosen.diagnostics))
+        findings = merge(findings_of(loaded, chosen.diagnostics, asked))
+        raise SnapshotError(findings, status(chosen.diagnostics))
     return chosen
 
 
-def _about(found: Explained, field: str) -> list[Decision]:
+def _about(explained: Explained, field: str) -> list[Decision]:
     """The decisions on *field* and what is below it, on all without one. Raises SnapshotError."""
     wanted = f".{_TEMPLATE.sub('', field, count=1).removesuffix(ORDER)}"
     chosen = [
         one
-        for one in found.decisions
+        for one in explained.decisions
         if not field or _has(one.text, wanted) or _has(fieldpath.text(one.field), wanted)
     ]
     if chosen:
         return chosen
     from render.model.nearest import nearest
 
-    near = nearest(wanted[1:], [one.text for one in found.decisions])
+    near = nearest(wanted[1:], [one.text for one in explained.decisions])
     cure = f"did you mean {near}?" if near else "without a FIELD all are listed"
     more = "" if os.path.exists(field) else ", and no file or folder is called so"
-    message = f"{found.resource} starts with no field {field}{more}"
+    message = f"{explained.resource} starts with no field {field}{more}"
     raise refuse(codes.USAGE.at(Location(), message, help=cure))
 
 
 def _has(field: str, wanted: str) -> bool:
     """Whether *wanted* is all of *field*, some whole steps of it, or something around it."""
-    before, found, after = f".{field}".partition(wanted)
-    return bool(found) and not before.endswith("]") and after[:1] in ("", ".", "[")
+    before, separator, after = f".{field}".partition(wanted)
+    return bool(separator) and not before.endswith("]") and after[:1] in ("", ".", "[")
 
 
-def _as_text(found: Explained, decisions: list[Decision], given: Input) -> str:
-    lines = [str(found.resource)]
+def _as_text(explained: Explained, decisions: list[Decision], given: Input) -> str:
+    lines = [str(explained.resource)]
     for one in decisions:
         winner, *losers = trace(one, given)
         lines.append(f"  {one.text}: {brief(winner.contender.value)}  {words(winner)}")
@@ -155,10 +155,10 @@ def _as_text(found: Explained, decisions: list[Decision], given: Input) -> str:
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
-def _as_json(found: Explained, decisions: list[Decision], given: Input) -> str:
+def _as_json(explained: Explained, decisions: list[Decision], given: Input) -> str:
     answer = {
         "formatVersion": FORMAT_VERSION,
-        "resource": found.resource._asdict(),
+        "resource": explained.resource._asdict(),
         "fields": [document(one, given) for one in decisions],
     }
     return json.dumps(answer, indent=2, ensure_ascii=False) + "\n"

@@ -58,7 +58,7 @@ def history(asked: Request, work: Work) -> Exit:
         place = _place(path, asked)
         vm, steps = _steps(name, place)
         emit(f"{printable(vm)}\n", STDOUT)
-        made: dict[str, Rendering] = {}
+        renderings: dict[str, Rendering] = {}
         for step in steps:
             commit = step.commits[0]
             head = f"{step.pin.revision:>4}  {commit.id[:10]}  {commit.date}  {commit.subject}"
@@ -72,9 +72,9 @@ def history(asked: Request, work: Work) -> Exit:
                 message = printable(first.message) if first else ""
                 emit(f"      cannot be rendered: {message}\n", STDOUT)
                 continue
-            last = made.get(step.before.commits[0].id) if step.before else None
+            last = renderings.get(step.before.commits[0].id) if step.before else None
             emit("".join(f"      {line}\n" for line in _changes(last, now)), STDOUT)
-            made[commit.id] = now
+            renderings[commit.id] = now
         print_findings(merge(find(_ends(place), Sources())), asked)
     except SnapshotError as refused:
         print_findings(refused.findings, asked)
@@ -114,39 +114,37 @@ def _meant(
     vm: str, revision: int | None, steps: list[_EditRevision], place: _RepositoryPath
 ) -> _EditRevision:
     """The step that has the number *revision*; several are fine only where they render to the same."""
-    found = [step for step in steps if step.pin.revision == revision]
-    if not found:
+    matching = [step for step in steps if step.pin.revision == revision]
+    if not matching:
         known = ", ".join(dict.fromkeys(str(step.pin.revision) for step in steps))
         message = (
             f"{vm} has no revision {revision} in the history of {place.lock}; there is {known}"
         )
         faults = [codes.HISTORY_UNREADABLE.at(Location(), message), *_ends(place)]
         raise SnapshotError(merge(find(faults, Sources())), status(faults))
-    if len({step.pin.rendered for step in found}) > 1:
-        ids = ", ".join(step.commits[0].id[:10] for step in found)
+    if len({step.pin.rendered for step in matching}) > 1:
+        ids = ", ".join(step.commits[0].id[:10] for step in matching)
         message = f"{vm} had a revision {revision} more than once, from the commits {ids}"
-        cure = (
-            f"show one of them with --at: virt-render show {vm} --at {found[-1].commits[0].id[:10]}"
-        )
+        cure = f"show one of them with --at: virt-render show {vm} --at {matching[-1].commits[0].id[:10]}"
         raise refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
-    return found[0]
+    return matching[0]
 
 
 def _ends(place: _RepositoryPath) -> list[Diagnostic]:
     """Where the history of the lock ends though there was more."""
     oldest = [commit for commit in git.commits(place.top, place.lock) if not commit.parents]
-    found = []
+    diagnostics = []
     if git.is_shallow(place.top):
         message = "the clone is shallow: what was before "
         message += f"{oldest[0].id[:10]} is not known here" if oldest else "it begins is not known"
-        found.append(codes.HISTORY_ENDS.at(Location(), message, help="git fetch --unshallow"))
+        diagnostics.append(codes.HISTORY_ENDS.at(Location(), message, help="git fetch --unshallow"))
     for commit in oldest:
         former = git.moved_from(place.top, commit.id, place.lock)
         if former:
             message = f"{commit.id[:10]} moved {former} to {place.lock}: what was before is told where it was"
             cure = f"git worktree add ../before {commit.id[:10]}^, and ask there for {os.path.dirname(former) or '.'}"
-            found.append(codes.HISTORY_ENDS.at(Location(), message, help=cure))
-    return found
+            diagnostics.append(codes.HISTORY_ENDS.at(Location(), message, help=cure))
+    return diagnostics
 
 
 def _again(asked: Request, path: str) -> Request:
@@ -196,12 +194,12 @@ def _steps(name: str, place: _RepositoryPath) -> tuple[str, list[_EditRevision]]
 
 def _lock_at(commit: Commit, place: _RepositoryPath) -> Lock | None:
     """The lock of a commit; None where it cannot be read."""
-    found = read(git.file_at(place.top, commit.id, place.lock), place.lock)
-    if found.diagnostics:
+    contents = read(git.file_at(place.top, commit.id, place.lock), place.lock)
+    if contents.diagnostics:
         return None
-    if not found.documents:  # it was removed
+    if not contents.documents:  # it was removed
         return lockfile.EMPTY
-    lock, faults = lockfile.read(found.documents[0].body, Location(file=place.lock))
+    lock, faults = lockfile.read(contents.documents[0].body, Location(file=place.lock))
     return None if faults else lock
 
 
@@ -238,12 +236,12 @@ def _back_at(place: _RepositoryPath, commit: Commit) -> Iterator[str]:
 
 def _render_step(vm: str, place: _RepositoryPath, asked: Request, step: _EditRevision) -> Rendering:
     """The VM at an edit revision: at the first of its commits that renders to what the lock says."""
-    found: Rendering | None = None
+    rendering: Rendering | None = None
     for commit in step.commits:
         with _back_at(place, commit) as folder:
-            found = rendered(whole(vm), _again(asked, folder))
-        if rendered_hash(found.vm.get("spec") or {}) == step.pin.rendered:
-            return found
+            rendering = rendered(whole(vm), _again(asked, folder))
+        if rendered_hash(rendering.vm.get("spec") or {}) == step.pin.rendered:
+            return rendering
     message = f"no commit renders {vm} to revision {step.pin.revision} of the lock"
     cure = "the lock and the manifests were committed apart; show them with --at"
     raise refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
@@ -255,5 +253,5 @@ def _changes(last: Rendering | None, now: Rendering) -> list[str]:
         return []
     from render.pipeline.comparison import compare
 
-    found = compare(last.objects, now.objects, last.settings, now.settings).machines
-    return [line for machine in found for line in lines(machine)]
+    machines = compare(last.objects, now.objects, last.settings, now.settings).machines
+    return [line for machine in machines for line in lines(machine)]

@@ -53,7 +53,7 @@ def migrate(asked: Request, work: Work) -> Exit:
         scope = Scope(asked.layout.exclude, drop=False)
         how = Reading(asked.limits, kustomize="never", scope=scope)
         loaded = sources.load(asked.paths or (".",), how, whole=True, watch=work.inputs)
-        faults = [found for found in loaded.diagnostics if found.is_error]
+        faults = [diagnostic for diagnostic in loaded.diagnostics if diagnostic.is_error]
         work.begin("migrate", f"migrating {counted(len(loaded.documents), 'object')}")
         planned = None if faults else _plan(loaded, asked)
     if planned is None:
@@ -86,29 +86,29 @@ def _plan(
     texts, builds = _FileTexts(loaded, resources, asked), Builds(asked)
 
     def objection(units: Sequence[Unit]) -> str:
-        made = texts.after(_edits(units))
-        if isinstance(made, str):
-            return made
+        rewritten = texts.after(_edits(units))
+        if isinstance(rewritten, str):
+            return rewritten
         unsafe = {texts.file(i) for unit in units if not unit.safe for i in unit.edits}
-        real = {os.path.realpath(file): text for file, text in made.items()}
+        real = {os.path.realpath(file): text for file, text in rewritten.items()}
         return builds.objection(real, frozenset(map(os.path.realpath, unsafe)))
 
     plan = migration.migrate(resources, asked.settings, fixed, _patches(asked), objection)
-    made = texts.after(plan.edits)
-    after = {} if isinstance(made, str) else made
+    rewritten = texts.after(plan.edits)
+    after = {} if isinstance(rewritten, str) else rewritten
     changes = [FileChange(file, texts.before(file), text) for file, text in sorted(after.items())]
     return plan, changes, builds.fault
 
 
 def _patches(asked: Request) -> dict[str, str]:
     """The kustomizations below the paths, and what they use beside resources: text by file."""
-    found: dict[str, str] = {}
+    patches: dict[str, str] = {}
     for path in asked.paths or (".",):
         for file in sources.patch_files(path, asked.limits):
             data = files.read(file, file, asked.limits.file_bytes)
             if isinstance(data, bytes):
-                found[file] = data.decode("utf-8", "replace")
-    return found
+                patches[file] = data.decode("utf-8", "replace")
+    return patches
 
 
 def _report(loaded: Documents, diagnostics: list[Diagnostic], asked: Request) -> Exit:
@@ -120,23 +120,23 @@ def _report(loaded: Documents, diagnostics: list[Diagnostic], asked: Request) ->
 
 
 def _edits(units: Sequence[Unit]) -> Edits:
-    found: dict[int, list[Operation]] = {}
+    operations: dict[int, list[Operation]] = {}
     for unit in units:
         for index, edits in unit.edits.items():
-            found.setdefault(index, []).extend(edits)
-    return found
+            operations.setdefault(index, []).extend(edits)
+    return operations
 
 
 class _FileTexts:
     """The texts of files before and after edits of the objects in them."""
 
-    __slots__ = ("_limits", "_loaded", "_made", "_resources")
+    __slots__ = ("_limits", "_loaded", "_resources", "_rewritten")
 
     def __init__(self, loaded: Documents, resources: list[Resource], asked: Request) -> None:
         self._loaded = loaded
         self._resources = resources
         self._limits = asked.limits
-        self._made: dict[tuple[str, str], str | Unwritten] = {}
+        self._rewritten: dict[tuple[str, str], str | Unwritten] = {}
 
     def file(self, index: int) -> str:
         """The file that holds the object at *index*."""
@@ -151,16 +151,16 @@ class _FileTexts:
         by_file: dict[str, dict[int, Sequence[Operation]]] = {}
         for index, changes in sorted(edits.items()):
             by_file.setdefault(self.file(index), {})[index] = changes
-        made: dict[str, str] = {}
+        rewritten: dict[str, str] = {}
         for file, changes_by_index in by_file.items():
             key = (file, repr(changes_by_index))
-            if key not in self._made:
-                self._made[key] = self._rewrite(file, changes_by_index)
-            text = self._made[key]
+            if key not in self._rewritten:
+                self._rewritten[key] = self._rewrite(file, changes_by_index)
+            text = self._rewritten[key]
             if isinstance(text, Unwritten):
                 return f"{file} cannot be rewritten: {text.why}"
-            made[file] = text
-        return made
+            rewritten[file] = text
+        return rewritten
 
     def _rewrite(self, file: str, edits: Edits) -> str | Unwritten:
         places: dict[int, list[tuple[FieldPath, Operation]]] = {}

@@ -64,8 +64,8 @@ def _folders(paths: Sequence[str]) -> Iterator[str]:
     for path in paths:
         real = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path) or ".")
         top = discover.repository(real)
-        found = discover.walk(top or real, (top or real,), plain=False).kustomizations
-        for folder in (*found, *_above(real)):
+        kustomizations = discover.walk(top or real, (top or real,), plain=False).kustomizations
+        for folder in (*kustomizations, *_above(real)):
             resolved = os.path.realpath(folder)
             if resolved not in seen:
                 seen.add(resolved)
@@ -142,8 +142,8 @@ class _Root:
             return output.message.replace(folder, self.folder)
         if large := excess(f"{self.folder} (kustomize build)", len(output), asked.limits):
             return large.message
-        found = reader.read(output, self.folder, asked.limits)
-        documents, diagnostics = objects.sift(found, output, self.folder, named=True)
+        contents = reader.read(output, self.folder, asked.limits)
+        documents, diagnostics = objects.sift(contents, output, self.folder, named=True)
         for fault in (one for one in diagnostics if one.is_error):
             return fault.message
         return _Built([document.body for document in documents], asked)

@@ -92,20 +92,20 @@ def _finished(
     """Report what was found in *parts*, and if nothing is wrong write the locks or say what would be written."""
     diagnostics = list(faults)
     of_parts = [[*one.loaded.diagnostics, *one.pinned.diagnostics] for one in parts]
-    said = [*diagnostics, *(found for found_in in of_parts for found in found_in)]
+    said = [*diagnostics, *(one for diagnostics_of in of_parts for one in diagnostics_of)]
     pinned = any(one.pinned.lock.pins for one in parts)
     if not pinned and not asked.settings.allow_empty and not status(said):
         message = "no VirtualMachine in the input: the lock would pin nothing"
         cure = "check the path, or accept it with --allow-empty"
         diagnostics.append(codes.NO_OBJECTS.at(Location(), message, help=cure))
     if status((*said, *diagnostics)) is Exit.OK and asked.own["check"]:
-        for one, found_in in zip(parts, of_parts, strict=True):
-            found_in.extend(_outdated(one.pinned, one.target, asked))
+        for one, diagnostics_of in zip(parts, of_parts, strict=True):
+            diagnostics_of.extend(_outdated(one.pinned, one.target, asked))
     work.begin("write", f"reporting {counted(len(said), 'finding')}")
     findings = findings_of(Documents(), diagnostics, asked)
-    for one, found_in in zip(parts, of_parts, strict=True):
-        findings += findings_of(one.loaded, found_in, one.asked)
-        diagnostics += found_in
+    for one, diagnostics_of in zip(parts, of_parts, strict=True):
+        findings += findings_of(one.loaded, diagnostics_of, one.asked)
+        diagnostics += diagnostics_of
     diagnostics += publish(
         merge(findings), asked, tally_of((one.loaded, one.asked.settings) for one in parts)
     )
@@ -176,14 +176,14 @@ def _preview(part: _PinInput) -> str:
 def _placed(diagnostics: Sequence[Diagnostic], dump: Documents) -> list[Diagnostic]:
     """*diagnostics* of *dump* with places that mean the same in the report of another input."""
     known = Sources([document.origin for document in dump.documents], dump.data)
-    found = []
+    placed = []
     for one in diagnostics:
         place = known.place(one.location)
         location = Location(
             one.resource, one.location.path, None, place.file, place.line, place.column
         )
-        found.append(one._replace(location=location))
-    return found
+        placed.append(one._replace(location=location))
+    return placed
 
 
 def _target(asked: Request) -> str | Diagnostic:
@@ -210,17 +210,17 @@ def _upgrades(
         return frozenset(known), []
     chosen, faults = set(), []
     for name in asked.own["upgrade"]:
-        found = fitting(name, known)
-        if len(found) == 1:
-            chosen.add(found[0])
+        names = fitting(name, known)
+        if len(names) == 1:
+            chosen.add(names[0])
         else:
-            faults.append(_no_such(name, found, known))
+            faults.append(_no_such(name, names, known))
     return frozenset(chosen), faults
 
 
-def _no_such(name: str, found: Sequence[str], known: Iterable[str]) -> Diagnostic:
-    if found:
-        message, cure = ambiguity(name, found)
+def _no_such(name: str, names: Sequence[str], known: Iterable[str]) -> Diagnostic:
+    if names:
+        message, cure = ambiguity(name, names)
     else:
         near = nearest(name, sorted({*known, *(vm.rpartition("/")[2] for vm in known)}))
         message = f"no VirtualMachine {name} in the input"
@@ -257,12 +257,12 @@ def _outdated(pinned: Pinned, target: str, asked: Request) -> Iterable[Diagnosti
 
 def _changes(old: Pin, new: Pin) -> list[str]:
     """What differs between two pins of a VM, in words."""
-    found = []
+    lines = []
     for word in lockfile.CLASSES:
         was, now = (one.entries.get(word, Entry()) for one in (old, new))
         if was._replace(before=None) != now._replace(before=None):
-            found.append(f"{word} {_shown(was)} -> {_shown(now)}")
-    return found or ["rendered"]
+            lines.append(f"{word} {_shown(was)} -> {_shown(now)}")
+    return lines or ["rendered"]
 
 
 def _shown(entry: Entry) -> str:
@@ -386,16 +386,16 @@ def _resolve(target: str, asked: Request) -> Exit:
 def _is_torn(target: str, asked: Request) -> bool:
     """Whether the lock is one that git may have merged to without a conflict: well written, its contents not."""
     data = files.read(target, target, asked.limits.file_bytes)
-    found = _parse(data, target)[1] if isinstance(data, bytes) else []
-    return bool(found) and all(one.code == codes.LOCK_EDITED.number for one in found)
+    faults = _parse(data, target)[1] if isinstance(data, bytes) else []
+    return bool(faults) and all(one.code == codes.LOCK_EDITED.number for one in faults)
 
 
 def _parse(data: bytes, shown: str) -> tuple[Lock, list[Diagnostic]]:
     if not data.strip():
         return lockfile.EMPTY, []
-    found = read(data, shown)
-    faults = [fault for fault in found.diagnostics if fault.is_error]
-    if faults or len(found.documents) != 1:
+    contents = read(data, shown)
+    faults = [fault for fault in contents.diagnostics if fault.is_error]
+    if faults or len(contents.documents) != 1:
         message = f"{shown} is not one {LOCK_KIND}"
         return lockfile.EMPTY, faults or [codes.LOCK_INVALID.at(Location(file=shown), message)]
-    return lockfile.read(found.documents[0].body, Location(file=shown))
+    return lockfile.read(contents.documents[0].body, Location(file=shown))

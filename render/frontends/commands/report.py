@@ -75,15 +75,15 @@ def _fleet(asked: Request, work: Work) -> Fleet:
     for loaded in inputs:
         there = with_neighbours(asked, loaded, neighbours)
         work.begin("render", rendering(loaded))
-        part = loaded.folder if loaded.is_built else ""
-        found, others = _part(loaded, there, part, wording)
-        machines += found
+        kustomization = loaded.folder if loaded.is_built else ""
+        of_input, others = _part(loaded, there, kustomization, wording)
+        machines += of_input
         findings += others
     return Fleet(machines, wording, merge(findings))
 
 
 def _part(
-    loaded: Documents, asked: Request, part: str, wording: Wording
+    loaded: Documents, asked: Request, kustomization: str, wording: Wording
 ) -> tuple[list[FleetMachine], list[Finding]]:
     """The VMs of *loaded*, and what is found about anything else there."""
     asked = asked._replace(settings=deciders.explaining(asked.settings))
@@ -94,31 +94,31 @@ def _part(
         return input_of(loaded, asked.around, asked.limits)
 
     def observe(machine: Machine, _: Tree) -> None:
-        machines.append(_machine(machine, part, wording, given()))
+        machines.append(_machine(machine, kustomization, wording, given()))
 
     _, diagnostics = render_loaded(loaded, asked, _forget, observe)
-    machines += _refused(loaded, machines, part, given())
+    machines += _refused(loaded, machines, kustomization, given())
     findings = findings_of(loaded, filter(_counts, diagnostics), asked)
     by_machine: dict[ResourceRef, list[Finding]] = {one.resource: [] for one in machines}
     others: list[Finding] = []
-    for found in findings:
-        resource = found.diagnostic.resource
+    for finding in findings:
+        resource = finding.diagnostic.resource
         its = by_machine.get(resource) if resource else None
-        (others if its is None else its).append(found)
+        (others if its is None else its).append(finding)
     return [
         one._replace(findings=tuple(merge(by_machine[one.resource]))) for one in machines
     ], others
 
 
 def _refused(
-    loaded: Documents, known: Sequence[FleetMachine], part: str, given: Input
+    loaded: Documents, known: Sequence[FleetMachine], kustomization: str, given: Input
 ) -> list[FleetMachine]:
     """The VMs of *loaded* whose manifests are refused, so that they are none of the *known* ones."""
     resources = filter(definitions.is_machine, resources_of(loaded))
     seen = {one.resource for one in known}
     release = next((one.release for one in known), "")
     return [
-        FleetMachine(part, one.ref, _beginning(one, given), None, release)
+        FleetMachine(kustomization, one.ref, _beginning(one, given), None, release)
         for one in resources
         if one.ref not in seen
     ]
@@ -136,17 +136,17 @@ def _counts(one: Diagnostic) -> bool:
     return one.severity is not Severity.INFO
 
 
-def _machine(machine: Machine, part: str, wording: Wording, given: Input) -> FleetMachine:
+def _machine(machine: Machine, kustomization: str, wording: Wording, given: Input) -> FleetMachine:
     resource = machine.resource
     place = _beginning(resource, given)
     release = minor(machine.context.release)
     if machine.failed:
-        return FleetMachine(part, resource.ref, place, None, release)
+        return FleetMachine(kustomization, resource.ref, place, None, release)
     body = emit.vmi(machine)
     decisions = deciders.decisions(machine, body)
     name = machine.instancetype.name if machine.instancetype else ""
     return FleetMachine(
-        part,
+        kustomization,
         resource.ref,
         place,
         size_of(body, name),

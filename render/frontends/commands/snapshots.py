@@ -66,11 +66,11 @@ def rendered(name: str, asked: Request, *, whole: bool = True) -> Rendering:
         emit="vm", stored=False, defaults="manifest", firmware_uuid="none"
     )
     _, vm = _one(name, loaded, asked._replace(settings=plain))
-    beside = [d.body for d in loaded.documents if d.body.get("kind") in _BESIDE]
+    supporting = [d.body for d in loaded.documents if d.body.get("kind") in _BESIDE]
     return Rendering(
         text,
         vm,
-        [_unstamped(vm), *beside],
+        [_unstamped(vm), *supporting],
         source._replace(defaults="manifest", firmware_uuid="none"),
     )
 
@@ -84,7 +84,7 @@ def _unstamped(vm: Tree) -> Tree:
 
 
 def _one(name: str, loaded: Documents, asked: Request) -> tuple[Tree | str, Tree]:
-    found, diagnostics = render_loaded(loaded, asked)
+    outcome, diagnostics = render_loaded(loaded, asked)
     given = _machines(resources_of(loaded))
     wanted = fitting(name, given)
     if len(wanted) > 1:
@@ -94,12 +94,12 @@ def _one(name: str, loaded: Documents, asked: Request) -> tuple[Tree | str, Tree
         diagnostics = [one for one in diagnostics if one.location.resource not in others]
     if status(diagnostics) is not Exit.OK:
         raise SnapshotError(merge(findings_of(loaded, diagnostics, asked)), status(diagnostics))
-    texts = written(loaded, found)
+    texts = written(loaded, outcome)
     printed = _machines(
-        resource.from_body(body, index) for index, body in enumerate(found.resources)
+        resource.from_body(body, index) for index, body in enumerate(outcome.resources)
     )
-    made = [form for vm in wanted for form in _forms(vm) if form in printed]
-    meant = made or fitting(name, printed)  # a template makes VMs that the input does not name
+    forms = [form for vm in wanted for form in _forms(vm) if form in printed]
+    meant = forms or fitting(name, printed)  # a template makes VMs that the input does not name
     if len(meant) > 1:
         raise _ambiguous(name, meant)
     if not meant:
@@ -110,8 +110,8 @@ def _one(name: str, loaded: Documents, asked: Request) -> tuple[Tree | str, Tree
 
 def _machines(resources: Iterable[Resource]) -> dict[str, Resource]:
     """The machines among *resources* by their names, and the first that each pool and replica set makes."""
-    found = (one for one in map(holders.machine_of, resources) if definitions.is_machine(one))
-    return {naming.name_of(one.written): one for one in found if one.written.name}
+    machines = (one for one in map(holders.machine_of, resources) if definitions.is_machine(one))
+    return {naming.name_of(one.written): one for one in machines if one.written.name}
 
 
 def _forms(vm: str) -> Iterator[str]:
@@ -121,8 +121,8 @@ def _forms(vm: str) -> Iterator[str]:
     yield f"VirtualMachineInstance/{rest}{holders.FIRST if kind == holders.POOL else ''}"
 
 
-def _ambiguous(name: str, found: Sequence[str]) -> SnapshotError:
-    message, cure = naming.ambiguity(name, found)
+def _ambiguous(name: str, names: Sequence[str]) -> SnapshotError:
+    message, cure = naming.ambiguity(name, names)
     return refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
 
 

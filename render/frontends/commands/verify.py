@@ -123,8 +123,8 @@ def _replica_faults(
     machine = holders.machine_of(resource)
     tally[_state(machine), resource.kind] += 1
     if machine is not resource:
-        for found in _faults(machine, generated, allow_matchers=allow_matchers):
-            yield holders.relocated(resource, found)
+        for fault in _faults(machine, generated, allow_matchers=allow_matchers):
+            yield holders.relocated(resource, fault)
 
 
 def _unserved(resource: Resource) -> Diagnostic | None:
@@ -145,8 +145,8 @@ def _makes_machines(resource: Resource) -> bool:
 
     if not templates.is_template(resource):
         return False
-    made = templates.filled(resource, lambda _: None, NEWEST)
-    return any(definitions.is_machine(from_body(one.body, 0)) for one in made)
+    objects = templates.filled(resource, lambda _: None, NEWEST)
+    return any(definitions.is_machine(from_body(one.body, 0)) for one in objects)
 
 
 def _state(resource: Resource) -> str:

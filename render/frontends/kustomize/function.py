@@ -79,11 +79,11 @@ def _answer(call: Call, environ: Mapping[str, str], work: Work) -> Exit:
     return Exit.OK
 
 
-def _repinned(found: Diagnostic) -> Diagnostic:
-    """*found* with how to pin what a function gets, if that is the way out: ``pin`` does not build such a folder."""
-    if found.code not in (codes.PIN_MISSING.number, codes.PIN_ENDED.number):
-        return found
-    return found._replace(
+def _repinned(diagnostic: Diagnostic) -> Diagnostic:
+    """*diagnostic* with how to pin what a function gets, if that is the cure: ``pin`` does not build such a folder."""
+    if diagnostic.code not in (codes.PIN_MISSING.number, codes.PIN_ENDED.number):
+        return diagnostic
+    return diagnostic._replace(
         help=f"run: kustomize build --enable-alpha-plugins . | virt-render pin --lock {sources.LOCK} -"
     )
 
@@ -189,11 +189,11 @@ def _findings(
     if below == "." or below.startswith(".."):
         return findings
     return [
-        found._replace(
-            place=_seen_from(below, found.place),
-            related=tuple(_seen_from(below, place) for place in found.related),
+        finding._replace(
+            place=_seen_from(below, finding.place),
+            related=tuple(_seen_from(below, place) for place in finding.related),
         )
-        for found in findings
+        for finding in findings
     ]
 
 

@@ -59,17 +59,19 @@ def receive(
         return Message([], None, is_list=not config_file), [data]
     if fault := excess(STDIN, len(data), limits):
         return Message([], None, is_list=not config_file), [fault]
-    found = read(data, STDIN, limits)
-    faults = [one for one in found.diagnostics if one.is_error]
+    stream = read(data, STDIN, limits)
+    faults = [one for one in stream.diagnostics if one.is_error]
     if config_file:
         config, unread = _plugin_config(config_file, limits)
-        return Message(found.documents, config, is_list=False, size=len(data)), [*faults, *unread]
+        return Message(stream.documents, config, is_list=False, size=len(data)), [*faults, *unread]
     if faults:
         return Message([], None, is_list=True), faults
-    bodies = [document.body for document in found.documents]
+    bodies = [document.body for document in stream.documents]
     if len(bodies) != 1 or bodies[0].get("kind") != KIND:
-        held = f"{len(bodies)} documents" if len(bodies) != 1 else bodies[0].get("kind", "no kind")
-        message = f"standard input should hold one {KIND} and holds {held}"
+        contents = (
+            f"{len(bodies)} documents" if len(bodies) != 1 else bodies[0].get("kind", "no kind")
+        )
+        message = f"standard input should hold one {KIND} and holds {contents}"
         return Message([], None, is_list=True), [
             codes.NOT_AN_OBJECT.at(Location(), message, help=_HELP)
         ]
@@ -93,10 +95,10 @@ def _plugin_config(path: str, limits: Limits) -> tuple[Tree | None, list[Diagnos
     data = files.read(path, os.path.basename(path), limits.file_bytes)
     if isinstance(data, Diagnostic):
         return None, [data]
-    found = read(data, os.path.basename(path), limits)
-    body = found.documents[0].body if found.documents else {}
+    contents = read(data, os.path.basename(path), limits)
+    body = contents.documents[0].body if contents.documents else {}
     config = {key: value for key, value in body.items() if key not in _PLUGIN_KEYS}
-    return config, [one for one in found.diagnostics if one.is_error]
+    return config, [one for one in contents.diagnostics if one.is_error]
 
 
 def reply(
@@ -112,13 +114,13 @@ def reply(
         versions = {
             from_body(one.body, 0).ref: one.body.get("apiVersion") for one in message.documents
         }
-        body["results"] = [_result(found, versions) for found in findings]
+        body["results"] = [_result(finding, versions) for finding in findings]
     return writer.dump(body)
 
 
-def _result(found: Finding, versions: Mapping[ResourceRef, Any]) -> Tree:
+def _result(finding: Finding, versions: Mapping[ResourceRef, Any]) -> Tree:
     """A finding as the functions specification wants it."""
-    diagnostic = found.diagnostic
+    diagnostic = finding.diagnostic
     help_text = f"; {diagnostic.help}" if diagnostic.help else ""
     result: Tree = {
         "message": f"{diagnostic.message}{help_text}",
@@ -130,8 +132,8 @@ def _result(found: Finding, versions: Mapping[ResourceRef, Any]) -> Tree:
         result["resourceRef"] = {key: value for key, value in reference.items() if value}
     if diagnostic.field:
         result["field"] = {"path": diagnostic.field}
-    if found.place.file:
-        result["file"] = {"path": found.place.file}
+    if finding.place.file:
+        result["file"] = {"path": finding.place.file}
     return {**result, "tags": {"code": diagnostic.code}}
 
 
@@ -144,10 +146,10 @@ class Books:
         self._notes: dict[tuple[str, str, str, str], Tree] = {}
         for document in documents:
             one = from_body(document.body, 0)
-            notes = get(document.body, "metadata", "annotations")
+            annotations = get(document.body, "metadata", "annotations")
             self._notes[one.group, one.kind, one.namespace, one.name] = {
                 key: value
-                for key, value in (notes.items() if isinstance(notes, dict) else ())
+                for key, value in (annotations.items() if isinstance(annotations, dict) else ())
                 if key.startswith(_BOOKKEEPING)
             }
 
@@ -160,14 +162,14 @@ class Books:
         one = from_body(body, 0)
         key = (one.group, one.kind, one.namespace, one.name)
         former = (KUBEVIRT, one.kind.removesuffix("Instance"), one.namespace, one.name)
-        notes = self._notes.get(key, self._notes.get(former, {}))
+        bookkeeping = self._notes.get(key, self._notes.get(former, {}))
         metadata = body.get("metadata") or {}
         own = {
             name: value
             for name, value in (metadata.get("annotations") or {}).items()
             if not name.startswith(_BOOKKEEPING)
         }
-        annotations = {**own, **notes}
+        annotations = {**own, **bookkeeping}
         if annotations == (metadata.get("annotations") or {}):
             return body
         return {**body, "metadata": {**metadata, "annotations": annotations}}

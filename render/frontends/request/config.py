@@ -238,13 +238,13 @@ def cluster_config(path: str, limits: Limits) -> ObjectFiles:
     documents, diagnostics, data = _documents(path, limits)
     if diagnostics:
         return ObjectFiles((), diagnostics, {path: data} if is_ours(path) else {})
-    found = [one for one in documents if _holds_settings(one.body)]
-    if len(found) != 1:
+    resources = [one for one in documents if _holds_settings(one.body)]
+    if len(resources) != 1:
         message = (
-            f"{path} holds {len(found)} KubeVirt or HyperConverged objects and should hold one"
+            f"{path} holds {len(resources)} KubeVirt or HyperConverged objects and should hold one"
         )
         return ObjectFiles((), (codes.INVALID_SETTING.at(Location(file=path), message),))
-    return ObjectFiles(tuple(found))
+    return ObjectFiles(tuple(resources))
 
 
 def _holds_settings(body: Tree) -> bool:
@@ -259,11 +259,11 @@ def catalog(paths: Sequence[str], limits: Limits) -> ObjectFiles:
     from render.manifests.sources import Reading
     from render.manifests.sources import load as read_all
 
-    found = read_all(paths, Reading(limits, kustomize="never"))
-    faults = tuple(one for one in found.diagnostics if one.is_error)
-    files_ = {one.location.file for one in faults if one.location.file in found.data}
-    data = {file: found.data[file] for file in files_ if is_ours(file)}
-    return ObjectFiles(tuple(found.documents), faults, data)
+    inputs = read_all(paths, Reading(limits, kustomize="never"))
+    faults = tuple(one for one in inputs.diagnostics if one.is_error)
+    files_ = {one.location.file for one in faults if one.location.file in inputs.data}
+    data = {file: inputs.data[file] for file in files_ if is_ours(file)}
+    return ObjectFiles(tuple(inputs.documents), faults, data)
 
 
 def _documents(path: str, limits: Limits) -> tuple[list[Document], tuple[Diagnostic, ...], bytes]:
@@ -274,6 +274,6 @@ def _documents(path: str, limits: Limits) -> tuple[list[Document], tuple[Diagnos
     data = files.read(path, path, limits.file_bytes)
     if isinstance(data, Diagnostic):
         return [], (data,), b""
-    found = read(data, path, limits)
-    faults = (one._replace(code=codes.INVALID_SETTING.number) for one in found.diagnostics)
-    return found.documents, tuple(one for one in faults if one.is_error), data
+    contents = read(data, path, limits)
+    faults = (one._replace(code=codes.INVALID_SETTING.number) for one in contents.diagnostics)
+    return contents.documents, tuple(one for one in faults if one.is_error), data

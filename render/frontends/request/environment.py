@@ -53,8 +53,8 @@ def destination(environ: Mapping[str, str]) -> dict[str, str]:
 
     An Application outside of Argo CD's own namespace has that in front of its name.
     """
-    found = {
+    variables = {
         "NAMESPACE": environ.get("ARGOCD_APP_NAMESPACE", ""),
         "RELEASE_NAME": environ.get("ARGOCD_APP_NAME", "").rpartition("_")[2],
     }
-    return {f"{ENVIRONMENT_PREFIX}{name}": value for name, value in found.items() if value}
+    return {f"{ENVIRONMENT_PREFIX}{name}": value for name, value in variables.items() if value}

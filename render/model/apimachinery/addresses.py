@@ -17,10 +17,10 @@ def sanitised_ip(text: str) -> str:
 def sanitised_cidr(text: str) -> str:
     """A network in the usual notation, its host bits kept, or *text* as it is."""
     address, _, bits = text.partition("/")
-    found = _ip(address)
+    network = _ip(address)
     widest = 128 if ":" in address else 32
     length = _number(bits)
-    return f"{found}/{length}" if found and 0 <= length <= widest else text
+    return f"{network}/{length}" if network and 0 <= length <= widest else text
 
 
 def is_ip(text: str) -> bool:

@@ -113,8 +113,8 @@ def _binary(text: str, sign: int, digits: tuple[str, str], exponent: int) -> Qua
     magnitude = int(whole + fraction)
     if not fraction and len(whole) <= 14 - exponent * 3 // 10:
         number = magnitude << exponent
-        kept = text if magnitude % 8 else ""
-        return Quantity(sign * number, 0, BINARY, kept)
+        exact = text if magnitude % 8 else ""
+        return Quantity(sign * number, 0, BINARY, exact)
     number, scale = _whole_nanos(magnitude << exponent, -len(fraction))
     one = 10**-scale
     capped = number > _INT64_MAX * one

@@ -93,6 +93,6 @@ def _label_faults(key: str, values: Sequence[str], fault: str = "") -> Iterator[
 
 
 def _refuse(faults: Iterator[str]) -> None:
-    found = list(dict.fromkeys(faults))
-    if found:
-        raise SelectorError(found[0] if len(found) == 1 else f"[{', '.join(found)}]")
+    unique = list(dict.fromkeys(faults))
+    if unique:
+        raise SelectorError(unique[0] if len(unique) == 1 else f"[{', '.join(unique)}]")

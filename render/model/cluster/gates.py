@@ -8,7 +8,7 @@ import os
 from functools import cache
 
 from render.model import types
-from render.model.release import Version, row
+from render.model.release import VERSIONS, Version, minor, row
 
 
 @cache
@@ -35,3 +35,9 @@ def is_on(name: str, listed: frozenset[str], disabled: frozenset[str], release: 
     if name in listed:
         return state is not None or not row(release).has_beta_gates
     return state == "Beta" and row(release).has_beta_gates and name not in disabled
+
+
+def default_from(name: str) -> str:
+    """The first release (``1.9``) in which a gate is on without being listed, ``""`` where it is in none."""
+    none: frozenset[str] = frozenset()
+    return next((minor(one) for one in VERSIONS if is_on(name, none, none, one)), "")

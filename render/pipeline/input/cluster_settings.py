@@ -36,10 +36,10 @@ def load(
     given: list[Resource] = [*loaded.clusters]
     if not given and settings.cluster_config is not None:
         given = [from_body(settings.cluster_config, start)]
-    held = sorted(given or elsewhere, key=releases.precedence)
-    if not held:
+    candidates = sorted(given or elsewhere, key=releases.precedence)
+    if not candidates:
         return builtin(loaded.release), None
-    first, *others = held
+    first, *others = candidates
     loaded.diagnostics += _unused(first, others)
     is_asked = first not in loaded.clusters and first in given
     if first.kind == "KubeVirt":
@@ -102,45 +102,46 @@ def _of_hyperconverged(
 ) -> tuple[ClusterConfig, SettingsSource | None]:
     from render.convert import hyperconverged
 
-    found = hyperconverged.kubevirt_of(resource.body, loaded.release)
+    translation = hyperconverged.kubevirt_of(resource.body, loaded.release)
     loaded.diagnostics += (
         UNKNOWN_FIELD.at(
             at(resource, one.path),
             f"unknown field {fieldpath.text(one.path)}: {resource.version} of {resource.kind} has none of that name",
             help=one.help,
         )
-        for one in found.pruned
+        for one in translation.pruned
     )
     loaded.diagnostics += (
-        INVALID_CLUSTER_CONFIG.at(at(resource, _field_of(text)), text) for text in found.warnings
+        INVALID_CLUSTER_CONFIG.at(at(resource, _field_of(text)), text)
+        for text in translation.warnings
     )
-    if found.refusal is not None:
+    if translation.refusal is not None:
         loaded.diagnostics += (
             CLUSTER_CONFIG_REFUSED.at(
                 at(resource, cause.path),
-                f"{cause.message}: refused by the {found.refusal.stage}; KubeVirt's defaults are used instead",
+                f"{cause.message}: refused by the {translation.refusal.stage}; KubeVirt's defaults are used instead",
                 help=cause.help,
             )
-            for cause in found.refusal.causes
+            for cause in translation.refusal.causes
         )
-    if found.kubevirt is None:
+    if translation.kubevirt is None:
         return builtin(loaded.release), None
-    if found.assumptions:
+    if translation.assumptions:
         values = "; ".join(
-            f"{fieldpath.text(one.path[2:])} {one.text}" for one in found.assumptions
+            f"{fieldpath.text(one.path[2:])} {one.text}" for one in translation.assumptions
         )
         loaded.diagnostics.append(
             CLUSTER_SETTINGS.at(
                 at(resource), f"assumed, where {resource.ref} says nothing: {values}"
             )
         )
-    decoded, _ = schemas.decode(found.kubevirt, "kubevirt.KubeVirt", loaded.release)
+    decoded, _ = schemas.decode(translation.kubevirt, "kubevirt.KubeVirt", loaded.release)
     cause = configuration.refusal(decoded)
     if cause is not None:
-        place = found.origin(cause.path) or ()
+        place = translation.origin(cause.path) or ()
         loaded.diagnostics.append(_ignored(resource, place, cause))
-    source = SettingsSource(resource, decoded, found.origin, _in_release(resource))
-    return _config(decoded, found.kubevirt, loaded.release), source
+    source = SettingsSource(resource, decoded, translation.origin, _in_release(resource))
+    return _config(decoded, translation.kubevirt, loaded.release), source
 
 
 def _in_release(resource: Resource) -> Callable[[Version], ClusterConfig]:

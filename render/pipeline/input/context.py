@@ -93,12 +93,12 @@ def _revisions(
     resources: Sequence[Resource], loaded: Definitions, settings: Settings
 ) -> dict[tuple[str, str], Definition | Unfit]:
     """The ControllerRevisions of the input by namespace and name."""
-    held = [one for one in resources if is_revision(one)]
-    if not held:
+    objects = [one for one in resources if is_revision(one)]
+    if not objects:
         return {}
     from render.pipeline.input import controller_revisions
 
-    revisions, outdated = controller_revisions.revisions(held, settings, loaded.release)
+    revisions, outdated = controller_revisions.revisions(objects, settings, loaded.release)
     loaded.diagnostics += outdated
     return revisions
 
@@ -107,15 +107,15 @@ def _presets(
     given: Mapping[str, Sequence["Preset"]], others: Mapping[str, Sequence["Preset"]]
 ) -> dict[str, tuple["Preset", ...]]:
     """The presets by namespace, sorted: those of the input, and others that the cluster has."""
-    found = {}
+    presets = {}
     for namespace in {**given, **others}:
         by_name = {
             (one.resource.name, one.resource.kind): one
             for source in (others, given)
             for one in source.get(namespace, ())
         }
-        found[namespace] = tuple(by_name[key] for key in sorted(by_name))
-    return found
+        presets[namespace] = tuple(by_name[key] for key in sorted(by_name))
+    return presets
 
 
 def _shipped(

@@ -107,26 +107,28 @@ def _older(resource: Resource, release: Version) -> Definition | Unfit | None:
         return None
     if text_at(data, "kind") not in INSTANCETYPES | PREFERENCES:
         return None
-    found = _whole(resource, data, release)
-    if isinstance(found, Unfit):
-        return found
+    content = _whole(resource, data, release)
+    if isinstance(content, Unfit):
+        return content
     # Go knows the fields of the older type, and ignores others.
-    newer = instancetypes.newer_fields(found.kind, version, found.spec)
-    return _converted(found._replace(spec=instancetypes.without(found.spec, newer), whole=None))
+    newer = instancetypes.newer_fields(content.kind, version, content.spec)
+    return _converted(content._replace(spec=instancetypes.without(content.spec, newer), whole=None))
 
 
 def _of_flavors(resource: Resource, data: Tree, release: Version) -> Definition | Unfit:
     """A whole object of flavor.kubevirt.io, as v0.53 to v0.55 stored them."""
     from render.pipeline.input import legacy
 
-    held = from_body(data, resource.index)
-    if held.kind not in flavors.KINDS | PREFERENCES:
-        return Unfit(f"unexpected type in ControllerRevision: *v1alpha1.{held.kind}")
-    decoded, diagnostics = legacy.decode(held, release)
+    flavor = from_body(data, resource.index)
+    if flavor.kind not in flavors.KINDS | PREFERENCES:
+        return Unfit(f"unexpected type in ControllerRevision: *v1alpha1.{flavor.kind}")
+    decoded, diagnostics = legacy.decode(flavor, release)
     faults = [one for one in diagnostics if one.is_error and one.code not in _IGNORED]
     if faults:
         return Unfit(f"failed to decode object in ControllerRevision: {faults[0].message}")
-    return Definition(held.kind, held.name or resource.name, decoded.get("spec") or {}, resource)
+    return Definition(
+        flavor.kind, flavor.name or resource.name, decoded.get("spec") or {}, resource
+    )
 
 
 def _wrapped(resource: Resource, given: Tree, release: Version) -> Definition | None:
@@ -150,10 +152,10 @@ def revisions(
     resources: Iterable[Resource], settings: Settings, release: Version
 ) -> tuple[dict[tuple[str, str], Definition | Unfit], list[Diagnostic]]:
     """Every ControllerRevision of the input by namespace and name, and the findings about them."""
-    found: dict[tuple[str, str], Definition | Unfit] = {}
+    by_name: dict[tuple[str, str], Definition | Unfit] = {}
     diagnostics: list[Diagnostic] = []
     for resource in filter(is_revision, resources):
         key = (resource.namespace or settings.namespace, resource.name)
-        found[key], said = read(resource, settings, release)
+        by_name[key], said = read(resource, settings, release)
         diagnostics += said
-    return found, diagnostics
+    return by_name, diagnostics

@@ -212,7 +212,7 @@ def decode(resource: Resource, loaded: Definitions) -> Tree:
     if unfilled:
         # What a placeholder is instead of says nothing about the value that it stands for.
         paths = {diagnostic.location.path for diagnostic in unfilled}
-        diagnostics = [found for found in diagnostics if found.location.path not in paths]
+        diagnostics = [one for one in diagnostics if one.location.path not in paths]
     loaded.report(resource, (*unfilled, *diagnostics, *_refused_metadata(resource)))
     if resource.group == KUBEVIRT and resource.version in _VM_VERSIONS[1:]:
         loaded.report(

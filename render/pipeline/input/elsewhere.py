@@ -47,7 +47,7 @@ def load(settings: Settings, start: int) -> Surroundings:
             },
         ),
         tuple(one for one in resources if releases.holds_settings(one)),
-        tuple(found for found in loaded.diagnostics if found.is_error),
+        tuple(diagnostic for diagnostic in loaded.diagnostics if diagnostic.is_error),
         loaded.presets,
         len(resources),
     )

@@ -99,8 +99,8 @@ def _flavor_preference(resource: Resource, release: Version) -> Decoded:
         flavors.gone(resource.kind),
         help=f"write apiVersion: {INSTANCETYPE_GROUP}/v1beta1",
     )
-    found = [*schemas.located(resource, causes), *_unknown(resource, newer), gone]
-    return Decoded({**body, "spec": spec}, found)
+    diagnostics = [*schemas.located(resource, causes), *_unknown(resource, newer), gone]
+    return Decoded({**body, "spec": spec}, diagnostics)
 
 
 def _flavor(resource: Resource, release: Version) -> Decoded:

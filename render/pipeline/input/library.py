@@ -53,7 +53,8 @@ def parse_catalog(settings: Settings) -> tuple[Settings, tuple[Diagnostic, ...]]
     words = [one for one in settings.catalog if isinstance(one, str)]
     intake = parse(one for one in settings.catalog if not isinstance(one, str))
     faults = (
-        found._replace(location=found.location._replace(index=None)) for found in intake.diagnostics
+        diagnostic._replace(location=diagnostic.location._replace(index=None))
+        for diagnostic in intake.diagnostics
     )
     bodies = [resource.body for resource in intake.resources]
     return settings._replace(catalog=[*words, *bodies]), tuple(faults)
@@ -89,8 +90,8 @@ def _misfit(value: Any, room: int) -> tuple[FieldPath, Code, str] | None:
         odd = child.__class__ not in _SCALARS or (
             child.__class__ is int and child.bit_length() > LONGEST
         )
-        if odd and (found := _misfit(child, room - 1)):
-            path, code, message = found
+        if odd and (misfit := _misfit(child, room - 1)):
+            path, code, message = misfit
             return (step, *path), code, message
         if not isinstance(step, str) and isinstance(value, dict):
             return (), WRONG_TYPE, f"the key {step!r} is of type {type(step).__name__}, not a text"
@@ -120,7 +121,12 @@ def answered(rendered: Rendered, intake: Intake, *, elsewhere: bool = False) -> 
         return rendered
     return Rendered(
         rendered.resources,
-        ordered((*intake.diagnostics, *(_moved(found, places) for found in rendered.diagnostics))),
+        ordered(
+            (
+                *intake.diagnostics,
+                *(_moved(diagnostic, places) for diagnostic in rendered.diagnostics),
+            )
+        ),
         tuple(
             one if one.position is None else one._replace(position=_position(one.position, places))
             for one in rendered.provenance
@@ -129,13 +135,13 @@ def answered(rendered: Rendered, intake: Intake, *, elsewhere: bool = False) -> 
     )
 
 
-def _moved(found: Diagnostic, places: list[int]) -> Diagnostic:
-    return found._replace(
-        location=_at_position(found.location, places),
+def _moved(diagnostic: Diagnostic, places: list[int]) -> Diagnostic:
+    return diagnostic._replace(
+        location=_at_position(diagnostic.location, places),
         related=tuple(
-            one._replace(location=_at_position(one.location, places)) for one in found.related
+            one._replace(location=_at_position(one.location, places)) for one in diagnostic.related
         ),
-        position=found.position and _at_position(found.position, places),
+        position=diagnostic.position and _at_position(diagnostic.position, places),
     )
 
 

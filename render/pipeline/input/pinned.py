@@ -66,10 +66,10 @@ def find(resources: Sequence[Resource], settings: Settings, release: Version) ->
             {**whole.revisions, **lock.revisions}, {**lock.pins, **whole.pins}, lock.kubevirt
         )
     contents = {}
-    for hash_, held in whole.revisions.items():
-        contents[hash_], causes = _decoded(held)
+    for hash_, content in whole.revisions.items():
+        contents[hash_], causes = _decoded(content)
         # That something is missing does not matter to KubeVirt in what it has stored.
-        if contents[hash_] != held.spec:
+        if contents[hash_] != content.spec:
             words = causes[0].message if causes else "it is not in canonical notation"
             message = f"KubeVirt {minor(NEWEST)} does not know the content under {hash_}: {words}"
             place = Location(documents[0][1].resource, ("revisions", hash_))
@@ -93,12 +93,12 @@ def _of_lock(
         yield from _unknown(lock, release, place)
 
 
-def _decoded(held: Content) -> tuple[Tree, Sequence[Cause]]:
-    if held.kind_class != FLAVOR.word:
-        return schemas.decode(held.spec, _TYPES[held.kind_class], NEWEST)
+def _decoded(content: Content) -> tuple[Tree, Sequence[Cause]]:
+    if content.kind_class != FLAVOR.word:
+        return schemas.decode(content.spec, _TYPES[content.kind_class], NEWEST)
     from render.pipeline.input import legacy
 
-    return legacy.flavor_content(held.spec), ()
+    return legacy.flavor_content(content.spec), ()
 
 
 def _unknown(lock: Lock, release: Version, place: Location) -> Iterator[Diagnostic]:
@@ -109,13 +109,15 @@ def _unknown(lock: Lock, release: Version, place: Location) -> Iterator[Diagnost
             if entry.ref is not None:
                 vms.setdefault(entry.ref.hash, []).append(vm)
     for hash_, pinned in vms.items():
-        held = lock.revisions[hash_]
-        if held.kind_class == FLAVOR.word:  # what no release serves is read as it was in its time
+        content = lock.revisions[hash_]
+        if (
+            content.kind_class == FLAVOR.word
+        ):  # what no release serves is read as it was in its time
             continue
-        _, causes = schemas.decode(held.spec, _TYPES[held.kind_class], release)
+        _, causes = schemas.decode(content.spec, _TYPES[content.kind_class], release)
         for cause in causes:
             if cause.check == UNKNOWN_FIELD.slug:
-                path = ("revisions", hash_, held.kind_class, *cause.path)
+                path = ("revisions", hash_, content.kind_class, *cause.path)
                 yield UNKNOWN_FIELD.at(
                     Location(place.resource, path, place.index, place.file),
                     f"KubeVirt {minor(release)} does not know {'.'.join(map(str, cause.path))}, which "

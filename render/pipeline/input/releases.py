@@ -42,8 +42,8 @@ def target(resources: Sequence[Resource], settings: Settings) -> Target:
     bodies = [body for body in around if isinstance(body, dict)]
     elsewhere = (from_body(body, len(resources) + n) for n, body in enumerate(bodies))
     in_input = [one for one in resources if holds_settings(one)]
-    found = sorted(in_input or filter(holds_settings, elsewhere), key=precedence)
-    for resource in found:
+    candidates = sorted(in_input or filter(holds_settings, elsewhere), key=precedence)
+    for resource in candidates:
         stated = _stated_by(resource.body, str(resource.ref), resource)
         if stated is not None:
             return stated

@@ -35,10 +35,10 @@ class Unchanged:
             return None
         if known.resource._replace(index=resource.index) != resource:
             return None
-        found = copy.copy(known)
-        found.context, found.resource = context, resource
-        found.diagnostics, found.provenance, found.companions = [], [], []
-        return found
+        machine = copy.copy(known)
+        machine.context, machine.resource = context, resource
+        machine.diagnostics, machine.provenance, machine.companions = [], [], []
+        return machine
 
 
 def between(
@@ -67,14 +67,14 @@ class _SharedObjects(NamedTuple):
 
 
 def _shared(resources: Iterable[Resource]) -> _SharedObjects:
-    found: dict[ResourceRef, list[Tree]] = {}
+    bodies: dict[ResourceRef, list[Tree]] = {}
     others = []
     for one in resources:
         if one.group == INSTANCETYPE_GROUP and definitions.is_definition(one):
-            found.setdefault(one.ref, []).append(one.body)
+            bodies.setdefault(one.ref, []).append(one.body)
         elif not _is_current(one):
             others.append(one.body)
-    return _SharedObjects(found, others)
+    return _SharedObjects(bodies, others)
 
 
 def _is_current(resource: Resource) -> bool:

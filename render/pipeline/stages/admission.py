@@ -54,16 +54,18 @@ def definition_of(machine: Machine, kind_class: KindClass) -> Definition | Missi
 
 def resolve(machine: Machine) -> None:
     """Find the definitions in force. KubeVirt >= 1.6 admits a VM without them and fails later: we fail."""
-    found = {kind_class.word: definition_of(machine, kind_class) for kind_class in KIND_CLASSES}
+    by_word = {kind_class.word: definition_of(machine, kind_class) for kind_class in KIND_CLASSES}
     definitions = {
-        word: definition for word, definition in found.items() if isinstance(definition, Definition)
+        word: definition
+        for word, definition in by_word.items()
+        if isinstance(definition, Definition)
     }
     machine.instancetype = definitions.get(INSTANCETYPE.word)
     machine.preference = definitions.get(PREFERENCE.word)
     for word, in_force in definitions.items():
         pins.check_revision(machine, word, in_force)
     for kind_class in KIND_CLASSES:
-        definition = found[kind_class.word]
+        definition = by_word[kind_class.word]
         if isinstance(definition, Missing):
             path: FieldPath = ("spec", kind_class.word)
             lead = _lead(machine, kind_class)
@@ -146,10 +148,10 @@ def check_requirements(machine: Machine) -> None:
     cause = requirements.check(checked.vmi, instancetype, preference.spec)
     if cause is not None:
         place = at(machine.resource, cause.place) if cause.place else None
-        found = REQUIREMENT_UNMET.at(
+        diagnostic = REQUIREMENT_UNMET.at(
             at(machine.resource, cause.path), cause.message, setting(preference, cause.source)
         )
-        machine.diagnostics.append(found._replace(position=place))
+        machine.diagnostics.append(diagnostic._replace(position=place))
 
 
 def _spread(machine: Machine) -> Cause | None:
@@ -167,13 +169,13 @@ def check_spread(machine: Machine) -> None:
     if cause is None or machine.instancetype is None or machine.preference is None:
         return
     vcpus = setting(machine.instancetype, ("cpu", "guest"))
-    found = SPREAD_INDIVISIBLE.at(
+    diagnostic = SPREAD_INDIVISIBLE.at(
         at(machine.resource, cause.path),
         cause.message,
         vcpus,
         setting(machine.preference, cause.source),
     )
-    machine.diagnostics.append(found._replace(position=vcpus.location))
+    machine.diagnostics.append(diagnostic._replace(position=vcpus.location))
 
 
 def applied_template(machine: Machine) -> Checked | None:
@@ -323,12 +325,12 @@ def report_conflicts(machine: Machine, conflicts: tuple[Conflict, ...]) -> None:
         path = (*TEMPLATE, *conflict.path)
         # KubeVirt spells some fields in its own way.
         named = (*TEMPLATE, *conflict.shown) if conflict.shown[0] == "spec" else conflict.shown
-        found = INSTANCETYPE_CONFLICT.at(
+        diagnostic = INSTANCETYPE_CONFLICT.at(
             at(machine.resource, named),
             f"VM {variant(_FIELD, machine.context.release)} {shown} conflicts with selected instance type",
             setting(definition, conflict.source),
             help=f"remove {shown} from the VM, or choose an instance type that leaves it open",
         )
         position = None if named == path else at(machine.resource, path)
-        machine.diagnostics.append(found._replace(position=position))
+        machine.diagnostics.append(diagnostic._replace(position=position))
         machine.failed = True

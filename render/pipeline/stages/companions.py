@@ -196,11 +196,11 @@ def _revision(machine: Machine, ref: Ref, spec: Tree) -> Companion:
 
 
 def deduplicated(
-    found: Iterable[Companion], context: Context
+    bodies: Iterable[Companion], context: Context
 ) -> tuple[list[Tree], list[Diagnostic]]:
     """Each object once, sorted, without those that the input has; and the names that something else has taken."""
     chosen: dict[tuple[str, str, str], Companion] = {}
-    for one in found:
+    for one in bodies:
         key = (one.body["kind"], one.namespace, one.body["metadata"]["name"])
         other = chosen.get(key)
         if other is None or _wave(one.body) < _wave(other.body):
@@ -239,8 +239,8 @@ def _present(key: tuple[str, str, str], context: Context) -> _Present | None:
     resource = context.catalogue.find("apps", kind, namespace, name)
     if resource is None:
         return None
-    held = context.catalogue.revisions.get((namespace, name))
-    hash_ = _hash(held) if isinstance(held, Definition) else ""
+    revision = context.catalogue.revisions.get((namespace, name))
+    hash_ = _hash(revision) if isinstance(revision, Definition) else ""
     return _Present(hash_, at(resource, ("metadata", "name")))
 
 

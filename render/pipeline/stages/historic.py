@@ -112,27 +112,32 @@ def _flavor(machine: Machine, given: Tree) -> Definition | None:
     if given.get("revisionName"):
         return _stored(machine, given, kind)
     scope = "" if kind == FLAVOR.cluster else machine.namespace
-    found = machine.context.catalogue.definition(Key(kind, scope, name))
-    if found is None:
+    definition = machine.context.catalogue.definition(Key(kind, scope, name))
+    if definition is None:
         machine.report(
             INSTANCETYPE_NOT_FOUND,
             (*_FLAVOR, "name") if name else _FLAVOR,
             f'Could not find flavor: {kind.lower()}s.{FLAVOR_GROUP} "{name}" not found',
             help=f"add the {kind} to the input, or name the file or folder where it is: --catalog PATH",
         )
-    return found
+    return definition
 
 
 def _stored(machine: Machine, given: Tree, kind: str) -> Definition | None:
     catalogue = machine.context.catalogue
-    held = catalogue.revisions.get((machine.namespace, given["revisionName"]))
-    whole = isinstance(held, Definition) and held.kind in flavors.KINDS
+    revision = catalogue.revisions.get((machine.namespace, given["revisionName"]))
+    whole = isinstance(revision, Definition) and revision.kind in flavors.KINDS
     kind_class = FLAVOR if whole else INSTANCETYPE
-    found = find(kind_class, given, {}, machine.namespace, catalogue, machine.context.release)
-    if isinstance(found, Missing):
-        machine.report(found.code, (*_FLAVOR, "revisionName"), found.message, help=found.suggest())
+    definition = find(kind_class, given, {}, machine.namespace, catalogue, machine.context.release)
+    if isinstance(definition, Missing):
+        machine.report(
+            definition.code,
+            (*_FLAVOR, "revisionName"),
+            definition.message,
+            help=definition.suggest(),
+        )
         return None
-    return found._replace(kind=kind, name=given.get("name", found.name))
+    return definition._replace(kind=kind, name=given.get("name", definition.name))
 
 
 def fill_flavour(machine: Machine) -> None:
@@ -208,10 +213,10 @@ def _candidates(machine: Machine, name: str) -> list[Definition]:
     catalogue, namespace = machine.context.catalogue, machine.namespace
     for kind_class in (FLAVOR, INSTANCETYPE):
         keys = [Key(kind_class.namespaced, namespace, name), Key(kind_class.cluster, "", name)]
-        found = [one for one in map(catalogue.definition, keys) if one is not None]
-        found = found or _renamed(machine, kind_class, name)
-        if found:
-            return found
+        definitions = [one for one in map(catalogue.definition, keys) if one is not None]
+        definitions = definitions or _renamed(machine, kind_class, name)
+        if definitions:
+            return definitions
     shipped = catalogue.bundled.get((INSTANCETYPE.cluster, name))
     if shipped is not None:
         return [Definition(INSTANCETYPE.cluster, name, shipped, None)]
@@ -255,8 +260,8 @@ def _fragment(machine: Machine, definition: Definition) -> _Fragment | None:
 
 def _sources(fragment: _Fragment, place: FieldPath) -> list[tuple[FieldPath, FieldPath]]:
     """What *fragment* has at *place* and below, each with its source."""
-    found = [one for one in fragment.sources.items() if one[0][: len(place)] == place]
-    return found or [(place, place)]
+    sources = [one for one in fragment.sources.items() if one[0][: len(place)] == place]
+    return sources or [(place, place)]
 
 
 def _leave_to_the_vm(draft: Draft, fragment: Tree) -> None:

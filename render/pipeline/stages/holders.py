@@ -127,9 +127,9 @@ def unexpanded(resource: Resource) -> Diagnostic:
 def check(resource: Resource, context: Context) -> list[Diagnostic]:
     """What the schema and the webhook of a pool or a replica set refuse."""
     holder = _HOLDERS[resource.kind]
-    spec, found = _decode(resource, context.release)
-    if any(one.is_error for one in found):
-        return found
+    spec, diagnostics = _decode(resource, context.release)
+    if any(one.is_error for one in diagnostics):
+        return diagnostics
     body = {"spec": spec}
     is_pool = resource.kind == POOL
     vmi = tree.get(body, *holder.vmi) or {}
@@ -146,7 +146,7 @@ def check(resource: Resource, context: Context) -> list[Diagnostic]:
         owner=spec,
     )
     elsewhere = Alternatives(subject, context)
-    return [*found, *(finding(resource, elsewhere, *one) for one in order.causes(subject))]
+    return [*diagnostics, *(finding(resource, elsewhere, *one) for one in order.causes(subject))]
 
 
 def _decode(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic]]:
@@ -160,7 +160,7 @@ def _decode(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic
     body = {"spec": resource.body["spec"]}
     decoded, causes = schemas.decode(body, type_name, release)
     draft = Draft(decoded)
-    found = []
+    diagnostics = []
     for cause in causes:
         said_of_what_it_makes = (
             cause.check == CONTENT_DROPPED.slug
@@ -173,11 +173,11 @@ def _decode(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic
             if value is not None:
                 draft.put(cause.path, value)
             continue
-        found += schemas.located(resource, [cause])
+        diagnostics += schemas.located(resource, [cause])
     utility = (*holder.vmi, "spec", "utilityVolumes")
     if tree.get(body, *utility) == []:  # counts, unless a mutating webhook has dropped it
         draft.put(utility, [])
-    return draft.tree["spec"], found
+    return draft.tree["spec"], diagnostics
 
 
 def _is_open(cause: Cause, value: object) -> bool:
@@ -298,8 +298,8 @@ def with_replica(resource: Resource, one: Resource, body: Tree) -> Tree:
     return draft.tree
 
 
-def relocated(resource: Resource, found: Diagnostic) -> Diagnostic:
-    """*found*, which is about what *resource* makes, at its place in the template."""
+def relocated(resource: Resource, diagnostic: Diagnostic) -> Diagnostic:
+    """*diagnostic*, which is about what *resource* makes, at its place in the template."""
     template = _HOLDERS[resource.kind].template
 
     def moved(place: Location) -> Location:
@@ -307,10 +307,10 @@ def relocated(resource: Resource, found: Diagnostic) -> Diagnostic:
             return place
         return place._replace(resource=resource.ref, path=(*template, *place.path))
 
-    return found._replace(
-        location=moved(found.location),
-        related=tuple(one._replace(location=moved(one.location)) for one in found.related),
-        position=found.position and moved(found.position),
+    return diagnostic._replace(
+        location=moved(diagnostic.location),
+        related=tuple(one._replace(location=moved(one.location)) for one in diagnostic.related),
+        position=diagnostic.position and moved(diagnostic.position),
     )
 
 
@@ -324,10 +324,10 @@ def unusable(resource: Resource, errors: Iterable[Diagnostic]) -> list[Diagnosti
     holder = _HOLDERS[resource.kind]
     given = list(errors)
     ours = [error for error in given if error.code in _OURS]
-    found = [error for error in given if error.code not in _OURS]
-    if not found:
+    refusals = [error for error in given if error.code not in _OURS]
+    if not refusals:
         return ours
-    first, *others = found
+    first, *others = refusals
     related = [*first.related]
     for one in others:
         related += [Related(one.message, one.position or one.location), *one.related]

@@ -137,16 +137,16 @@ def _contradiction(matching: list[Preset]) -> Contradiction:
     """What contradicts each other among presets, in KubeVirt's words, and where each of them says so."""
     pairs = list(presets.conflicts(matching))
     texts = [
-        f"presets '{later.resource.name}' and '{earlier.resource.name}' conflict: {_shown(found)}"
-        for later, earlier, found in pairs
+        f"presets '{later.resource.name}' and '{earlier.resource.name}' conflict: {_shown(differing)}"
+        for later, earlier, differing in pairs
     ]
     parties = (
         Related(
             f"{preset.resource.ref} sets {difference.part}",
             at(preset.resource, _in_preset(difference.path)),
         )
-        for later, earlier, found in pairs
-        for difference in found
+        for later, earlier, differing in pairs
+        for difference in differing
         for preset in (later, earlier)
     )
     return _listed(texts), tuple(dict.fromkeys(parties))
@@ -161,7 +161,7 @@ class Loss(NamedTuple):
 
 
 def _losses(differences: tuple[PresetConflict, ...], unmerged: Tree, era: Era) -> list[Loss]:
-    found = [
+    losses = [
         Loss(difference.path, difference.part, _shown((difference,), era))
         for difference in differences
         if presets.loses(difference)
@@ -169,8 +169,8 @@ def _losses(differences: tuple[PresetConflict, ...], unmerged: Tree, era: Era) -
     if unmerged:
         part = "spec.resources.requests"
         text = f"{part}: {_compact(unmerged)} is not merged, since the VM has requests of its own"
-        found.append(Loss(("resources", "requests"), part, text))
-    return found
+        losses.append(Loss(("resources", "requests"), part, text))
+    return losses
 
 
 def _report(machine: Machine, preset: Preset, lead: str, losses: list[Loss]) -> None:
@@ -208,12 +208,12 @@ def _in_preset(path: FieldPath) -> FieldPath:
     return ("spec", "domain", *path)
 
 
-def _shown(found: tuple[PresetConflict, ...], era: Era = MODERN) -> str:
+def _shown(conflicts: tuple[PresetConflict, ...], era: Era = MODERN) -> str:
     texts = [
         f"{difference.part}: {_as_go(difference.other)} != {_as_go(difference.preset)}"
         if era is HISTORIC
         else f"{difference.part}: {' != '.join(_sides(difference))}"
-        for difference in found
+        for difference in conflicts
     ]
     return _listed(texts)
 

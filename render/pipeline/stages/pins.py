@@ -40,13 +40,13 @@ def pin_of(machine: Machine) -> "Pin | None":
     resource, known = machine.resource, machine.context.pins
     if not known:
         return None
-    found = known.get(name_of(resource))
-    if found is None:
+    pin = known.get(name_of(resource))
+    if pin is None:
         for _, namespace, name in former(resource.written):
             ref = ResourceRef(resource.written.kind, namespace, name)
             bare = ref._replace(namespace="")
-            found = found or known.get(naming.name_of(ref)) or known.get(naming.name_of(bare))
-    return found
+            pin = pin or known.get(naming.name_of(ref)) or known.get(naming.name_of(bare))
+    return pin
 
 
 def pinned_content(machine: Machine, kind_class: KindClass) -> str:
@@ -112,16 +112,16 @@ def use_flavour(machine: Machine, name: str, path: FieldPath) -> Definition | No
     if not _is_named(machine, ref, name):
         _ended(machine, path, entry)
         return None
-    definition = _held(machine, ref, name)
+    definition = _locked(machine, ref, name)
     machine.pinned[FLAVOR.word] = definition
     return definition
 
 
 def report_other_meaning(
-    machine: Machine, held: Definition, candidates: Sequence[Definition], path: FieldPath
+    machine: Machine, pinned: Definition, candidates: Sequence[Definition], path: FieldPath
 ) -> None:
-    """Where the flavour at *path* means other objects by now, *candidates*, say that the lock holds *held* instead."""
-    others = [one for one in candidates if one.kind != held.kind]
+    """Where the flavour at *path* means other objects by now, *candidates*, say that the lock has *pinned* instead."""
+    others = [one for one in candidates if one.kind != pinned.kind]
     if not others:
         return
     name = name_of(machine.resource)
@@ -129,8 +129,8 @@ def report_other_meaning(
     machine.diagnostics.append(
         OBJECT_CHANGED.at(
             at(machine.resource, path),
-            f"the flavour {held.name} means {shown} by now, and {name} is pinned to a {held.kind}; it keeps the old "
-            "content",
+            f"the flavour {pinned.name} means {shown} by now, and {name} is pinned to a {pinned.kind}; "
+            "it keeps the old content",
             *(Related(f"{ref_of(one)} is one", place_in(one, ())) for one in others),
             help=f"to let it have the new one, run virt-render pin --upgrade {name}",
         )
@@ -273,10 +273,10 @@ def _apply(machine: Machine, kind_class: KindClass, entry: "Entry", given: Tree)
         machine.vm = draft.tree
     if ref is not None:
         name = ref.name if inferred else given["name"]
-        machine.pinned[kind_class.word] = _held(machine, ref, name)
+        machine.pinned[kind_class.word] = _locked(machine, ref, name)
 
 
-def _held(machine: Machine, ref: Ref, name: str) -> Definition:
+def _locked(machine: Machine, ref: Ref, name: str) -> Definition:
     """What the lock holds of *ref*, called *name*; where its object still holds the same, that is where to look."""
     namespace = "" if "Cluster" in ref.kind else machine.namespace
     current = machine.context.catalogue.definition(Key(ref.kind, namespace, name))
@@ -304,8 +304,8 @@ def _hash(machine: Machine, definition: Definition) -> str:
     key = (id(definition.content), word)
     if key not in known:
         # The spec is kept with its hash: an id is unique only while its object lives.
-        found = content_hash(word, content_of(definition))
-        known[key] = (definition.content, found)
+        hash_ = content_hash(word, content_of(definition))
+        known[key] = (definition.content, hash_)
     return known[key][1]
 
 
@@ -314,11 +314,11 @@ def content_of(definition: Definition) -> Tree:
 
     There three fields of an instancetype are always set, empty ones too; applied, the empty ones change nothing.
     """
-    held = content(definition.content)
+    contents = content(definition.content)
     resource = definition.resource
-    if resource is None or resource.kind != "ControllerRevision" or not held.get("cpu"):
-        return held
+    if resource is None or resource.kind != "ControllerRevision" or not contents.get("cpu"):
+        return contents
     if tree.get(resource.body, "data", "apiVersion") == f"{INSTANCETYPE_GROUP}/v1beta1":
-        return held
-    cpu = {key: value for key, value in held["cpu"].items() if value or key not in _ALWAYS_SET}
-    return {**held, "cpu": cpu}
+        return contents
+    cpu = {key: value for key, value in contents["cpu"].items() if value or key not in _ALWAYS_SET}
+    return {**contents, "cpu": cpu}

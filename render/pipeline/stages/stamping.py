@@ -40,49 +40,49 @@ def _stamps(machine: Machine, body: Tree) -> dict[str, str]:
     A VM that was rendered before keeps what it was rendered from; if it was edited since, also the hash that tells.
     """
     source = machine.raw
-    found = _definitions(machine)
+    annotations = _definitions(machine)
     rendered_before = stamps.is_rendered(source)
     if machine.merged:
-        found[stamps.PRESETS] = stamps.join(
+        annotations[stamps.PRESETS] = stamps.join(
             f"{preset.resource.name}@{content_hash('preset', preset.spec)}"
             for preset in machine.merged
         )
     if rendered_before:
-        found = {**stamps.read(source), **found}
+        annotations = {**stamps.read(source), **annotations}
     number = _revision(machine, body)
     if number:
-        found[stamps.REVISION] = number
+        annotations[stamps.REVISION] = number
     converted = v1alpha1.era(machine.resource) != ""
-    stamped = bool(found) or bool(stamps.matchers(source)) or converted
+    stamped = bool(annotations) or bool(stamps.matchers(source)) or converted
     if stamped and not (rendered_before and not stamps.is_genuine(source)):
-        found[stamps.RENDERED] = rendered_hash(body.get("spec") or {})
-    return found
+        annotations[stamps.RENDERED] = rendered_hash(body.get("spec") or {})
+    return annotations
 
 
 def _definitions(machine: Machine) -> dict[str, str]:
-    found = {}
+    annotations = {}
     for word, definition in in_force(machine):
         key = f"{stamps.PREFIX}{word}"
         if "Preset" in definition.kind:
-            found[key] = (
+            annotations[key] = (
                 f"{definition.kind}/{definition.name}@{content_hash('preset', definition.spec)}"
             )
             continue
-        found[key] = str(pins.ref_to(machine, word, definition))
+        annotations[key] = str(pins.ref_to(machine, word, definition))
         shipped = definition.resource is None and definition.elsewhere is None
         if shipped and word not in machine.pinned:
-            found[key] += f" kubevirt-{tag(newest_patch(machine.context.release))}"
-    return found
+            annotations[key] += f" kubevirt-{tag(newest_patch(machine.context.release))}"
+    return annotations
 
 
 def in_force(machine: Machine) -> list[tuple[str, Definition]]:
     """What decides about the VM, by the word under which it names that; a flavor counts under its own."""
-    found = [
+    definitions = [
         (INSTANCETYPE.word, None if machine.flavor else machine.instancetype),
         (PREFERENCE.word, machine.preference),
         (FLAVOR.word, machine.flavor),
     ]
-    return [(word, definition) for word, definition in found if definition is not None]
+    return [(word, definition) for word, definition in definitions if definition is not None]
 
 
 def _revision(machine: Machine, body: Tree) -> str:

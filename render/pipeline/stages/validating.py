@@ -67,10 +67,10 @@ def admit_vm(machine: Machine) -> None:
     if checked is None:
         return
     subject = _subject(machine, VM, checked.vmi, (*TEMPLATE, "spec"))
-    made = machine.vm.get("metadata") if machine.resource.holders else None
-    found = [*_refused_metadata(made), *order.causes(subject)]
-    if found:
-        _report(machine, subject, checked.decided, found)
+    metadata = machine.vm.get("metadata") if machine.resource.holders else None
+    causes = [*_refused_metadata(metadata), *order.causes(subject)]
+    if causes:
+        _report(machine, subject, checked.decided, causes)
 
 
 def _refused_metadata(metadata: Tree | None) -> Iterator[tuple[Check, Cause]]:
@@ -109,10 +109,10 @@ def admit_vmi(machine: Machine) -> None:
         subject = _subject(machine, VMI, draft.tree, ("spec",))
     # One that is sent as it is was looked at when it was read.
     is_made = not machine.is_bare_today or bool(machine.resource.holders)
-    made = subject.metadata if is_made else None
-    found = [*_refused_metadata(made), *order.causes(subject, concerns)]
-    if found:
-        _report(machine, subject, machine.decided, found)
+    metadata = subject.metadata if is_made else None
+    causes = [*_refused_metadata(metadata), *order.causes(subject, concerns)]
+    if causes:
+        _report(machine, subject, machine.decided, causes)
 
 
 def _started(machine: Machine) -> tuple[str, ...]:
@@ -149,14 +149,14 @@ def _report(
     machine: Machine,
     subject: Subject,
     decided: tuple[Decided, ...],
-    found: Iterable[tuple[Check, Cause]],
+    causes: Iterable[tuple[Check, Cause]],
 ) -> None:
     """One finding a cause, where it stands in the object that was written."""
     is_started = subject.kind == VMI and not machine.is_bare_today
     above, lead = (TEMPLATE, _NEVER_STARTS) if is_started else ((), "")
     known = {(one.check, one.location.path) for one in machine.diagnostics}
     said = Alternatives(subject, machine.context)
-    for check, cause in found:
+    for check, cause in causes:
         path = (*above, *cause.path) if cause.path else ()
         place = (*above, *cause.place) if cause.place else path
         shown = _in_manifest(machine, path)
@@ -246,8 +246,8 @@ class Alternatives:
         """The releases that refuse the subject by *check*, where it is unknown which one runs; else nothing."""
         if not self.release_is_assumed:
             return ()
-        found = tuple(release for release, said in self._by_release.items() if check in said)
-        return () if len(found) == len(VERSIONS) else found
+        releases = tuple(release for release, said in self._by_release.items() if check in said)
+        return () if len(releases) == len(VERSIONS) else releases
 
 
 _DEVELOPER = ("developerConfiguration",)

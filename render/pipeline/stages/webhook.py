@@ -86,8 +86,8 @@ def _infer(machine: Machine, kind_class: KindClass, given: Tree) -> None:
         if ignore and kind_class is INSTANCETYPE:
             # The whole block goes, hugepages included.
             draft.remove((*TEMPLATE, "spec", "domain", "memory"))
-        found = {"name": result.name, "kind": result.kind}
-        draft.put(("spec", kind_class.word), {key: text for key, text in found.items() if text})
+        matcher = {"name": result.name, "kind": result.kind}
+        draft.put(("spec", kind_class.word), {key: text for key, text in matcher.items() if text})
     elif result.ignorable and ignore:
         draft.remove(("spec", kind_class.word))
         machine.report(
@@ -120,8 +120,8 @@ def set_defaults(machine: Machine) -> None:
     catalogue, release = machine.context.catalogue, machine.context.release
 
     def data_source(namespace: str, name: str) -> Tree | None:
-        found = catalogue.find(CDI, "DataSource", namespace, name)
-        return found.body if found else None
+        resource = catalogue.find(CDI, "DataSource", namespace, name)
+        return resource.body if resource else None
 
     architecture = ""
     if templates:

@@ -19,7 +19,9 @@ _HOLDERS = ("VirtualMachinePool", "VirtualMachineInstanceReplicaSet")
 
 def report(fleet: Fleet) -> str:
     """One page, whatever stands in the repository."""
-    machines = sorted(fleet.machines, key=lambda one: (_name(one), one.resource.kind, one.part))
+    machines = sorted(
+        fleet.machines, key=lambda one: (_name(one), one.resource.kind, one.kustomization)
+    )
     texts = list(fleet.wording.texts)
     entries = list(fleet.wording.entries)
     is_small = sum(len(one.fields) for one in machines) <= _WRITTEN_OUT
@@ -98,7 +100,7 @@ def _machine(one: FleetMachine) -> dict[str, Any]:
     return {
         "name": _name(one),
         "kind": "" if one.resource.kind == "VirtualMachine" else one.resource.kind,
-        "part": one.part,
+        "kustomization": one.kustomization,
         "place": str(one.place) if one.place.file else "",
         "start": one.place,
         "vcpus": f"{one.size.vcpus:,}" if one.size else "",
@@ -150,7 +152,7 @@ def _shared(machines: list[FleetMachine]) -> tuple[list[tuple[int, ...]], list[l
     """The fields of each VM as what another has, and where it differs from that: its number, place, entry, place..."""
     bases: list[tuple[int, ...]] = []
     known: dict[tuple[int, ...], int] = {}
-    found: list[list[int]] = []
+    shared: list[list[int]] = []
     near: dict[int, int] = {}
     for one in machines:
         base = near.get(len(one.fields))
@@ -161,8 +163,8 @@ def _shared(machines: list[FleetMachine]) -> tuple[list[tuple[int, ...]], list[l
                 bases.append(one.fields)
             near[len(one.fields)] = base
             changes = []
-        found.append([base, *changes])
-    return bases, found
+        shared.append([base, *changes])
+    return bases, shared
 
 
 def _changes(base: tuple[int, ...], fields: tuple[int, ...]) -> list[int] | None:

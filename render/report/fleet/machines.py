@@ -28,13 +28,13 @@ _IDENTITY = frozenset({("metadata", "name"), ("metadata", "namespace")})
 
 
 class FleetMachine(NamedTuple):
-    """A VM at *place* in the kustomization *part*.
+    """A VM at *place* in the *kustomization*, ``""`` where there is none.
 
     *size* is None where it does not start. *definitions* by the word of the VM; *pins* are those that the lock decides;
     *fields* are numbers of `Wording.entries`.
     """
 
-    part: str
+    kustomization: str
     resource: ResourceRef
     place: Place
     size: Size | None
@@ -100,18 +100,18 @@ def _where(one: Evidence, field: str, resource: ResourceRef, place: Place) -> st
 
 def total(machines: Iterable[FleetMachine]) -> Total:
     """What those of *machines* ask for that start."""
-    found = Total()
+    amounts = Total()
     for one in machines:
-        found = found.adding(one.size) if one.size is not None else found
-    return found
+        amounts = amounts.adding(one.size) if one.size is not None else amounts
+    return amounts
 
 
 def totals(
     machines: Iterable[FleetMachine], key: Callable[[FleetMachine], str]
 ) -> dict[str, Total]:
     """The totals of VMs by *key*."""
-    found: dict[str, list[FleetMachine]] = {}
+    groups: dict[str, list[FleetMachine]] = {}
     for one in machines:
         if one.size is not None:
-            found.setdefault(key(one), []).append(one)
-    return {name: total(found[name]) for name in sorted(found)}
+            groups.setdefault(key(one), []).append(one)
+    return {name: total(groups[name]) for name in sorted(groups)}

@@ -71,10 +71,10 @@ def report(review: Review, _: ImpactStyle) -> str:
     )
 
 
-def _rows(found: list[MachineEntry]) -> list[list[Any]]:
+def _rows(machines: list[MachineEntry]) -> list[list[Any]]:
     """What the script sorts and filters by, a row a VM."""
     rows: list[list[Any]] = []
-    for part, machine in found:
+    for part, machine in machines:
         size = machine.sizes[1] or machine.sizes[0]
         definitions = dict.fromkeys(str(one.cause.resource) for one in machine.changes if one.cause)
         rows.append(

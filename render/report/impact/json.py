@@ -56,14 +56,14 @@ def document(review: Review) -> dict[str, Any]:
 
 def _diagnostics(review: Review) -> dict[str, Any]:
     """What is found in both states, as in the report of ``check``."""
-    found: tuple[list[Finding], list[Finding]] = ([], [])
+    sides: tuple[list[Finding], list[Finding]] = ([], [])
     for part in review.parts:
         builds = (part.name,) if part.name else ()
-        for side, more in zip(found, part.findings(), strict=True):
+        for side, more in zip(sides, part.findings(), strict=True):
             side.extend(one._replace(builds=builds) for one in more)
     return {
         name: [plain_json.finding(one) for one in findings.merge(side)]
-        for name, side in zip(("before", "after"), found, strict=True)
+        for name, side in zip(("before", "after"), sides, strict=True)
     }
 
 
@@ -109,8 +109,8 @@ def _size(size: Size | None) -> dict[str, Any] | None:
 
 
 def _change(change: FieldChange, locate: Locate) -> dict[str, Any]:
-    found = {key: getattr(change, key) for key in ("field", "before", "after", "effect")}
-    return {**found, "cause": change.cause and _cause(change.cause, locate)}
+    document = {key: getattr(change, key) for key in ("field", "before", "after", "effect")}
+    return {**document, "cause": change.cause and _cause(change.cause, locate)}
 
 
 def _holder(entry: HolderEntry) -> dict[str, Any]:

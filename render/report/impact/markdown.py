@@ -62,22 +62,26 @@ _NAMED = 5
 
 def report(review: Review, style: ImpactStyle) -> str:
     """All of *review*; what does not fit into `style.most` bytes is counted, and left out."""
-    found = entries(review.parts)
+    machine_entries = entries(review.parts)
     stops = stopping(review.parts).findings
     title, counted = map("\n".join, (_title(review, len(stops)), _counts(review)))
-    tail = f"\nAssumed: {'; '.join(ASSUMED)}.\n" if found else ""
+    tail = f"\nAssumed: {'; '.join(ASSUMED)}.\n" if machine_entries else ""
     budget = _ByteBudget(style.most, sum(map(_bytes, (title, counted, tail))))
     errors = ((1, _error(one)) for one in stops[:STOPPING_SHOWN])
     sections = [title, *budget.fitting(errors, _ERRORS, "{} of these errors")]
     sections += ["\n" if stops else "", counted]
-    sections += _table(("Cause", "VMs"), map(_cause, causes(found)), "more causes", budget, _CAUSES)
-    sections += _table(("VM", "Effect", "Why"), map(_row, found), "more VMs", budget, _MACHINES)
+    sections += _table(
+        ("Cause", "VMs"), map(_cause, causes(machine_entries)), "more causes", budget, _CAUSES
+    )
+    sections += _table(
+        ("VM", "Effect", "Why"), map(_row, machine_entries), "more VMs", budget, _MACHINES
+    )
     machines = review.machines
     sections += _table(
         ("Edited, without an effect", "VMs", "Why"),
         map(_edited, edited(machines)), "more of these definitions", budget, _EDITED,
     )  # fmt: skip
-    shown = [one for one in found if one.machine.changes or any(texts(one))]
+    shown = [one for one in machine_entries if one.machine.changes or any(texts(one))]
     sections += budget.fitting(
         ((len(one.machines), _folded(one)) for one in alike(shown)), _DETAILS, "details of {} VMs"
     )
@@ -190,19 +194,19 @@ def _row(entry: MachineEntry) -> tuple[str, str, str]:
 def _why(entry: MachineEntry) -> str:
     """The first reason for the worst that happens to a VM: KubeVirt's text where it names it, else a change."""
     machine = entry.machine
-    found = changes(machine)
-    if machine.messages and (not found or worst(machine) in _QUOTED):
+    differences = changes(machine)
+    if machine.messages and (not differences or worst(machine) in _QUOTED):
         said = unrendered(machine)
         text = code(machine.messages[0], cell=True)
         return f"{said}: {text}" if said else text
-    if not found:
+    if not differences:
         return "; ".join(
             f"{one.ours} {code(one.theirs, cell=True)}" if one.theirs else one.ours
             for one in sizes(machine)
         )
-    change = found[0]
+    change = differences[0]
     old, new = (code(short(value), cell=True) for value in (change.before, change.after))
-    more = f", and {len(found) - 1:,} more" if len(found) > 1 else ""
+    more = f", and {len(differences) - 1:,} more" if len(differences) > 1 else ""
     rollout = machine.rollout
     strategy = f"; {ROLLOUT} is {rollout.value}" if rollout else ""
     return f"{code(change.field, cell=True)} {old} → {new}{more}{strategy}"

@@ -104,15 +104,15 @@ class StoppingErrors(NamedTuple):
 
 def stopping(parts: Iterable[ReviewPart]) -> StoppingErrors:
     """The errors of the second state that the entries of VMs do not say."""
-    found: list[Finding] = []
+    all_findings: list[Finding] = []
     is_new = False
     for part in parts:
-        told = {one.resource for one in part.impact.machines if one.messages}
+        reported = {one.resource for one in part.impact.machines if one.messages}
         known = {(one.code, one.resource, one.message) for one in part.impact.before}
-        errors = [one for one in part.impact.after if one.is_error and one.resource not in told]
+        errors = [one for one in part.impact.after if one.is_error and one.resource not in reported]
         is_new |= any((one.code, one.resource, one.message) not in known for one in errors)
-        found += findings.find(errors, part.sources[1])
-    return StoppingErrors(findings.merge(found), is_new)
+        all_findings += findings.find(errors, part.sources[1])
+    return StoppingErrors(findings.merge(all_findings), is_new)
 
 
 class ReviewedState(NamedTuple):
@@ -212,14 +212,16 @@ def worst(machine: MachineImpact) -> str:
 
 def counts(machines: Iterable[MachineImpact]) -> dict[str, int]:
     """How many VMs there are of each worst effect, the worst first."""
-    found = Counter(map(worst, machines))
-    return {effect: found[effect] for effect in RANKED if found[effect]}
+    numbers = Counter(map(worst, machines))
+    return {effect: numbers[effect] for effect in RANKED if numbers[effect]}
 
 
 def entries(parts: Iterable[ReviewPart], *, every: bool = False) -> list[MachineEntry]:
     """The VMs that something happens to, the worst first; *every*: also those that stay as they are."""
-    found = (MachineEntry(part, machine) for part in parts for machine in part.impact.machines)
-    shown = (one for one in found if every or is_shown(one.machine))
+    machine_entries = (
+        MachineEntry(part, machine) for part in parts for machine in part.impact.machines
+    )
+    shown = (one for one in machine_entries if every or is_shown(one.machine))
     return sorted(shown, key=lambda one: (rank(one.machine), one.part.name))
 
 
@@ -293,13 +295,13 @@ def sizes(machine: MachineImpact) -> Iterator[ImpactText]:
 
 def _fault_places(part: ReviewPart, machine: MachineImpact) -> dict[str, Place]:
     """Where the errors of a VM stand that cannot be rendered, by what they say."""
-    found: dict[str, Place] = {}
+    places: dict[str, Place] = {}
     sides = (part.impact.after, part.impact.before)
     for diagnostics, sources in zip(sides, reversed(part.sources), strict=True):
         errors = (one for one in diagnostics if one.is_error and one.resource == machine.resource)
         for finding in findings.find(errors, sources):
-            found.setdefault(finding.diagnostic.message, finding.place)
-    return found
+            places.setdefault(finding.diagnostic.message, finding.place)
+    return places
 
 
 #: What KubeVirt computes from another field, or writes down beside it.
@@ -321,10 +323,10 @@ class MachineGroup(NamedTuple):
     machines: tuple[MachineImpact, ...]
 
 
-def alike(found: Iterable[MachineEntry]) -> list[MachineGroup]:
-    """The VMs *found*, those together that have everything but their names in common."""
+def alike(machine_entries: Iterable[MachineEntry]) -> list[MachineGroup]:
+    """The VMs *machine_entries*, those together that have everything but their names in common."""
     groups: dict[str, tuple[ReviewPart, list[MachineImpact]]] = {}
-    for part, machine in found:
+    for part, machine in machine_entries:
         about = [
             (*one[:4], one.cause and (part.locate(one.cause), one.cause.resource, one.cause.field))
             for one in machine.changes
@@ -349,13 +351,13 @@ class EditedWithoutEffect(NamedTuple):
 
 def edited(machines: Iterable[MachineImpact]) -> list[EditedWithoutEffect]:
     """The definitions whose edit passes VMs by that use them."""
-    found: dict[tuple[ResourceRef, str], list[ResourceRef]] = {}
+    users: dict[tuple[ResourceRef, str], list[ResourceRef]] = {}
     for machine in machines:
         for one in machine.edited:
-            found.setdefault((one.resource, _reason(one.resource.name, one.pin)), []).append(
+            users.setdefault((one.resource, _reason(one.resource.name, one.pin)), []).append(
                 machine.resource
             )
-    return [EditedWithoutEffect(*key, tuple(dict.fromkeys(found[key]))) for key in sorted(found)]
+    return [EditedWithoutEffect(*key, tuple(dict.fromkeys(users[key]))) for key in sorted(users)]
 
 
 def _reason(name: str, pin: str) -> str:
@@ -381,10 +383,10 @@ class ChangeCause(NamedTuple):
     effects: dict[str, int]
 
 
-def causes(found: Iterable[MachineEntry]) -> list[ChangeCause]:
+def causes(machines: Iterable[MachineEntry]) -> list[ChangeCause]:
     """What is behind the changes of the VMs, those of most VMs first; a VM counts once a cause, by its worst effect."""
     counted: dict[tuple[Place, ResourceRef, str], Counter[str]] = {}
-    for part, machine in found:
+    for part, machine in machines:
         behind = {
             (part.locate(one.cause), one.cause.resource, one.cause.field): None
             for one in machine.changes
@@ -408,20 +410,20 @@ def total(machines: Iterable[MachineImpact]) -> Totals:
 
 def by_namespace(machines: Iterable[MachineImpact]) -> dict[str, Totals]:
     """The totals of each namespace."""
-    found: dict[str, list[MachineImpact]] = {}
+    groups: dict[str, list[MachineImpact]] = {}
     for machine in machines:
-        found.setdefault(machine.resource.namespace, []).append(machine)
-    return {name: total(found[name]) for name in sorted(found)}
+        groups.setdefault(machine.resource.namespace, []).append(machine)
+    return {name: total(groups[name]) for name in sorted(groups)}
 
 
 def by_instancetype(machines: Iterable[MachineImpact]) -> dict[str, Totals]:
     """The totals of each instancetype, by its name; ``""`` are VMs without one."""
-    found: dict[str, list[tuple[int, Size | None]]] = {}
+    groups: dict[str, list[tuple[int, Size | None]]] = {}
     for machine in machines:
         for side, size in enumerate(machine.sizes):
             if size is not None:
-                found.setdefault(size.instancetype, []).append((side, size))
-    return {name: _sum(found[name]) for name in sorted(found)}
+                groups.setdefault(size.instancetype, []).append((side, size))
+    return {name: _sum(groups[name]) for name in sorted(groups)}
 
 
 def _sum(sizes: Iterable[tuple[int, Size | None]]) -> Totals:

@@ -60,13 +60,13 @@ def report(review: Review, style: ImpactStyle) -> str:
         said.append(f"in all: {', '.join(amounts(totals))}{without_rest(machines)}")
     said += filter(None, (pinned(machines), not_counted(review.parts)))
     for part in review.parts:
-        found = list(_details(part, colour=style.colour))
-        if found and len(review.parts) > 1:
+        details = list(_details(part, colour=style.colour))
+        if details and len(review.parts) > 1:
             said += [
                 "",
                 f"{printable(part.name) or 'other files'}: {summary(part.impact.machines)}",
             ]
-        said += found
+        said += details
     passed = edited(machines)
     if passed:
         said += ["", "edited, and nothing comes of it for VMs that use it:"]
@@ -109,10 +109,10 @@ def stop_line(count: int) -> str:
 
 def _stopping(review: Review) -> Iterator[str]:
     """The first errors of the second state that stop ``build``."""
-    found = stopping(review.parts).findings
-    if found:
-        yield stop_line(len(found))
-    for one in found[:STOPPING_SHOWN]:
+    findings = stopping(review.parts).findings
+    if findings:
+        yield stop_line(len(findings))
+    for one in findings[:STOPPING_SHOWN]:
         yield printable(f"  {one.place}  {one.text}" if one.place.file else f"  {one.text}")
 
 

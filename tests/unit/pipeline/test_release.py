@@ -127,11 +127,29 @@ def test_a_release_that_nobody_knows_is_the_newest_and_said() -> None:
     assert f"says that it is 1.3.1, which is none of 1.4 to {minor(NEWEST)}" in said.message
 
 
-def test_a_field_that_the_release_lacks_names_the_one_that_has_it() -> None:
-    (found,) = render([vm(rebootPolicy="Reboot")], Settings(kubevirt="1.7")).diagnostics
-    assert found.code == "VR105"
-    assert found.field == "spec.template.spec.domain.rebootPolicy"
-    assert "from 1.8 on, with the feature gate RebootPolicy" in found.help
+@pytest.mark.parametrize(
+    ("domain", "field", "gate"),
+    [
+        ({"rebootPolicy": "Reboot"}, "rebootPolicy", "RebootPolicy (on from 1.9)"),
+        (
+            {"memory": {"guest": "1Gi", "reservedOverhead": {}}},
+            "memory.reservedOverhead",
+            "ReservedOverheadMemlock",
+        ),
+    ],
+)
+def test_a_field_that_the_release_lacks_names_the_one_that_has_it(
+    domain: Json, field: str, gate: str
+) -> None:
+    (diagnostic,) = render([vm(**domain)], Settings(kubevirt="1.7")).diagnostics
+    assert diagnostic.code == "VR105"
+    assert diagnostic.field == f"spec.template.spec.domain.{field}"
+    assert (
+        diagnostic.help == f"remove it: KubeVirt has it from 1.8 on, with the feature gate {gate}"
+    )
+
+
+def test_a_field_is_known_from_its_release_on() -> None:
     known = render([vm(rebootPolicy="Reboot")], Settings(kubevirt="1.8"))
     assert not any(d.is_error for d in known.diagnostics)
 

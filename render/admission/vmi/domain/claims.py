@@ -223,14 +223,14 @@ def _complete_requests(kind: _Kind, subject: Subject) -> list[_DeviceRequest]:
 
 
 def _network_requests(subject: Subject) -> list[_DeviceRequest]:
-    found = [
+    requests = [
         _DeviceRequest(index, claim.get("claimName") or "", claim.get("requestName") or "")
         for index, network in enumerate(subject.spec.get("networks") or ())
         if (claim := network.get("resourceClaim")) is not None
     ]
-    if not found or not subject.has_gate(_NETWORK_GATE):
+    if not requests or not subject.has_gate(_NETWORK_GATE):
         return []
-    return [one for one in found if one.claim and one.request]
+    return [one for one in requests if one.claim and one.request]
 
 
 def _shared(subject: Subject) -> Iterator[Cause]:

@@ -6,7 +6,7 @@ Upstream: validateFirmware, validateKernelBoot, validateDomainSpec in vmi-create
 from collections.abc import Iterator
 from functools import partial
 
-from render.admission import paths
+from render.admission import faults
 from render.admission.checks import Check, FieldValue, Subject, at_most, each, exclusive, matches
 from render.diagnostics.cause import Cause
 from render.model.release import Windowed, since, until
@@ -44,9 +44,11 @@ def _container(subject: Subject) -> Iterator[Cause]:
         )
     for key in ("kernelPath", "initrdPath"):
         path = container.get(key)
-        message = paths.fault(subject.text(*_CONTAINER, key), path) if path else ""
+        message = faults.file_path(subject.text(*_CONTAINER, key), path) if path else ""
         if message:
-            yield Cause("firmware/kernel-path", subject.at(*_CONTAINER, key), message, paths.HELP)
+            yield Cause(
+                "firmware/kernel-path", subject.at(*_CONTAINER, key), message, faults.PATH_HELP
+            )
 
 
 def _has_smm(domain: Tree) -> bool:

@@ -5,6 +5,7 @@ Upstream: validateBootOrder in admitters/vmi-create-admitter.go.
 
 from collections.abc import Iterator
 
+from render.admission import faults
 from render.admission.checks import Check, Evaluate, Subject
 from render.diagnostics.cause import Cause
 from render.model import fieldpath
@@ -50,7 +51,7 @@ def _disks(
         order = disk.get("bootOrder")
         if order is not None:
             if order in used:
-                yield _taken(subject.at(*_DISKS, index, "bootOrder"))
+                yield _used_twice(subject.at(*_DISKS, index, "bootOrder"))
             used.add(order)
 
 
@@ -58,16 +59,10 @@ def _interface(subject: Subject, index: int, order: int, used: set[int]) -> Iter
     place = subject.at(*_INTERFACES, index, "bootOrder")
     if not order:
         # The list is missing here, as in KubeVirt: spec.template.spec[0].
-        yield Cause(
-            "boot-order/positive",
-            subject.at(index, "bootOrder"),
-            f"{subject.text(index)} must have a boot order > 0, if supplied",
-            "count boot orders from 1, or leave it out",
-            place=place,
-        )
+        yield faults.boot_order(subject.at(index), place)
         return
     if order in used:
-        yield _taken(place)
+        yield _used_twice(place)
     used.add(order)
 
 
@@ -108,7 +103,7 @@ def _target(disk: Tree, volume: Tree, place: FieldPath) -> Iterator[Cause]:
         )
 
 
-def _taken(place: FieldPath) -> Cause:
+def _used_twice(place: FieldPath) -> Cause:
     message = f"Boot order for {fieldpath.text(place)} already set for a different device."
     return Cause("boot-order/unique", place, message, "give each device its own boot order")
 

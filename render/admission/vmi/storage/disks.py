@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from render.admission import faults
 from render.admission.checks import Check, Evaluate, Subject
 from render.diagnostics.cause import Cause
 from render.model import fieldpath
@@ -79,12 +80,7 @@ def _targets(disk: Tree, place: FieldPath, disks: FieldPath) -> Iterator[Cause]:
         )
     yield from _address(disk, place, disks)
     if disk.get("bootOrder") == 0:
-        yield Cause(
-            "boot-order/positive",
-            (*place, "bootOrder"),
-            f"{named} must have a boot order > 0, if supplied",
-            "count boot orders from 1, or leave it out",
-        )
+        yield faults.boot_order(place, (*place, "bootOrder"))
     if given and disk[given[0]].get("bus"):
         yield from _bus(disk, given[0], place, disks)
 

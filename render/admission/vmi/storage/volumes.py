@@ -7,7 +7,7 @@ ValidateUtilityVolumesNotPresentOnCreation in pkg/storage/admitters/storagehotpl
 from collections.abc import Iterator
 from functools import partial
 
-from render.admission import paths
+from render.admission import faults
 from render.admission.checks import EACH, Check, Subject, needs_gate
 from render.diagnostics.cause import Cause
 from render.model.apimachinery import quantity
@@ -158,13 +158,13 @@ def _container_disks(subject: Subject) -> Iterator[Cause]:
         path = source.get("path") if source is not None else None
         if path:
             field = (*_VOLUMES, index, "containerDisk")
-            message = paths.fault(subject.text(*field), path)
+            message = faults.file_path(subject.text(*field), path)
             if message:
                 yield Cause(
                     "volumes/container-disk-path",
                     subject.at(*field),
                     message,
-                    paths.HELP,
+                    faults.PATH_HELP,
                     place=subject.at(*field, "path"),
                 )
 

@@ -1,0 +1,36 @@
+"""What several concerns refuse alike."""
+
+from posixpath import normpath
+
+from render.diagnostics.cause import Cause
+from render.model import fieldpath
+from render.model.fieldpath import FieldPath
+
+PATH_HELP = "write the whole path of a file, from / on, without . and .."
+
+
+def file_path(field: str, path: str) -> str:
+    """Why *path* names no file of a container image, in KubeVirt's words, with *field* in them; ``""`` if it does.
+
+    Upstream: ValidatePath in pkg/storage/admitters/disks.go.
+    """
+    if path == "/":
+        return f"{field} must not point to root"
+    if normpath("/" + path.lstrip("/")) != path.removesuffix("/"):
+        return f"{field} must be an absolute path to a file without relative components"
+    return ""
+
+
+def boot_order(device: FieldPath, place: FieldPath) -> Cause:
+    """That the *device*, as KubeVirt names it, has the boot order 0 at *place*.
+
+    Upstream: validateBootOrderValue in pkg/storage/admitters/disks.go, validateInterfaceBootOrder in
+    admitters/vmi-create-admitter.go.
+    """
+    return Cause(
+        "boot-order/positive",
+        (*device, "bootOrder"),
+        f"{fieldpath.text(device)} must have a boot order > 0, if supplied",
+        "count boot orders from 1, or leave it out",
+        place=place,
+    )
