@@ -1,12 +1,12 @@
 """Change one thing in the code, see whether a test notices: a sample of such mutations, the same for the same seed.
 
-Usage: mutate.py [COUNT [SEED [TESTS...]]] (300, 1, all). Works in a copy of the tree below .mutate. The tests run once,
-and coverage says which of them execute which line, in the processes that they start too; a mutation is then tried with
-those that come by its line, the quickest first, until one fails. Survivors are listed at the end, and make the status 1.
-One that changes no meaning is for people to tell.
+Usage: mutate.py [COUNT [SEED [TESTS...]]] (300, 1, all). Works in a copy of the tree below .mutate. The tests run
+once, and coverage says which of them execute which line, in the processes that they start too; a mutation is then tried
+with those that come by its line, the quickest first, until one fails. Survivors are listed at the end, and make the
+status 1. One that changes no meaning is for people to tell.
 
-All tests take long: begin with the quick ones (tests/unit tests/test_cases.py), and give what was printed as SURVIVORS=FILE
-to a second run with the same count, seed and code, with the other tests: it tries only what survived the first.
+All tests take long: begin with the quick ones (tests/unit tests/test_cases.py), and give what was printed as
+SURVIVORS=FILE to a second run with the same count, seed and code and other tests: it tries only what survived the first.
 """
 
 import ast
@@ -464,7 +464,9 @@ def main(count: int = 300, seed: int = 1, *chosen: str) -> int:
     found = [mutation for file in files for mutation in mutations(file)]
     sample = random.Random(seed).sample(found, min(count, len(found)))  # noqa: S311 - no secret
     if before := os.environ.get("SURVIVORS"):
-        survived = {line.removeprefix("survived: ") for line in Path(before).read_text().splitlines()}
+        survived = {
+            line.removeprefix("survived: ") for line in Path(before).read_text().splitlines()
+        }
         sample = [mutation for mutation in sample if str(mutation) in survived]
     folder = ROOT / ".mutate"
     shutil.rmtree(folder / "tree", ignore_errors=True)
