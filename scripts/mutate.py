@@ -6,7 +6,7 @@ with those that come by its line, the quickest first, until one fails. Survivors
 status 1. One that changes no meaning is for people to tell.
 
 All tests take long: begin with the quick ones (tests/unit tests/test_cases.py), and give what was printed as
-SURVIVORS=FILE to a second run with the same count, seed and code and other tests: it tries only what survived the first.
+SURVIVORS=FILE to a second run with the same count, seed and code and other tests: it tries what survived the first.
 """
 
 import ast
