@@ -457,7 +457,7 @@ def digest(chosen: Sequence[str]) -> str:
     return hashlib.sha256(named + b"".join(path.read_bytes() for path in files)).hexdigest()
 
 
-def main(count: int = 300, seed: int = 1, *chosen: str) -> int:
+def main(count: int = 300, seed: int = 1, *, chosen: Sequence[str] = ()) -> int:
     """Try *count* mutations with the *chosen* tests; the exit status."""
     chosen = chosen or TESTS
     files = sorted(path for name in PACKAGES for path in (ROOT / "render" / name).rglob("*.py"))
@@ -488,4 +488,5 @@ def main(count: int = 300, seed: int = 1, *chosen: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(int(word) for word in sys.argv[1:3]), *sys.argv[3:]))
+    numbers = [int(word) for word in sys.argv[1:3]]
+    sys.exit(main(*numbers, chosen=sys.argv[3:]))
