@@ -150,6 +150,23 @@ def test_counts_of_vcpus_are_32_bits_wide() -> None:
     assert draft.tree["spec"]["domain"]["cpu"]["sockets"] == 3
 
 
+@pytest.mark.parametrize(
+    ("image", "policy"),
+    [
+        ("a", "Always"),
+        ("a:latest", "Always"),
+        ("a:1", "IfNotPresent"),
+        ("a@sha256:0", "IfNotPresent"),
+        ("host:5000/a", "IfNotPresent"),  # the port counts as a tag
+        ("host:5000/a:latest", "Always"),
+    ],
+)
+def test_what_is_pulled_always(image: str, policy: str) -> None:
+    draft = Draft({"spec": {"volumes": [{"name": "a", "containerDisk": {"image": image}}]}})
+    defaults._fill_pull_policies(draft)  # noqa: SLF001 - its rule
+    assert draft.tree["spec"]["volumes"][0]["containerDisk"]["imagePullPolicy"] == policy
+
+
 def test_new_files_have_the_permissions_of_the_umask(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
