@@ -192,6 +192,7 @@ LOCK_UNUSED = Code("VR617", "lock-unused", WARNING, suppressible=False)
 PRESET_NOT_PINNED = _info("VR618", "preset-not-pinned", always_said=True)
 REVISION_NUMBERS = _info("VR619", "two-revision-numbers", always_said=True)
 PINS_NOT_ASKED = _info("VR620", "pins-not-asked", always_said=True)
+REVISION_EDITED = _error("VR621", "revision-edited")
 
 DEFAULT_NETWORK = _fatal("VR701", "default-network-impossible")
 PRESETS_CONFLICT = _fatal("VR702", "presets-conflict")

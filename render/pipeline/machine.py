@@ -94,7 +94,7 @@ class Context(NamedTuple):
     presets: dict[str, tuple["Preset", ...]]
     pins: Mapping[str, "Pin"]
     contents: dict[str, Tree]
-    hashes: dict[int, tuple[Tree, str]]
+    hashes: dict[tuple[int, str], tuple[Tree, str]]
     contradictions: dict[tuple[int, ...], Contradiction]
     selections: dict[tuple[str, str], "Index"]
     traced: bool

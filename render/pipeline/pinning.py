@@ -56,7 +56,7 @@ class Pinned(NamedTuple):
 class Adopted(NamedTuple):
     """Entries by VM and kind class with their contents, taken from a cluster's objects."""
 
-    entries: dict[str, dict[str, Ref]]
+    entries: dict[str, dict[str, Entry]]
     contents: dict[str, Content]
     diagnostics: list[Diagnostic]
 
@@ -194,9 +194,9 @@ def _start(
         if vm not in adopted.entries:
             continue
         entries = dict(kept[vm].entries) if vm in kept else {}
-        for word, ref in adopted.entries[vm].items():
+        for word, entry in adopted.entries[vm].items():
             volume = tree.get(resource.spec, word, "inferFromVolume") or ""
-            entries[word] = Entry(ref, volume if isinstance(volume, str) else "")
+            entries[word] = entry._replace(volume=volume if isinstance(volume, str) else "")
         kept[vm] = Pin(1, entries, _UNKNOWN)
     return Lock({**old.revisions, **adopted.contents}, kept, old.kubevirt)
 
@@ -207,12 +207,13 @@ def _pinned(machine: Machine, body: Tree, old: Pin | None, contents: dict[str, C
     entries = {}
     for word in CLASSES:
         ref = refs.get(word)
-        volume = tree.get(machine.resource.spec, word, "inferFromVolume")
+        matcher = tree.get(machine.resource.spec, word) or {}
+        volume = matcher.get("inferFromVolume")
         if ref is None and not volume:
             continue
         was = old.entries.get(word, Entry()) if old else Entry()
         before = was.before if was.ref == ref else was.ref
-        entries[word] = Entry(ref, volume or "", before)
+        entries[word] = Entry(ref, volume or "", before, pins.named_revision(matcher))
     for word, definition in stamping.in_force(machine):
         if word in refs and refs[word].hash not in contents:
             held = Content(class_of(definition.kind), pins.content_of(definition))
@@ -243,7 +244,7 @@ def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Set
             adopted.diagnostics.append(_unrecorded(live.holder))
             continue
         status = live.body.get("status")
-        entries: dict[str, Ref] = {}
+        entries: dict[str, Entry] = {}
         for kind_class in KIND_CLASSES:
             given = live.spec.get(kind_class.word)
             if not isinstance(given, dict):
@@ -265,7 +266,8 @@ def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Set
             held = pins.content_of(definition)
             hash_ = content_hash(kind_class.word, held)
             name = given.get("name") or definition.name
-            entries[kind_class.word] = Ref(definition.kind, name, hash_)
+            ref = Ref(definition.kind, name, hash_)
+            entries[kind_class.word] = Entry(ref, revision_name=revision.name)
             adopted.contents[hash_] = Content(kind_class.word, held)
         if entries:
             adopted.entries[vm] = entries

@@ -25,8 +25,10 @@ _KEYS = frozenset({"apiVersion", "kind", "metadata", "kubevirt", "revisions", "p
 UNSAID = "v1.9.0"
 _VERSION_SHAPE = r"v\d+((alpha|beta)\d+)?"
 _VM = r"(VirtualMachinePool/)?([^/\s]+/)?[^/\s]+"
-_PARTS = ("", "Volume", "Before")
+#: How the fields of an `Entry` are called in the document, after the kind class.
+_PARTS = ("", "Volume", "Before", "RevisionName")
 _EDITED = "take the lock from git again, or remove it and pin anew"
+_TORN = f"run virt-render pin --resolve if git merged it from two branches, else {_EDITED}"
 
 
 def is_vm(text: str) -> bool:
@@ -45,12 +47,13 @@ class Entry(NamedTuple):
     """What a VM is pinned to in one kind class.
 
     *volume*: the matcher was inferred from it; without a *ref*, to nothing. *before*: what it was pinned to until the
-    last change.
+    last change. *revision_name*: the ControllerRevision that the matcher named.
     """
 
     ref: Ref | None = None
     volume: str = ""
     before: Ref | None = None
+    revision_name: str = ""
 
 
 class Pin(NamedTuple):
@@ -149,7 +152,7 @@ def _pins(body: Tree, contents: dict[str, Content], faults: list[_LockFault]) ->
                     f"the pin of {vm} needs the {wanted} {ref.name} as {ref.hash}, "
                     "which is not among the revisions of the lock"
                 )
-                faults.append(_LockFault(codes.LOCK_EDITED, ("pins", vm), message))
+                faults.append(_LockFault(codes.LOCK_EDITED, ("pins", vm), message, _TORN))
     return pins
 
 
@@ -181,16 +184,17 @@ def _pin(entry: Any) -> Pin | str:
     entries = {}
     known = 2
     for kind_class in CLASSES:
-        now, volume, before = (entry.get(kind_class + part) for part in _PARTS)
+        now, volume, before, named = (entry.get(kind_class + part) for part in _PARTS)
         if kind_class == FLAVOR.word:
             volume = None  # no flavor is inferred from one
-        given = sum(field is not None for field in (now, volume, before))
+        given = sum(field is not None for field in (now, volume, before, named))
         if not given:
             continue
         known += given
-        found = Entry(read_ref(now), "" if volume is None else volume, read_ref(before))
+        texts = ["" if text is None else text for text in (volume, named)]
+        found = Entry(read_ref(now), texts[0], read_ref(before), texts[1])
         unread = (now is not None and not found.ref) or (before is not None and not found.before)
-        if unread or not isinstance(found.volume, str):
+        if unread or not all(isinstance(text, str) for text in texts):
             return f"{kind_class} is not written as LOCK_KIND/NAME@sha256:..."
         entries[kind_class] = found
     if known != len(entry):

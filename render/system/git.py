@@ -95,6 +95,27 @@ def sides(file: str) -> tuple[bytes, bytes, bytes] | Diagnostic:
     return _from_markers(data, file)
 
 
+def committed_sides(file: str) -> tuple[bytes, bytes, bytes] | None:
+    """The base and both sides of the committed merge of which *file* is the outcome, None where it is not that of one.
+
+    What git merges line by line without a conflict may be no whole file for all that.
+    """
+    folder, name = os.path.split(os.path.realpath(file))
+    try:
+        path = os.path.relpath(os.path.join(folder, name), root(folder))
+        last = next(iter(commits(folder, name)), None)
+        if last is None or len(last.parents) != 2:  # noqa: PLR2004 - ours and theirs
+            return None
+        with open(file, "rb") as stream:
+            if stream.read() != file_at(folder, last.id, path):
+                return None
+        base = merge_base(folder, *last.parents)
+        known, ours, theirs = (file_at(folder, one, path) for one in (base, *last.parents))
+    except (GitError, OSError):
+        return None
+    return known, ours, theirs
+
+
 def _edited(data: bytes, known: tuple[bytes, bytes, bytes], file: str) -> Diagnostic | None:
     """That *file* is no longer what git left at the conflict, and so holds the work of somebody.
 

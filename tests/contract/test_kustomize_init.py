@@ -308,6 +308,34 @@ apiVersion: kubevirt.io/v1alpha1
 kind: VM
 metadata: {name: stored, annotations: {kubevirt.io/flavour: small}}
 spec: {domain: {}}
+---
+apiVersion: kubevirt.io/v1alpha1
+kind: VirtualMachinePreset
+metadata: {name: windows}
+spec: {selector: {matchLabels: {for: none}}, domain: {cpu: {cores: 2}, devices: {}}}
+---
+apiVersion: kubevirt.io/v1alpha1
+kind: VM
+metadata: {name: older, annotations: {kubevirt.io/flavour: windows}}
+spec: {domain: {}}
+---
+apiVersion: apps/v1
+kind: ControllerRevision
+metadata: {name: stored-1}
+data:
+  apiVersion: flavor.kubevirt.io/v1alpha1
+  kind: VirtualMachineFlavor
+  metadata: {name: small}
+  spec: {cpu: {guest: 2}, memory: {guest: 1Gi}}
+revision: 0
+---
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: named}
+spec:
+  runStrategy: Always
+  flavor: {name: small, kind: VirtualMachineFlavor, revisionName: stored-1}
+  template: {spec: {domain: {devices: {}}}}
 """
 
 
@@ -319,6 +347,9 @@ def test_flavors_and_what_names_them_follow_a_prefix(kustomize: str) -> None:
     assert (spec["flavor"]["name"], spec["preference"]["name"]) == ("p-small", "p-virtio")
     annotations = found["VM", "p-stored"]["metadata"]["annotations"]
     assert annotations["kubevirt.io/flavour"] == "p-small"
+    annotations = found["VM", "p-older"]["metadata"]["annotations"]
+    assert annotations["kubevirt.io/flavour"] == "p-windows"
+    assert found["VirtualMachine", "p-named"]["spec"]["flavor"]["revisionName"] == "p-stored-1"
     done = run("build", ".", "--admission", "off", "--kustomize", kustomize)
     assert done.returncode == 0, done.stderr
 

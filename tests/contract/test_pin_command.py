@@ -247,6 +247,35 @@ def test_adopting_a_running_fleet(repository: Repository) -> None:
     assert ours == vmi
 
 
+def test_adopting_refuses_a_revision_that_the_cluster_has_otherwise(
+    repository: Repository,
+) -> None:
+    revision = """\
+apiVersion: apps/v1
+kind: ControllerRevision
+metadata: {name: web-small-v1beta1-1-1, namespace: prod}
+data:
+  apiVersion: instancetype.kubevirt.io/v1beta1
+  kind: VirtualMachineInstancetype
+  metadata: {name: small}
+  spec: {cpu: {guest: 7}, memory: {guest: 2Gi}}
+revision: 0
+"""
+    text = (repository.folder / "vms/web.yaml").read_text(encoding="utf-8")
+    kind = "    kind: VirtualMachineInstancetype\n"
+    named = text.replace(kind, f"{kind}    revisionName: web-small-v1beta1-1-1\n")
+    repository.write("vms/web.yaml", named)
+    repository.write("../fleet.yaml", RUNNING)
+    repository.write("revision.yaml", revision)
+    done = repository.run("pin", "--from", "../fleet.yaml")
+    assert (done.returncode, repository.lock.exists()) == (1, False)
+    assert done.stderr.count("error VR621") == 1
+    repository.write("revision.yaml", revision.replace("guest: 7", "guest: 2"))
+    assert "of ControllerRevision web-small-v1beta1-1-1" in repository.fine(
+        "pin", "--from", "../fleet.yaml"
+    )
+
+
 @pytest.mark.parametrize(
     ("labels", "message"),
     [

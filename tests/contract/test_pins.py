@@ -2,6 +2,7 @@
 
 import random
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -218,6 +219,57 @@ def test_resolving_from_the_markers_alone(repository: Repository, style: str) ->
     repository.fine("pin", "--resolve", str(elsewhere))
     repository.fine("pin", "--resolve")
     assert (elsewhere / LOCK).read_bytes() == repository.lock.read_bytes()
+
+
+def torn(repository: Repository) -> None:
+    """A merge without a conflict: one side no longer needs a content, of which the other has a new VM."""
+    for number in range(6):
+        repository.instancetype(f"size-{number}", cpus=10 + number)
+        repository.vm(f"host-{number}", f"size-{number}")
+    (repository.folder / "vms/web.yaml").unlink()
+    repository.fine("pin")
+    repository.commit("main")
+    repository.git("checkout", "--quiet", "-b", "upgrade")
+    for cpus in (4, 5):  # the lock holds the content before the last change, too
+        repository.instancetype("small", cpus=cpus)
+        repository.fine("pin", "--upgrade", "db")
+    repository.commit("upgrade")
+    repository.git("checkout", "--quiet", "main")
+    repository.vm("zeta")
+    repository.fine("pin")
+    repository.commit("zeta")
+
+
+def test_merge_without_a_conflict_is_mended_by_resolving(repository: Repository) -> None:
+    torn(repository)
+    assert not conflicts(repository, "upgrade")
+    done = repository.run("build")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the pin of prod/zeta needs the instancetype small" in done.stderr
+    assert "virt-render pin --resolve" in done.stderr
+    assert "prod/db  1 -> 3" in repository.fine("pin", "--resolve")
+    built = repository.fine("build", "--pins", "require")
+    assert (sockets(built, "db"), sockets(built, "zeta")) == (5, 2)
+    assert repository.fine("pin", "--check") == ""
+    repository.commit("Merge by VM")
+    assert repository.run("pin", "--resolve").returncode == 2
+
+
+@pytest.mark.parametrize("what", ["edited since", "no merge", "no git"])
+def test_what_no_merge_explains_is_left_alone(repository: Repository, what: str) -> None:
+    torn(repository)
+    whole = repository.lock.read_text(encoding="utf-8")
+    if what == "edited since":
+        assert not conflicts(repository, "upgrade")
+    elif what == "no git":
+        shutil.rmtree(repository.folder / ".git")
+    text = repository.lock.read_text(encoding="utf-8")
+    old = "guest: 10\n" if what == "edited since" else "guest: 2\n"
+    repository.write(LOCK, text.replace(old, "guest: 9\n"))
+    before = repository.lock.read_bytes()
+    assert before != whole.encode()
+    assert repository.run("pin", "--resolve").returncode == 2
+    assert repository.lock.read_bytes() == before
 
 
 def test_nothing_to_resolve(repository: Repository) -> None:
@@ -437,3 +489,74 @@ def test_history_of_an_overlay(tmp_path: Path, kustomize: str) -> None:
         "history", "web", "../live", "--kustomize", kustomize, cwd=repository.folder / "base"
     )
     assert inside.stdout == history
+
+
+REVISION = """\
+apiVersion: apps/v1
+kind: ControllerRevision
+metadata: {{name: {name}, namespace: prod}}
+data:
+  apiVersion: instancetype.kubevirt.io/v1beta1
+  kind: VirtualMachineInstancetype
+  metadata: {{name: small}}
+  spec: {{cpu: {{guest: {cpus}}}, memory: {{guest: 2Gi}}}}
+revision: 0
+"""
+
+
+def test_story_of_a_vm_that_was_pinned_by_hand(repository: Repository) -> None:
+    def name(revision: str) -> None:
+        repository.vm("web")
+        text = (repository.folder / "vms/web.yaml").read_text(encoding="utf-8")
+        kind = "    kind: VirtualMachineInstancetype\n"
+        repository.write(
+            "vms/web.yaml", text.replace(kind, f"{kind}    revisionName: {revision}\n")
+        )
+
+    repository.write("revisions/one.yaml", REVISION.format(name="web-1", cpus=3))
+    name("web-1")
+    assert " of ControllerRevision web-1" in repository.fine("pin")
+    assert repository.pins["prod/web"]["instancetypeRevisionName"] == "web-1"
+    assert "instancetypeRevisionName" not in repository.pins["prod/db"]
+    first = repository.fine("build", "--pins", "require")
+    assert (sockets(first, "web"), sockets(first, "db")) == (3, 2)
+    repository.commit("Pin web by hand")
+
+    # An edit of the instancetype is nothing to it, one of its revision an error wherever it is read.
+    repository.instancetype("small", cpus=5)
+    done = repository.run("build", "--pins", "require")
+    assert (sockets(done.stdout, "web"), sockets(done.stdout, "db")) == (3, 2)
+    assert "prod/db is pinned to" in done.stderr
+    repository.write("revisions/one.yaml", REVISION.format(name="web-1", cpus=6))
+    lock = repository.lock.read_bytes()
+    for words in (
+        ("build",),
+        ("build", "--pins", "require"),
+        ("check",),
+        ("pin",),
+        ("pin", "--check"),
+    ):
+        done = repository.run(*words)
+        assert done.returncode == 1, words
+        assert (done.stdout + done.stderr).count("error VR621") == 1
+    assert repository.lock.read_bytes() == lock
+    repository.git("checkout", "--", "revisions/one.yaml")
+    assert repository.fine("pin", "--check") == ""
+
+    # Another name is a change that the pin has to follow.
+    repository.write("revisions/two.yaml", REVISION.format(name="web-2", cpus=6))
+    name("web-2")
+    assert "warning VR607" in repository.run("build").stderr
+    assert repository.run("build", "--pins", "require").stdout == ""
+    assert "would become revision 2" in repository.run("pin", "--check").stderr
+    moved = repository.fine("pin")
+    assert "prod/web  1 -> 2    instancetype small@" in moved
+    assert "of ControllerRevision web-1 -> small@" in moved
+    assert sockets(repository.fine("build", "--pins", "require"), "web") == 6
+    repository.commit("Another revision for web")
+    assert "      spec.domain.cpu.sockets: 3 -> 6" in repository.fine("history", "web")
+
+    # Where the cluster's own was made anew, its new content is what upgrading asks for.
+    repository.write("revisions/two.yaml", REVISION.format(name="web-2", cpus=7))
+    assert "prod/web  2 -> 3" in repository.fine("pin", "--upgrade", "web")
+    assert sockets(repository.fine("build", "--pins", "require"), "web") == 7

@@ -55,10 +55,10 @@ REFS = SPECS.map(
     lambda spec: Ref("VirtualMachineInstancetype", "it", content_hash("instancetype", spec))
 )
 PINS = st.builds(
-    lambda revision, ref, before, rendered: Pin(
-        revision, {"instancetype": Entry(ref, "", before)}, rendered
+    lambda revision, ref, before, named, rendered: Pin(
+        revision, {"instancetype": Entry(ref, "", before, named)}, rendered
     ),
-    st.integers(min_value=1, max_value=9), REFS, st.none() | REFS, HASHES,
+    st.integers(min_value=1, max_value=9), REFS, st.none() | REFS, st.sampled_from(["", "r-1"]), HASHES,
 )  # fmt: skip
 CONTENTS = {
     content_hash("instancetype", spec): lockfile.Content("instancetype", spec)

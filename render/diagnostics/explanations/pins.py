@@ -55,7 +55,8 @@ EXPLANATIONS = {
         " the file was edited by hand, or merged in a way that git took for clean.",
         _PINNED.replace("guest: 2Gi", "guest: 3Gi"),
         "was edited: its hash is",
-        "Take the lock from git again. To change what a VM runs, edit the instancetype and run"
+        "Where the last commit of the lock is a merge, run 'virt-render pin --resolve', which merges both sides anew by"
+        " VM. Otherwise take the lock from git again. To change what a VM runs, edit the instancetype and run"
         " 'virt-render pin --upgrade VM'.",
     ),
     "VR604": Explanation(
@@ -78,8 +79,10 @@ EXPLANATIONS = {
         "Run 'virt-render pin' and commit the lock with the VM.",
     ),
     "VR607": Explanation(
-        "The VM's matcher names another object (or volume) than the one that the lock pins it to. As in KubeVirt, the"
-        " pin ends there: the current object is used, or with '--pins require' the rendering fails.",
+        "The VM's matcher names another object (or volume, or ControllerRevision) than the one that the lock pins it"
+        " to. As in KubeVirt, the pin ends there: the current object is used, or with '--pins require' the rendering"
+        " fails. So does that of a VM of the store whose flavour meant a preset, which no lock holds, and now means an"
+        " instancetype or a flavor.",
         documents(_PINNED, vm("instancetype: {name: u1.small}")),
         "the matcher no longer means the VirtualMachineClusterInstancetype small",
         "Run 'virt-render pin' and commit the lock with the change.",
@@ -188,5 +191,40 @@ spec: {restartPolicy: always, domain: {}}
         "$ virt-render build . --emit expand",
         "the lock has no say",
         "Use --emit vm, or --stored: of a stored VM KubeVirt has recorded what it runs, and the lock says that.",
+    ),
+    "VR621": Explanation(
+        "The VM names a ControllerRevision by revisionName, and that one holds something else than when the VM was"
+        " pinned to it. The API server refuses a change of the data of a ControllerRevision, so that the edit would"
+        " reach what is rendered, and never the cluster.",
+        documents(
+            _LOCK
+            + _REVISIONS
+            + f"""\
+pins:
+  web:
+    revision: 1
+    instancetype: VirtualMachineInstancetype/small@{_SMALL}
+    instancetypeRevisionName: web-small
+    rendered: {_ZERO}
+""",
+            vm(
+                "instancetype: {name: small, kind: VirtualMachineInstancetype, revisionName: web-small}"
+            ),
+            """\
+apiVersion: apps/v1
+kind: ControllerRevision
+metadata: {name: web-small}
+revision: 0
+data:
+  apiVersion: instancetype.kubevirt.io/v1beta1
+  kind: VirtualMachineInstancetype
+  metadata: {name: small}
+  spec: {cpu: {guest: 6}, memory: {guest: 2Gi}}
+""",
+        ),
+        "ControllerRevision web-small does not hold what web is pinned to by this name",
+        "Undo the edit, and store the new content as a ControllerRevision of another name, which revisionName then"
+        " names. Where the one in the cluster was deleted and created anew with this content, run"
+        " 'virt-render pin --upgrade VM'.",
     ),
 }

@@ -259,13 +259,16 @@ def _changes(old: Pin, new: Pin) -> list[str]:
     found = []
     for word in lockfile.CLASSES:
         was, now = (one.entries.get(word, Entry()) for one in (old, new))
-        if was.ref != now.ref or was.volume != now.volume:
+        if was._replace(before=None) != now._replace(before=None):
             found.append(f"{word} {_shown(was)} -> {_shown(now)}")
     return found or ["rendered"]
 
 
 def _shown(entry: Entry) -> str:
-    return f"{entry.ref.name}@{suffix(entry.ref.hash)}" if entry.ref else "none"
+    if entry.ref is None:
+        return "none"
+    named = f" of ControllerRevision {entry.revision_name}" if entry.revision_name else ""
+    return f"{entry.ref.name}@{suffix(entry.ref.hash)}{named}"
 
 
 def _write(locks_: Sequence[tuple[str, Pinned]], asked: Request) -> Exit:
@@ -346,7 +349,7 @@ def _resolve(target: str, asked: Request) -> Exit:
     """Merge the two sides of an unfinished merge by VM."""
     from render.system import git
 
-    sides = git.sides(target)
+    sides = (_is_torn(target, asked) and git.committed_sides(target)) or git.sides(target)
     if isinstance(sides, Diagnostic):
         return refuse([sides], asked)
     parsed: list[Lock] = []
@@ -377,6 +380,13 @@ def _resolve(target: str, asked: Request) -> Exit:
         if old.pins.get(vm) != merged.pins.get(vm)
     ]
     return _write([(target, Pinned(merged, moves, [], old.kubevirt))], asked)
+
+
+def _is_torn(target: str, asked: Request) -> bool:
+    """Whether the lock is one that git may have merged to without a conflict: well written, its contents not."""
+    data = files.read(target, target, asked.limits.file_bytes)
+    found = _parse(data, target)[1] if isinstance(data, bytes) else []
+    return bool(found) and all(one.code == codes.LOCK_EDITED.number for one in found)
 
 
 def _parse(data: bytes, shown: str) -> tuple[Lock, list[Diagnostic]]:

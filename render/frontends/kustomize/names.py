@@ -41,8 +41,10 @@ _USES = (
         (INSTANCETYPE_GROUP, "VirtualMachineInstancetype"),
         (INSTANCETYPE_GROUP, "VirtualMachineClusterInstancetype"),
         (KUBEVIRT, "VirtualMachineInstancePreset"),
+        (KUBEVIRT, "VirtualMachinePreset"),
     )),
     ("apps", "ControllerRevision", _VM_SPECS, ("instancetype/revisionName", "preference/revisionName")),
+    ("apps", "ControllerRevision", _VM_SPECS[:1], ("flavor/revisionName",)),
     (CDI, "DataVolume", _VMI_SPECS, ("volumes/dataVolume/name",)),
     (CDI, "DataSource", _DATA_VOLUME_SPECS, ("sourceRef",)),
     ("", "PersistentVolumeClaim", _VMI_SPECS, (

@@ -26,6 +26,7 @@ from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
 from render.model.release import holds, newest_patch, tag, until, variant
 from render.pipeline.machine import TEMPLATE, Checked, Machine, place_in, ref_of, setting
+from render.pipeline.stages import pins
 from render.resolve.find import Missing, find
 from render.rules import Conflict
 
@@ -59,6 +60,8 @@ def resolve(machine: Machine) -> None:
     }
     machine.instancetype = definitions.get(INSTANCETYPE.word)
     machine.preference = definitions.get(PREFERENCE.word)
+    for word, in_force in definitions.items():
+        pins.check_revision(machine, word, in_force)
     for kind_class in KIND_CLASSES:
         definition = found[kind_class.word]
         if isinstance(definition, Missing):

@@ -53,6 +53,7 @@ def find_flavor(machine: Machine) -> None:
     definition = machine.pinned.get(FLAVOR.word) or _flavor(machine, given)
     if definition is None:
         return
+    pins.check_revision(machine, FLAVOR.word, definition)
     chosen = flavors.choose(definition.spec, given.get("profile", ""))
     if isinstance(chosen, str):
         machine.report(
@@ -172,7 +173,7 @@ def fill_flavour(machine: Machine) -> None:
     if "Preset" in definition.kind:
         merging.report_unpinned(machine, definition.resource)
     else:
-        pins.demand_flavour(machine, _FLAVOUR)
+        pins.demand_flavour(machine, definition, _FLAVOUR)
     fragment = _fragment(machine, definition)
     if fragment is None:
         return

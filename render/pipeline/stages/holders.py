@@ -19,6 +19,7 @@ from render.diagnostics.codes import (
     PIN_ENDED,
     PIN_MISSING,
     POOL_UNUSABLE,
+    REVISION_EDITED,
     WRONG_TYPE,
 )
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
@@ -77,7 +78,7 @@ _NUMBERED: tuple[tuple[FieldPath, str | None], ...] = (
     (("cloudInitConfigDrive", "networkDataSecretRef", "name"), "appendIndexToSecretRefs"),
 )
 #: What we demand, and KubeVirt does not.
-_OURS = frozenset({PIN_MISSING.number, PIN_ENDED.number})
+_OURS = frozenset({PIN_MISSING.number, PIN_ENDED.number, REVISION_EDITED.number})
 _HOLDERS = {
     POOL: Holder(("spec", "virtualMachineTemplate"), "VirtualMachine"),
     REPLICA_SET: Holder(("spec", "template"), "VirtualMachineInstance"),

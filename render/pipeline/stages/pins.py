@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from render.convert.instancetypes import ANONYMOUS
 from render.convert.v1alpha1 import FLAVOUR
-from render.diagnostics.codes import OBJECT_CHANGED, PIN_ENDED, PIN_MISSING
+from render.diagnostics.codes import OBJECT_CHANGED, PIN_ENDED, PIN_MISSING, REVISION_EDITED
 from render.diagnostics.diagnostic import Related, Severity, at
 from render.model import naming, tree
 from render.model.catalogue import Definition, Key
@@ -50,12 +50,16 @@ def pin_of(machine: Machine) -> "Pin | None":
 
 
 def pinned_content(machine: Machine, kind_class: KindClass) -> str:
-    """What keeps *machine* at a content of its definition: a hash of the lock, or a revision, or nothing."""
-    if kind_class.word in machine.pinned:
+    """What keeps *machine* at a content of its definition: a revision that it names, or a hash of the lock, or nothing.
+
+    In a comparison what is stored for a VM is in `Machine.pinned` too.
+    """
+    named = text_at(machine.spec.get(kind_class.word), "revisionName")
+    if not named and kind_class.word in machine.pinned:
         pin = pin_of(machine)
         ref = pin.entries[kind_class.word].ref if pin else None
         return ref.hash if ref else ""
-    return text_at(machine.spec.get(kind_class.word), "revisionName")
+    return named
 
 
 def use(machine: Machine) -> None:
@@ -74,7 +78,7 @@ def use_flavor(machine: Machine, given: Tree) -> None:
 
 def _use(machine: Machine, kind_class: KindClass, given: Tree, pin: "Pin | None") -> None:
     # One that generates its name has none to be pinned under.
-    if not machine.resource.name or _names_revision(given):
+    if not machine.resource.name or named_revision(given):
         return
     path: FieldPath = ("spec", kind_class.word)
     entry = pin.entries.get(kind_class.word) if pin else None
@@ -133,19 +137,73 @@ def report_other_meaning(
     )
 
 
-def demand_flavour(machine: Machine, path: FieldPath) -> None:
-    """Where pins are required, the flavour at *path* is one that a lock can hold, and it has to."""
-    pin = pin_of(machine)
-    if machine.resource.name and not (pin and FLAVOR.word in pin.entries):
-        _missing(machine, path, "flavour")
+def demand_flavour(machine: Machine, definition: Definition, path: FieldPath) -> None:
+    """The flavour at *path* means *definition*, which a lock can hold: where pins are required, it has to.
 
-
-def _names_revision(given: Tree) -> bool:
-    """Whether the VM is pinned by KubeVirt's own means.
-
-    They win: without that ControllerRevision the VM would not start, and the lock must not hide it.
+    A VM that was pinned when its flavour meant a preset, or when it had none, is not what it was.
     """
-    return bool(given.get("revisionName")) and not given.get("inferFromVolume")
+    pin = pin_of(machine)
+    if not machine.resource.name or (pin and FLAVOR.word in pin.entries):
+        return
+    if pin is None or machine.context.settings.pins == "require":
+        _missing(machine, path, "flavour")
+        return
+    machine.report(
+        PIN_ENDED,
+        path,
+        f"the flavour means {ref_of(definition)}, and {name_of(machine.resource)} was pinned when it meant nothing that"
+        " a lock holds: the current object is used",
+        help="run virt-render pin to pin what it means now",
+    )
+
+
+def named_revision(given: Tree) -> str:
+    """The ControllerRevision by which the matcher *given* is pinned by KubeVirt's own means, ``""`` where it is not.
+
+    It wins: without that ControllerRevision the VM would not start, and the lock must not hide it.
+    """
+    return "" if given.get("inferFromVolume") else text_at(given, "revisionName")
+
+
+def check_revision(machine: Machine, word: str, definition: Definition) -> None:
+    """Compare what the ControllerRevision that the VM names under *word* holds, *definition*, with what the lock says.
+
+    The API server refuses a change of its ``data`` (upstream: ValidateControllerRevisionUpdate), so that who edits it
+    changes what is rendered here and nothing that runs. Another name is a matcher that means something else.
+    """
+    named = named_revision(machine.spec[word])
+    pin = pin_of(machine) if named else None
+    entry = pin.entries.get(word) if pin else None
+    if entry is None or _is_unasked(machine.context.settings):
+        return
+    path: FieldPath = ("spec", word, "revisionName")
+    same = entry.ref is not None and entry.ref.hash == _hash(machine, definition)
+    resource = definition.resource
+    names = {named, *(name for _, _, name in former(resource))} if resource else {named}
+    if entry.revision_name in names:
+        if not same:
+            _edited(machine, path, named, definition)
+    elif entry.revision_name or not same:
+        _ended(machine, path, entry)
+
+
+def _is_unasked(settings: Settings) -> bool:
+    from render.pipeline.lock_roles import LockRole, lock_role
+
+    return lock_role(settings) is LockRole.UNASKED
+
+
+def _edited(machine: Machine, path: FieldPath, revision: str, definition: Definition) -> None:
+    name = name_of(machine.resource)
+    machine.report(
+        REVISION_EDITED,
+        path,
+        f"ControllerRevision {revision} does not hold what {name} is pinned to by this name, and no cluster takes an"
+        " edit of one: data: field is immutable",
+        *([Related("it stands here", place_in(definition, ()))] if definition.resource else ()),
+        help="undo the edit, and store the new content under another name, which revisionName then names; where the"
+        f" cluster has it as it is here, run virt-render pin --upgrade {name}",
+    )
 
 
 def _is_in_force(machine: Machine, entry: "Entry", given: Tree, kind_class: KindClass) -> bool:
@@ -183,12 +241,15 @@ def _missing(machine: Machine, path: FieldPath, word: str) -> None:
 def _ended(machine: Machine, path: FieldPath, entry: "Entry") -> None:
     required = machine.context.settings.pins == "require"
     was = f"{entry.ref.kind} {entry.ref.name}" if entry.ref else f"volume {entry.volume}"
+    if entry.revision_name:
+        was = f"ControllerRevision {entry.revision_name}"
+    used = "ControllerRevision that it names" if path[-1] == "revisionName" else "current object"
     word = "flavour" if path[-1] == FLAVOUR else "matcher"
     machine.diagnostics.append(
         PIN_ENDED.at(
             at(machine.resource, path),
             f"the {word} no longer means the {was} that {name_of(machine.resource)} is pinned to: "
-            + ("the pin is stale" if required else "the current object is used"),
+            + ("the pin is stale" if required else f"the {used} is used"),
             help="run virt-render pin to pin what it means now",
             severity=Severity.ERROR if required else Severity.WARNING,
         )
@@ -238,10 +299,12 @@ def ref_to(machine: Machine, word: str, definition: Definition) -> Ref:
 
 def _hash(machine: Machine, definition: Definition) -> str:
     known = machine.context.hashes
-    key = id(definition.content)
+    # One revision may hold a flavor to one VM, and an instancetype to another.
+    word = class_of(definition.kind)
+    key = (id(definition.content), word)
     if key not in known:
         # The spec is kept with its hash: an id is unique only while its object lives.
-        found = content_hash(class_of(definition.kind), content_of(definition))
+        found = content_hash(word, content_of(definition))
         known[key] = (definition.content, found)
     return known[key][1]
 

@@ -8,6 +8,9 @@ from render import Settings, compare, render
 from render.diff.impact import HIDDEN, FieldChange, MachineImpact
 from render.diff.sizes import Size
 from render.model import tree
+from render.model.resource import from_body
+from render.pipeline import pinning
+from render.revisions import lockfile
 from tests.support import updates
 from tests.support.goldens import UPDATES, cases
 
@@ -240,6 +243,26 @@ def test_a_revision_that_stays_while_the_name_changes_is_refused() -> None:
     found = only([vm, *rest], [other, *rest])
     assert found.effects == ("refused",)
     assert "the Matcher Name has been updated without updating the RevisionName" in found.messages
+
+
+def test_an_edited_revision_is_blamed_and_not_the_lock_that_pins_it() -> None:
+    body = {
+        "apiVersion": "apps/v1",
+        "kind": "ControllerRevision",
+        "metadata": {"name": "small-1", "namespace": "prod"},
+        "data": SMALL,
+        "revision": 0,
+    }
+    vm = edited(VM, "small-1", "spec", "instancetype", "revisionName")
+    given = [from_body(one, index) for index, one in enumerate((vm, body))]
+    lock = lockfile.document(pinning.pin(given, Settings()).lock)
+    before = [vm, body, lock]
+    found = only(before, [vm, edited(body, BIGGER, "data"), lock])
+    cause = change(found, "spec.domain.memory.guest").cause
+    assert cause is not None
+    assert (str(cause.resource), cause.field) == (
+        "ControllerRevision prod/small-1", "data.spec.memory.guest",
+    )  # fmt: skip
 
 
 def test_a_bare_vmi_cannot_be_updated() -> None:

@@ -110,6 +110,12 @@ metadata: {name: wide}
 spec: {selector: {matchLabels: {size: wide}}, domain: {features: {acpi: {}}}}
 """
 NEW_PRESET = PRESET.replace("v1alpha1", "v1").replace("Preset", "InstancePreset")
+BIG_PRESET = (
+    NEW_PRESET.replace("name: wide", "name: big")
+    .replace("{size: wide}", "{no: vm}")
+    .replace("{features: {acpi: {}}}", "{memory: {guest: 1Gi}, devices: {}}")
+)
+ANNOTATED = ", annotations: {kubevirt.io/flavour: big}"
 OBSOLETE = {"flavor": BIG, "preset": PRESET}
 
 
@@ -334,12 +340,7 @@ spec: {virtualMachineTemplate: {spec: {template: {metadata: {labels: {size: wide
     "texts",
     [
         (SOURCES["runtime"], PRESET),
-        (
-            SOURCES["store"],
-            NEW_PRESET.replace("name: wide", "name: big")
-            .replace("{size: wide}", "{no: vm}")
-            .replace("{features: {acpi: {}}}", "{memory: {guest: 1Gi}, devices: {}}"),
-        ),
+        (SOURCES["store"], BIG_PRESET),
     ],
     ids=["selected", "named as a flavour"],
 )
@@ -387,6 +388,22 @@ def test_a_flavour_that_means_something_else_is_said(
     found = rendered(machine, *after, lock=lock, pins="require")
     assert domain(found) == domain(rendered(machine, *before))
     assert sorted(code for code in codes(found) if code.startswith("VR6")) == said
+
+
+@pytest.mark.parametrize("pins", ["auto", "require"])
+@pytest.mark.parametrize("before", [(), (BIG_PRESET,)], ids=["no flavour", "a preset"])
+@pytest.mark.parametrize("now", [BIG, BIG_INSTANCETYPE], ids=["a flavor", "an instancetype"])
+def test_a_flavour_that_comes_to_mean_what_can_be_pinned_is_said(
+    now: str, before: tuple[str, ...], pins: str
+) -> None:
+    stored = SOURCES["store"]
+    lock = lock_of(stored if before else stored.replace(ANNOTATED, ""), *before)
+    found = rendered(stored, now, *before, lock=lock, pins=pins)
+    said = [one.code for one in found.diagnostics if one.code.startswith("VR6")]
+    assert said == (["VR606"] if pins == "require" else ["VR607"])
+    assert codes(found, errors=True) == (["VR606"] if pins == "require" else [])
+    after = rendered(stored, now, *before, lock=lock_of(stored, now, *before), pins="require")
+    assert not [code for code in codes(after) if code.startswith("VR60")]
 
 
 @pytest.mark.parametrize("pins", ["auto", "require"])

@@ -49,6 +49,7 @@ def sample() -> Lock:
         ),
         "db": Pin(1, {"preference": Entry(None, "root")}, RENDERED),
         "plain": Pin(7, {}, RENDERED),
+        "named": Pin(1, {"instancetype": Entry(ref("it", SMALL), revision_name="r-1")}, RENDERED),
         "stored": Pin(16, {"flavor": Entry(flavor, "", flavour)}, RENDERED),
     }
     return Lock(contents, pins)
@@ -62,7 +63,7 @@ def read(body: Any) -> tuple[Lock, list[str]]:
 def test_round_trip() -> None:
     body = lockfile.document(sample())
     assert read(body) == (sample(), [])
-    assert list(body["pins"]) == ["db", "plain", "prod/web", "stored"]
+    assert list(body["pins"]) == ["db", "named", "plain", "prod/web", "stored"]
     assert list(body["revisions"]) == sorted(body["revisions"])
     Draft202012Validator.check_schema(SCHEMA)
     Draft202012Validator(SCHEMA).validate(body)
@@ -111,6 +112,7 @@ FLAWS: list[tuple[tuple[str, ...], Any, str, bool]] = [
     (("pins", "plain", "instancetype"), "", "VR601", True),
     (("pins", "plain", "instancetypeBefore"), 3, "VR601", True),
     (("pins", "plain", "preferenceVolume"), 3, "VR601", True),
+    (("pins", "plain", "preferenceRevisionName"), 3, "VR601", True),
     (("pins", "plain", "preference"), str(ref("it", SMALL)), "VR603", False),
     (("pins", "plain", "instancetype"), f"Kind/it@{RENDERED}", "VR603", False),
 ]
