@@ -11,7 +11,7 @@ from render import Settings, render
 from render.admission import requirements
 from render.apply.instancetype import memory
 from render.apply.preference import devices
-from render.defaults import hotplug, vm
+from render.defaults import hotplug, objects, vm
 from render.defaults import spec as defaults
 from render.manifests import discover
 from render.model.cluster_config import ClusterConfig
@@ -97,6 +97,42 @@ def test_nothing_is_plugged_without_a_maximum() -> None:
     )
     hotplug._fill_max_sockets(draft, ClusterConfig(), NEWEST)  # noqa: SLF001 - its rule
     assert draft.tree["spec"]["domain"]["cpu"]["maxSockets"] == 3
+
+
+@pytest.mark.parametrize(
+    ("sockets", "maximum"),
+    [(127, 508), (128, 512), (129, 512), (513, 513)],  # no default goes beyond 512 vCPUs
+)
+def test_four_times_the_sockets_but_no_more_than_512(sockets: int, maximum: int) -> None:
+    draft = Draft({"spec": {"domain": {"cpu": {"sockets": sockets, "cores": 1, "threads": 1}}}})
+    hotplug._fill_max_sockets(draft, ClusterConfig(), NEWEST)  # noqa: SLF001 - its rule
+    assert draft.tree["spec"]["domain"]["cpu"]["maxSockets"] == maximum
+
+
+def test_spinlocks_without_a_count() -> None:
+    features = {"hyperv": {"spinlocks": {}}}
+    draft = Draft({"spec": {"domain": {"features": features, "devices": {}}}})
+    objects._fill_features(draft)  # noqa: SLF001 - its rule
+    filled = draft.tree["spec"]["domain"]["features"]["hyperv"]["spinlocks"]
+    assert filled == {"enabled": True, "spinlocks": 4096}
+
+
+def test_no_vcpu_is_spread_across_nothing_that_is_known() -> None:
+    preference = {
+        "cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"across": "Elsewhere"}},
+        "requirements": {"cpu": {"guest": 1}},
+    }
+    template: dict[str, Any] = {
+        "spec": {"domain": {"cpu": {"sockets": 1, "cores": 1, "threads": 1}}}
+    }
+    assert requirements.check(template, None, preference) is not None
+
+
+@pytest.mark.parametrize(("guest", "requested"), [("0", None), ("1", "1")])
+def test_no_memory_is_requested_for_none(guest: str, requested: str | None) -> None:
+    draft = Draft({"spec": {"domain": {"memory": {"guest": guest}}}})
+    defaults._request_memory(draft, ClusterConfig())  # noqa: SLF001 - its rule
+    assert draft.get("spec", "domain", "resources", "requests", "memory") == requested
 
 
 @pytest.mark.parametrize(("label", "name"), [("mine", "pinned"), ("other", "live"), ("", "live")])
