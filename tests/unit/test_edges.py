@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from render import Settings, render
-from render.admission import requirements
+from render.admission import pool, requirements
 from render.apply.instancetype import memory
 from render.apply.preference import devices
 from render.defaults import hotplug, objects, vm
@@ -110,7 +110,7 @@ def test_four_times_the_sockets_but_no_more_than_512(sockets: int, maximum: int)
 
 
 def test_spinlocks_without_a_count() -> None:
-    features = {"hyperv": {"spinlocks": {}}}
+    features: dict[str, Any] = {"hyperv": {"spinlocks": {}}}
     draft = Draft({"spec": {"domain": {"features": features, "devices": {}}}})
     objects._fill_features(draft)  # noqa: SLF001 - its rule
     filled = draft.tree["spec"]["domain"]["features"]["hyperv"]["spinlocks"]
@@ -126,6 +126,26 @@ def test_no_vcpu_is_spread_across_nothing_that_is_known() -> None:
         "spec": {"domain": {"cpu": {"sockets": 1, "cores": 1, "threads": 1}}}
     }
     assert requirements.check(template, None, preference) is not None
+
+
+@pytest.mark.parametrize(
+    ("percentage", "fault"),
+    [
+        ("100%", ""),
+        (f"{'0' * 5000}1%", ""),
+        ("+7%", ""),
+        ("-1%", "value -1 must be between"),
+        (f"{2**63 - 1}%", f"value {2**63 - 1} must be between"),
+        (f"{-(2**63)}%", f"value {-(2**63)} must be between"),
+        (f"{2**63}%", "out of range"),
+        (f"{'9' * 5000}%", "out of range"),
+        ("--1%", "invalid syntax"),
+        ("%", "invalid syntax"),
+    ],
+)
+def test_percentages_of_a_pool_are_64_bits_wide(percentage: str, fault: str) -> None:
+    said = pool._fault(percentage)  # noqa: SLF001 - its rule
+    assert fault in said if fault else not said
 
 
 @pytest.mark.parametrize(("guest", "requested"), [("0", None), ("1", "1")])
