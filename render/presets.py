@@ -15,6 +15,7 @@ from render.model.apimachinery import quantity, selectors
 from render.model.apimachinery.selectors import Holds, SelectorError
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.release import Version
 from render.model.resource import Resource
 from render.model.tree import Tree
 
@@ -133,15 +134,15 @@ class Index(NamedTuple):
         return [candidate.preset for candidate in sorted(found)]  # no two have one position
 
 
-def index(presets: Sequence[Preset]) -> Index:
-    """Read the selectors of *presets*, each once and none behind one that is invalid."""
+def index(presets: Sequence[Preset], release: Version) -> Index:
+    """Read the selectors of *presets* as *release* does, each once and none behind one that is invalid."""
     wanted = [tree.get(preset.spec, "selector", "matchLabels") or {} for preset in presets]
     # Under a label that all presets want, each VM would find all of them.
     wanting = Counter(label for labels in wanted for label in labels.items())
     candidates: dict[tuple[str, str] | None, list[Candidate]] = {}
     for position, (preset, labels) in enumerate(zip(presets, wanted, strict=True)):
         try:
-            holds = selectors.compiled(preset.spec.get("selector") or {})
+            holds = selectors.compiled(preset.spec.get("selector") or {}, release)
         except SelectorError as error:
             return Index({}, (preset, Cause(PRESET_SELECTOR.slug, _SELECTOR, str(error))))
         rarest = min(labels.items(), key=wanting.__getitem__, default=None)

@@ -23,6 +23,7 @@ from render.pipeline.lock_roles import TRACES
 from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, OutcomeRow
 from render.report.deciders import FORMAT_VERSION as EXPLAIN_VERSION
 from render.report.impact.json import FORMAT_VERSION as IMPACT_VERSION
+from render.report.impact.review import HOLDER_OUTCOMES
 from render.report.plain_json import FORMAT_VERSION
 from render.settings import OPTIONS, Option, Source
 from render.yaml import writer
@@ -425,6 +426,7 @@ def impact_schema() -> dict[str, Any]:
             **perhaps,
             "description": "the file with the cluster's settings, likewise",
         },
+        "emit": {**perhaps, "description": "how it is synced, where the other is not synced so"},
     }
     total = _closed({"machines": count, "vcpus": count, "memory": count})
     totals = _closed({"before": total, "after": total})
@@ -440,6 +442,7 @@ def impact_schema() -> dict[str, Any]:
         "line": position,
         "column": position,
     }
+    nowhere = {**_closed(cause), "type": ["object", "null"]}
     change = {
         "field": {
             **text,
@@ -448,7 +451,7 @@ def impact_schema() -> dict[str, Any]:
         "before": {"description": "the value; null where there is none"},
         "after": {"description": "the value; null where there is none"},
         "effect": {"enum": list(EFFECTS)},
-        "cause": {**_closed(cause), "type": ["object", "null"]},
+        "cause": nowhere,
     }
     machine = {
         "resource": resource,
@@ -469,6 +472,21 @@ def impact_schema() -> dict[str, Any]:
             "enum": ["migrate", "evict", "none", None],
             "description": "what KubeVirt does with a VM that waits for a migration",
         },
+        "rolloutStrategy": {
+            **_closed(
+                {
+                    "value": text,
+                    "missingGate": {
+                        **perhaps,
+                        "description": "the feature gate without which the setting does not count",
+                    },
+                    "cause": nowhere,
+                }
+            ),
+            "type": ["object", "null"],
+            "description": "vmRolloutStrategy, of a VM that waits for a restart because of it; "
+            "its cause is null where it is KubeVirt's default",
+        },
         "staleDataVolumes": names,
         "pins": {
             "type": "array",
@@ -483,6 +501,27 @@ def impact_schema() -> dict[str, Any]:
         "before": size,
         "after": size,
         "changes": {"type": "array", "items": _closed(change)},
+    }
+    holder = {
+        "resource": resource,
+        "kustomization": perhaps,
+        "outcome": {
+            "enum": list(HOLDER_OUTCOMES),
+            "description": "what becomes of what it has made: "
+            + "; ".join(f"{name}: {words}" for name, (words, _) in HOLDER_OUTCOMES.items()),
+        },
+        "selective": {"type": "boolean", "description": "only of VMs that it selects"},
+        "replicas": _closed({"before": count, "after": count}),
+        "edited": {
+            "type": "array",
+            "items": resource,
+            "description": "definitions that were edited, which only VMs that it makes later have",
+        },
+        "changes": {
+            "type": "array",
+            "items": _closed({key: value for key, value in change.items() if key != "effect"}),
+            "description": "of the VM or VMI that it makes, whose fields they are",
+        },
     }
     by_name = {"type": "object", "additionalProperties": totals}
     findings = {
@@ -512,6 +551,11 @@ def impact_schema() -> dict[str, Any]:
                 "totals": _closed({"all": totals, "namespaces": by_name, "instancetypes": by_name}),
                 "assumptions": {**names, "description": "what only the cluster knows"},
                 "machines": {"type": "array", "items": _closed(machine)},
+                "holders": {
+                    "type": "array",
+                    "items": _closed(holder),
+                    "description": "pools and replica sets, whose VMs are not among the machines",
+                },
                 "diagnostics": _closed({"before": findings, "after": findings}),
             }
         ),
@@ -545,7 +589,10 @@ def explain_schema() -> dict[str, Any]:
         },
     }
     field = {
-        "field": {**text, "description": "a path of the VirtualMachineInstance"},
+        "field": {
+            **text,
+            "description": "a path of the VirtualMachineInstance, items of lists by their names",
+        },
         **contender,
         "losers": {
             "type": "array",

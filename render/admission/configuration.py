@@ -19,6 +19,13 @@ _BOUNDS = (
 )
 
 
+def is_used(decoded: Tree, body: Tree) -> bool:
+    """Whether KubeVirt takes the configuration of its resource; *decoded* lacks what of *body* no schema allows."""
+    policy = (*_PATH, "imagePullPolicy")
+    is_known = not tree.get(body, *policy) or tree.get(decoded, *policy) is not None
+    return is_known and refusal(decoded) is None
+
+
 def refusal(body: Tree) -> Cause | None:
     """Why a decoded KubeVirt resource is not used, None if it is."""
     config: Tree = tree.get(body, *_PATH) or {}

@@ -56,7 +56,13 @@ CONCERNS = (
 )
 
 #: Those that a VMI can fail whose VM has passed: its defaults decide them, or nobody asks them of a VM.
-STARTED = ("vmi.storage.disks", "vmi.start", "vmi.domain.hyperv", "vmi.domain.architecture")
+STARTED = (
+    "vmi.storage.bootorder",
+    "vmi.storage.disks",
+    "vmi.start",
+    "vmi.domain.hyperv",
+    "vmi.domain.architecture",
+)
 #: Those of them that its defaults do not decide.
 UNCHANGED = ("vmi.start",)
 #: Concerns that few VMs have, and the places below the VMI spec at which alone they look: imported where one is met.

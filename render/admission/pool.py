@@ -30,7 +30,7 @@ def _selector(subject: Subject) -> Iterator[Cause]:
     place = ("spec", "selector")
     try:
         # No selector at all selects nothing, an empty one everything.
-        if selector is None or not selects(selector, labels):
+        if selector is None or not selects(selector, labels, subject.release):
             help_text = "give the template the labels that the selector asks for"
             yield Cause("pool/selector", place, "selector does not match labels.", help_text)
     except SelectorError as error:

@@ -30,6 +30,7 @@ class Code(NamedTuple):
     *follows*: where part of the input could not be read it says nothing, since what it misses may stand there.
     *always_said*: a note that is worth saying without ``-v``; *said_once*: of all machines of which it says the same,
     about one.
+    *of_admission*: looked for only where ``--admission`` asks what a cluster would refuse.
     *since*: the version of virt-render that has it.
     """
 
@@ -43,6 +44,7 @@ class Code(NamedTuple):
     follows: bool = False
     always_said: bool = False
     said_once: bool = False
+    of_admission: bool = False
     since: str = "0.1.0"
 
     @property
@@ -70,6 +72,10 @@ def _fatal(number: str, slug: str, exit_: Exit = Exit.FINDINGS, *, follows: bool
 
 def _error(number: str, slug: str) -> Code:
     return Code(number, slug, ERROR)
+
+
+def _refused(number: str, slug: str) -> Code:
+    return Code(number, slug, ERROR, of_admission=True)
 
 
 def _warning(number: str, slug: str) -> Code:
@@ -132,39 +138,39 @@ INVALID_PREFERENCE = _error("VR404", "invalid-preference")
 INVALID_PRESET = _error("VR405", "invalid-preset")
 NO_CPU_FOR_FEATURES = _fatal("VR406", "no-cpu-for-features")
 SPREAD_RATIO_ZERO = _fatal("VR407", "spread-ratio-zero")
-METADATA = _error("VR410", "metadata")
-NAMES = _error("VR411", "names")
-MEMORY = _error("VR412", "memory")
-CPU = _error("VR413", "cpu")
-MACHINE = _error("VR414", "machine")
-ACPI = _error("VR415", "acpi")
-START = _error("VR416", "start")
-PLACEMENT = _error("VR417", "placement")
-NETWORK = _error("VR418", "network")
-CLAIMS = _error("VR419", "claims")
-DISKS = _error("VR420", "disks")
-BOOT_ORDER = _error("VR421", "boot-order")
-INPUTS = _error("VR422", "inputs")
-IOTHREADS = _error("VR423", "iothreads")
-PROBES = _error("VR424", "probes")
-FIRMWARE = _error("VR425", "firmware")
-VOLUMES = _error("VR426", "volumes")
-CLOUD_INIT = _error("VR427", "cloud-init")
-CREDENTIALS = _error("VR428", "credentials")
-DNS = _error("VR429", "dns")
-EVICTION = _error("VR430", "eviction")
-DEVICES = _error("VR431", "devices")
-GRACE = _error("VR432", "grace")
-SECURITY = _error("VR433", "security")
-GATES = _error("VR434", "gates")
-ACCOUNTS = _error("VR435", "accounts")
-DATA_VOLUME_TEMPLATES = _error("VR436", "data-volume-templates")
-LIVE_UPDATE = _error("VR437", "live-update")
-HYPERV = _error("VR438", "hyperv")
-ARCHITECTURE = _error("VR439", "architecture")
-POOL = _error("VR440", "pool")
+METADATA = _refused("VR410", "metadata")
+NAMES = _refused("VR411", "names")
+MEMORY = _refused("VR412", "memory")
+CPU = _refused("VR413", "cpu")
+MACHINE = _refused("VR414", "machine")
+ACPI = _refused("VR415", "acpi")
+START = _refused("VR416", "start")
+PLACEMENT = _refused("VR417", "placement")
+NETWORK = _refused("VR418", "network")
+CLAIMS = _refused("VR419", "claims")
+DISKS = _refused("VR420", "disks")
+BOOT_ORDER = _refused("VR421", "boot-order")
+INPUTS = _refused("VR422", "inputs")
+IOTHREADS = _refused("VR423", "iothreads")
+PROBES = _refused("VR424", "probes")
+FIRMWARE = _refused("VR425", "firmware")
+VOLUMES = _refused("VR426", "volumes")
+CLOUD_INIT = _refused("VR427", "cloud-init")
+CREDENTIALS = _refused("VR428", "credentials")
+DNS = _refused("VR429", "dns")
+EVICTION = _refused("VR430", "eviction")
+DEVICES = _refused("VR431", "devices")
+GRACE = _refused("VR432", "grace")
+SECURITY = _refused("VR433", "security")
+GATES = _refused("VR434", "gates")
+ACCOUNTS = _refused("VR435", "accounts")
+DATA_VOLUME_TEMPLATES = _refused("VR436", "data-volume-templates")
+LIVE_UPDATE = _refused("VR437", "live-update")
+HYPERV = _refused("VR438", "hyperv")
+ARCHITECTURE = _refused("VR439", "architecture")
+POOL = _refused("VR440", "pool")
 POOL_UNUSABLE = _error("VR441", "pool-unusable")
-SCHEMA = _error("VR442", "schema")
+SCHEMA = _refused("VR442", "schema")
 
 DEPRECATED_VERSION = _warning("VR501", "deprecated-version")
 DEPRECATED_FIELD = _warning("VR502", "deprecated-field")
@@ -199,15 +205,15 @@ PRESETS_CONFLICT = _fatal("VR702", "presets-conflict")
 PRESET_OVERRIDDEN = _error("VR703", "preset-overridden")
 PRESET_DEPRECATED = _warning("VR704", "preset-deprecated")
 PRESET_SELECTOR = _fatal("VR705", "preset-selector-invalid")
-RUN_STRATEGY = _error("VR706", "run-strategy")
+RUN_STRATEGY = _refused("VR706", "run-strategy")
 INVALID_CLUSTER_CONFIG = _warning("VR707", "cluster-config-invalid")
 CLUSTER_SETTINGS = _info("VR708", "cluster-settings-used")
 PRESET_PART_IGNORED = _warning("VR709", "preset-part-ignored")
 NO_STABLE_IDENTITY = _warning("VR710", "no-stable-identity")
 RELEASE = _info("VR711", "kubevirt-release")
 PRESET_UNREACHED = _info("VR712", "preset-reaches-nothing", always_said=True)
-USED_TWICE = _warning("VR713", "used-twice")
-CANNOT_MIGRATE = _warning("VR714", "cannot-migrate")
+USED_TWICE = Code("VR713", "used-twice", WARNING, of_admission=True)
+CANNOT_MIGRATE = Code("VR714", "cannot-migrate", WARNING, of_admission=True)
 CLUSTER_CONFIG_REFUSED = _error("VR715", "cluster-config-refused")
 
 INVALID_SETTING = _fatal("VR801", "invalid-setting", Exit.USAGE)

@@ -11,15 +11,23 @@ PREFIX = f"{OWN}/ignore."
 
 
 def suppress(
-    diagnostics: Iterable[Diagnostic], resources: Iterable[Resource], *, reading: bool = False
+    diagnostics: Iterable[Diagnostic],
+    resources: Iterable[Resource],
+    *,
+    reading: bool = False,
+    asks_admission: bool = True,
 ) -> tuple[Diagnostic, ...]:
     """Leave out the findings that an annotation of the object they are about silences.
 
     Only codes that are suppressible, and only with a reason. A suppression that silences nothing, or cannot, is a
     warning in the result: it would hide the next finding of its kind, or lull its author. Annotations for the codes
     found in the text of a manifest count only when *reading*, and then no others do.
+
+    Nothing is known of what was not looked for: of admission unless *asks_admission*, and of an object with an error
+    that ends its checks.
     """
     found = tuple(diagnostics)
+    ended = {one.location.index for one in found if one.is_error and CODES[one.code].withholds}
     codes_by_index: dict[int | None, set[str]] = {}
     for diagnostic in found:
         codes_by_index.setdefault(diagnostic.location.index, set()).update(_names(diagnostic))
@@ -29,7 +37,14 @@ def suppress(
         number = code.partition(".")[0]
         if (number in CODES and CODES[number].of_text) is not reading:
             continue
-        fault, cure = _fault(code, reason, codes_by_index.get(resource.index, set()))
+        reported = codes_by_index.get(resource.index, set())
+        fault, cure = _fault(code, reason)
+        if not fault and code not in reported:
+            known = CODES[number]
+            if resource.index in ended or (known.of_admission and not asks_admission):
+                continue
+            fault = f"{code} ({known.slug}) is suppressed here but does not occur"
+            cure = "remove the annotation"
         if fault:
             place = at(resource, ("metadata", "annotations", f"{PREFIX}{code}"))
             idle.append(UNUSED_SUPPRESSION.at(place, fault, help=cure))
@@ -59,8 +74,8 @@ def _suppressions(resources: Iterable[Resource]) -> Iterator[tuple[Resource, str
                 yield resource, key.removeprefix(PREFIX), reason if isinstance(reason, str) else ""
 
 
-def _fault(code: str, reason: str, reported: set[str]) -> tuple[str, str]:
-    """Why a suppression of *code* silences nothing and what to do, both ``""`` if it does."""
+def _fault(code: str, reason: str) -> tuple[str, str]:
+    """Why no suppression of *code* for that *reason* could silence anything and what to do, ``""`` if it could."""
     known = CODES.get(code.partition(".")[0])
     if known is None:
         from render.model.nearest import nearest
@@ -72,9 +87,4 @@ def _fault(code: str, reason: str, reported: set[str]) -> tuple[str, str]:
         return f"{code} ({known.slug}) cannot be suppressed", "remove the annotation"
     if not reason.strip():
         return f"the suppression of {code} ({known.slug}) gives no reason", "write why as its value"
-    if code not in reported:
-        return (
-            f"{code} ({known.slug}) is suppressed here but does not occur",
-            "remove the annotation",
-        )
     return "", ""

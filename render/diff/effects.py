@@ -38,6 +38,7 @@ _PLACEMENT = ("affinity", "nodeSelector", "tolerations")
 _GENERAL = "a non-live-updatable field was changed in the template spec"
 #: An annotation of a VM, and some of its template, that reach the VMI while it runs.
 _SKIP_HOOKS = "kubevirt.io/skip-backup-hooks"
+_LIVE_GATE = "VMLiveUpdateFeatures"
 _SYNCED = (
     "descheduler.alpha.kubernetes.io/evict",
     "descheduler.alpha.kubernetes.io/prefer-no-eviction",
@@ -128,7 +129,7 @@ class Update(NamedTuple):
     def is_live(self) -> bool:
         """Whether the cluster rolls out what it can while the VMI runs."""
         config = self.config
-        asked = "VMLiveUpdateFeatures" in config.feature_gates
+        asked = _LIVE_GATE in config.feature_gates
         return config.rollout_strategy == "LiveUpdate" and (asked or self.can(Ability.LIVE_UNASKED))
 
     def can(self, ability: Ability) -> bool:
@@ -139,13 +140,15 @@ class Update(NamedTuple):
 class Reconciliation(NamedTuple):
     """What became of it: the VMI, the text of RestartRequired, why the controller fails; ``""`` for neither.
 
-    *action*: what becomes of a VMI that waits for a migration.
+    *action*: what becomes of a VMI that waits for a migration. *is_staged*: whether something waits for a restart
+    because the cluster's rollout strategy is not LiveUpdate.
     """
 
     vmi: Tree
     restart: str
     error: str
     action: Action
+    is_staged: bool = False
 
 
 def _network_rules(update: Update) -> NetworkRules:
@@ -259,7 +262,20 @@ class _Controller:
             self._annotate()
             if update.is_live and not self._restart:
                 self._update_live()
-        return Reconciliation(self._vmi.tree, self._restart, self._error, self._action())
+        return Reconciliation(
+            self._vmi.tree, self._restart, self._error, self._action(), self._is_staged()
+        )
+
+    def _is_staged(self) -> bool:
+        update = self._update
+        if update.is_live:
+            return False
+        if not self._restart:
+            is_move = update.strategy == volumes.MIGRATION
+            return is_move and bool(volumes.moved(update.spec, self._running()))
+        gates = update.config.feature_gates | {_LIVE_GATE}
+        live = update.config._replace(rollout_strategy="LiveUpdate", feature_gates=gates)
+        return not needs_restart(update._replace(config=live))
 
     def _update_live(self) -> None:
         for step in (self._cpu, self._placement, self._memory, self._volumes):
@@ -371,7 +387,7 @@ class _Controller:
             return
         prefix = "memory updated in template spec"
         maximum = self._vmi.get(*_MEMORY, "maxGuest")
-        if not is_migratable(update.running, update.config, update.claims):
+        if not is_migratable(update.running, update.config, update.claims, update.release):
             self._need_restart(f"{prefix}. Memory-hotplug is only available for migratable VMs")
             return
         if maximum is None:
@@ -380,8 +396,8 @@ class _Controller:
             )
             return
         fault = memory_fault(update.applied, maximum, update.release)
-        if fault:
-            self._need_restart(f"memory hotplug not supported, {fault}")
+        if fault is not None:
+            self._need_restart(f"memory hotplug not supported, {fault.text}")
             return
         if quantity.compare(after, tree.get(update.running, *_MEMORY, "guest")) < 0:
             self._need_restart(f"{prefix} to a value lower than what the VM started with")
@@ -417,7 +433,7 @@ class _Controller:
         if update.strategy != volumes.MIGRATION or not names or not allowed:
             return
         fault = volumes.immovable(names, running)
-        obstacles = storage_obstacles(self._vmi.tree, update.config)
+        obstacles = storage_obstacles(self._vmi.tree, update.config, update.release)
         left = volumes.left_behind(names, running, update.claims)
         if fault:
             self._need_restart(fault)
@@ -447,7 +463,9 @@ class _Controller:
         if not self._migrates:
             return ""
         methods = update.config.workload_update_methods
-        can = self._moves or is_migratable(self._vmi.tree, update.config, update.claims)
+        can = self._moves or is_migratable(
+            self._vmi.tree, update.config, update.claims, update.release
+        )
         if "LiveMigrate" in methods and can:
             return "migrate"
         return "evict" if "Evict" in methods else "none"

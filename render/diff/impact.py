@@ -16,6 +16,7 @@ from render.diff.compare import (
     written_differences,
 )
 from render.diff.effects import EFFECTS, Action, Reconciliation
+from render.diff.holders import Outcome
 from render.diff.sizes import Size
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
@@ -54,6 +55,19 @@ class FieldChange(NamedTuple):
     cause: ChangeSource | None = None
 
 
+class RolloutStrategy(NamedTuple):
+    """What the cluster does with a template that changed, where a VM waits for a restart only because of that.
+
+    *source*: the setting behind it, None for the default of KubeVirt *release*; *gate*: the feature gate without which
+    the setting does not count.
+    """
+
+    value: str
+    release: str
+    source: ChangeSource | None = None
+    gate: str = ""
+
+
 class EditedDefinition(NamedTuple):
     """A definition that a VM uses and that was edited without anything coming of it.
 
@@ -73,6 +87,7 @@ class MachineImpact(NamedTuple):
     after, None where there is no such VM, or it cannot be rendered. *pins*: which definitions the lock decides.
     *edited*: of a VM to which nothing happens, the definitions that were edited. *unrendered*: the states in which an
     ``unrenderable`` VM cannot be rendered; *messages* are then the errors of the second, if it is one of them.
+    *rollout*: the strategy of the cluster, if the VM waits for a restart because of it.
     """
 
     resource: ResourceRef
@@ -85,14 +100,34 @@ class MachineImpact(NamedTuple):
     pins: tuple[str, ...] = ()
     edited: tuple[EditedDefinition, ...] = ()
     unrendered: tuple[SideName, ...] = ()
+    rollout: RolloutStrategy | None = None
+
+
+class HolderImpact(NamedTuple):
+    """What becomes of what the pool or replica set *resource* has made.
+
+    *replicas*: before and after; *changes*: of the VM or VMI that it makes; *edited*: definitions that were edited,
+    which reach only what it makes later. *is_selective*: it updates only VMs that it selects.
+    """
+
+    resource: ResourceRef
+    outcome: Outcome
+    replicas: tuple[int, int]
+    changes: tuple[FieldChange, ...] = ()
+    edited: tuple[ResourceRef, ...] = ()
+    is_selective: bool = False
 
 
 class Impact(NamedTuple):
-    """What a change does: every VM of either side, and what is found *before* and *after* it."""
+    """What a change does: every VM of either side, and what is found *before* and *after* it.
+
+    *holders*: pools and replica sets that change, or of which a definition does; their VMs are not among *machines*.
+    """
 
     machines: tuple[MachineImpact, ...]
     before: tuple[Diagnostic, ...] = ()
     after: tuple[Diagnostic, ...] = ()
+    holders: tuple[HolderImpact, ...] = ()
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

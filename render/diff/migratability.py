@@ -1,7 +1,7 @@
 """Whether a VMI that runs can migrate to another node.
 
 Upstream: pkg/virt-handler/vm.go (calculateLiveMigrationCondition, calculateLiveStorageMigrationCondition),
-pkg/network/vmispec/interface.go.
+pkg/network/vmispec/interface.go, pkg/util/util.go.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from render.model import tree
 from render.model.cluster_config import ClusterConfig
+from render.model.release import Items, Version, in_force, since, until
 from render.model.tree import Tree
 
 _ALLOWED_BRIDGE = "kubevirt.io/allow-pod-bridge-network-live-migration"
@@ -47,13 +48,35 @@ def claim_of(volume: Tree) -> str:
     return str(name or tree.get(volume, "dataVolume", "name") or "")
 
 
-def _network(vmi: Tree, config: ClusterConfig) -> str:
+def _pod_network(vmi: Tree) -> tuple[Tree | None, Tree | None]:
+    """The pod network and its interface, None where there is none; of a VMI without interfaces both are."""
     interfaces = tree.get(vmi, "spec", "domain", "devices", "interfaces") or []
     networks = tree.get(vmi, "spec", "networks") or []
     pod = next((one for one in networks if one.get("pod") is not None), None)
     if not interfaces or pod is None:
+        return None, None
+    return pod, next((one for one in interfaces if one.get("name") == pod.get("name")), None)
+
+
+def _primary_interface(vmi: Tree, config: ClusterConfig) -> str:
+    _, primary = _pod_network(vmi)
+    if primary is None or primary.get("masquerade") is not None:
         return ""
-    primary = next((one for one in interfaces if one.get("name") == pod.get("name")), None)
+    if primary.get("bridge") is not None:
+        if _ALLOWED_BRIDGE in (tree.get(vmi, "metadata", "annotations") or {}):
+            return ""
+    elif tree.get(primary, "binding", "name") in config.migratable_bindings:
+        return ""
+    return (
+        f"cannot migrate VMI which does not use masquerade, bridge with {_ALLOWED_BRIDGE} VM annotation"
+        " or a migratable plugin to connect to the pod network"
+    )
+
+
+def _network(vmi: Tree, config: ClusterConfig) -> str:
+    pod, primary = _pod_network(vmi)
+    if pod is None:
+        return ""
     if primary is None:
         return f"no primary interface found for network {pod.get('name', '')}"
     if primary.get("masquerade") is not None or primary.get("passtBinding") is not None:
@@ -64,6 +87,18 @@ def _network(vmi: Tree, config: ClusterConfig) -> str:
     elif tree.get(primary, "binding", "name") in config.migratable_bindings:
         return ""
     return "cannot migrate VMI which does not use masquerade or a migratable plugin to connect to the pod network"
+
+
+def _virtiofs(vmi: Tree, _: ClusterConfig) -> str:
+    filesystems = tree.get(vmi, "spec", "domain", "devices", "filesystems") or []
+    return "VMI uses virtiofs" if any("virtiofs" in one for one in filesystems) else ""
+
+
+def _any_device(vmi: Tree, _: ClusterConfig) -> str:
+    devices = tree.get(vmi, "spec", "domain", "devices") or {}
+    return (
+        "VMI uses a PCI host devices" if devices.get("hostDevices") or devices.get("gpus") else ""
+    )
 
 
 def _devices(vmi: Tree, config: ClusterConfig) -> str:
@@ -94,10 +129,12 @@ def _secure_execution(vmi: Tree, _: ClusterConfig) -> str:
     return "VMI uses Secure Execution" if is_z and secured else ""
 
 
-def _reservation(vmi: Tree, _: ClusterConfig) -> str:
-    disks = tree.get(vmi, "spec", "domain", "devices", "disks") or []
-    reserved = any(tree.get(disk, "lun", "reservation") for disk in disks)
-    return "VMI uses SCSI persistent reservation" if reserved else ""
+def _reservation(text: str) -> Callable[[Tree, ClusterConfig], str]:
+    def holds(vmi: Tree, _: ClusterConfig) -> str:
+        disks = tree.get(vmi, "spec", "domain", "devices", "disks") or []
+        return text if any(tree.get(disk, "lun", "reservation") for disk in disks) else ""
+
+    return holds
 
 
 def _passthrough(vmi: Tree, _: ClusterConfig) -> str:
@@ -105,21 +142,37 @@ def _passthrough(vmi: Tree, _: ClusterConfig) -> str:
     return "VMI uses hyperv passthrough" if enabled else ""
 
 
-OBSTACLES: tuple[Obstacle, ...] = (
-    Obstacle("InterfaceNotLiveMigratable", _network),
-    Obstacle("HostDeviceNotLiveMigratable", _devices),
+_RESERVED = "PersistentReservationNotLiveMigratable"
+_ONE_MISSPELT = _reservation("VMI uses SCSI persitent reservation")
+_RESERVES = _reservation("VMI uses SCSI persistent reservation")
+_OBSTACLES: Items[Obstacle] = (
+    until("1.8", Obstacle("InterfaceNotLiveMigratable", _primary_interface)),
+    since("1.8", Obstacle("InterfaceNotLiveMigratable", _network)),
+    until("1.5", Obstacle("VirtIOFSNotLiveMigratable", _virtiofs)),
+    until("1.9", Obstacle("HostDeviceNotLiveMigratable", _any_device)),
+    since("1.9", Obstacle("HostDeviceNotLiveMigratable", _devices)),
     Obstacle("SEVNotLiveMigratable", _security("sev", "VMI uses SEV")),
-    Obstacle("SEVNotLiveMigratable", _security("snp", "VMI uses SEV")),
-    Obstacle("TDXNotLiveMigratable", _security("tdx", "VMI uses TDX")),
-    Obstacle("SecureExecutionNotLiveMigratable", _secure_execution, moves_volumes=False),
-    Obstacle("PersistentReservationNotLiveMigratable", _reservation, only_then=True),
+    since("1.7", Obstacle("SEVNotLiveMigratable", _security("snp", "VMI uses SEV"))),
+    since("1.7", Obstacle("TDXNotLiveMigratable", _security("tdx", "VMI uses TDX"))),
+    since(
+        "1.6", Obstacle("SecureExecutionNotLiveMigratable", _secure_execution, moves_volumes=False)
+    ),
+    until("1.7", Obstacle(_RESERVED, _ONE_MISSPELT)),
+    since("1.7", until("1.9", Obstacle(_RESERVED, _RESERVES))),
+    since("1.9", Obstacle(_RESERVED, _RESERVES, only_then=True)),
     Obstacle("HypervPassthroughNotLiveMigratable", _passthrough),
 )
 
 
-def is_migratable(vmi: Tree, config: ClusterConfig, claims: Claims) -> bool:
-    """Whether KubeVirt finds *vmi* LiveMigratable, on nodes that can take it."""
-    if any(one.holds(vmi, config) for one in OBSTACLES if not one.only_then):
+def obstacle(vmi: Tree, config: ClusterConfig, release: Version) -> str:
+    """What keeps *vmi* from migrating wherever its volumes are, in the words of *release*; ``""`` if nothing does."""
+    found = (one.holds(vmi, config) for one in in_force(_OBSTACLES, release) if not one.only_then)
+    return next(filter(None, found), "")
+
+
+def is_migratable(vmi: Tree, config: ClusterConfig, claims: Claims, release: Version) -> bool:
+    """Whether KubeVirt *release* finds *vmi* LiveMigratable, on nodes that can take it."""
+    if obstacle(vmi, config, release):
         return False
     for volume in tree.get(vmi, "spec", "volumes") or ():
         claim = claim_of(volume)
@@ -131,7 +184,8 @@ def is_migratable(vmi: Tree, config: ClusterConfig, claims: Claims) -> bool:
     return True
 
 
-def storage_obstacles(vmi: Tree, config: ClusterConfig) -> str:
-    """What keeps *vmi* from migrating together with its volumes, in KubeVirt's words; ``""`` if nothing does."""
-    found = ((one.reason, one.holds(vmi, config)) for one in OBSTACLES if one.moves_volumes)
+def storage_obstacles(vmi: Tree, config: ClusterConfig, release: Version) -> str:
+    """What keeps *vmi* from migrating together with its volumes, in the words of *release*; ``""`` if nothing does."""
+    obstacles = in_force(_OBSTACLES, release)
+    found = ((one.reason, one.holds(vmi, config)) for one in obstacles if one.moves_volumes)
     return ", ".join(f"{reason}: {text}" for reason, text in found if text)

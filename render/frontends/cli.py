@@ -17,7 +17,14 @@ from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends.execute import execute
-from render.frontends.request.commands import COMMANDS, GROUPS, SECTIONS, Argument, Command
+from render.frontends.request.commands import (
+    COMMANDS,
+    DASHES,
+    GROUPS,
+    SECTIONS,
+    Argument,
+    Command,
+)
 from render.frontends.request.request import Call
 from render.report import text
 from render.report.findings import find, groups
@@ -44,7 +51,16 @@ def main() -> None:
 
 
 class _SectionedCommand(click.Command):
-    """A command whose help has its options in sections, if they are many."""
+    """A command whose help has its options in sections, if they are many; *dashed*: its words may have dashes."""
+
+    def __init__(self, *, dashed: bool, **given: Any) -> None:
+        super().__init__(**given)
+        self._dashed = dashed
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse *args*; behind the dashes that end the options, which click takes out, stand those of the words."""
+        end = args.index(DASHES) if self._dashed and DASHES in args else len(args)
+        return super().parse_args(ctx, [*args[:end], *args[end : end + 1], *args[end:]])
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, those of their own first."""
@@ -80,7 +96,8 @@ def _command(row: Command) -> click.Command:
 
     summary = cleandoc(row.summary)
     return _SectionedCommand(
-        row.name.rpartition(" ")[2],
+        dashed=row.dashed,
+        name=row.name.rpartition(" ")[2],
         callback=callback,
         params=[*map(_argument, row.arguments), *map(_option, row.options)],
         help=summary,

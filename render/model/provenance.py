@@ -33,7 +33,7 @@ class Contender(NamedTuple):
     """*decider* wants *value* for a field: *source_field* of *source* says so; the input has that at *position*.
 
     No source: KubeVirt's own. No position: an object that is not in the input, or of which a lock has what counts
-    (*pinned*). A secret value is `HIDDEN`.
+    (*pinned*), under the hash *content*. A secret value is `HIDDEN`.
     """
 
     value: Any
@@ -42,11 +42,16 @@ class Contender(NamedTuple):
     source_field: FieldPath = ()
     position: int | None = None
     pinned: bool = False
+    content: str = ""
 
 
 class Decision(NamedTuple):
-    """*field* of a VMI is as the *winner* wants it; the *losers* wanted it otherwise."""
+    """*field* of a VMI is as the *winner* wants it; the *losers* wanted it otherwise.
+
+    *text* is the field as everybody calls it: items of lists by their names, which stay when their positions do not.
+    """
 
     field: FieldPath
+    text: str
     winner: Contender
     losers: tuple[Contender, ...] = ()

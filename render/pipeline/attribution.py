@@ -5,13 +5,14 @@ from typing import Literal, NamedTuple
 
 from render.convert import v1alpha1
 from render.diff.compare import ORDER, Item, Route
-from render.diff.impact import ChangeSource
+from render.diff.impact import ChangeSource, RolloutStrategy
 from render.model import tree
 from render.model.catalogue import Definition
-from render.model.cluster_config import DECIDED
+from render.model.cluster_config import DECIDED, ClusterConfig
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES
 from render.model.provenance import Provenance
+from render.model.release import Version, minor, row
 from render.model.resource import LOCK_KIND, ResourceRef, from_body, text_at
 from render.model.tree import Tree
 from render.pipeline.input import definitions
@@ -24,6 +25,7 @@ _REVISION = "ControllerRevision"
 #: Of the end of a name that says what the content is.
 _HASH_LENGTH = len("-f79c7m9t64")
 _CONFIGURATION = ("spec", "configuration")
+_ROLLOUT = "vmRolloutStrategy"
 SideName = Literal["before", "after"]
 Key = tuple[str, str, str]
 
@@ -69,17 +71,26 @@ class SideIndex(NamedTuple):
 
 
 class Transition:
-    """A VM *before* and *after* a change, the *sides* that they belong to, and the identity of the VM."""
+    """A VM *before* and *after* a change, the *sides* that they belong to, and the identity of the VM.
 
-    __slots__ = ("_provenance", "after", "before", "key", "sides")
+    *manifests* are those of the VM on both sides: what is stored may have more, which nobody wrote.
+    """
+
+    __slots__ = ("_provenance", "after", "before", "key", "manifests", "sides")
 
     def __init__(
-        self, before: Machine, after: Machine, sides: tuple[SideIndex, SideIndex], key: Key
+        self,
+        before: Machine,
+        after: Machine,
+        sides: tuple[SideIndex, SideIndex],
+        key: Key,
+        manifests: tuple[Tree, Tree] | None = None,
     ) -> None:
         self.before = before
         self.after = after
         self.sides = sides
         self.key = key
+        self.manifests = manifests or (before.decoded, after.decoded)
         self._provenance: dict[int, list[Provenance]] = {}
 
     def of_rendered(self) -> "Transition":
@@ -122,6 +133,7 @@ def of_vmi(route: Route, change: Transition) -> ChangeSource | None:
         or _computed(route, change)
         or _around(route, change)
         or _nearest(route, change)
+        or _only_stored(route, change)
     )
 
 
@@ -154,8 +166,8 @@ def _around(route: Route, change: Transition) -> ChangeSource | None:
     )
     while found is None and route and route not in _BROAD:
         old, new = (
-            tree.get(machine.decoded, *_path((*_TEMPLATE, *route), machine.decoded))
-            for machine in (change.before, change.after)
+            tree.get(manifest, *_path((*_TEMPLATE, *route), manifest))
+            for manifest in change.manifests
         )
         found = _written((*_TEMPLATE, *route), change) if old != new else None
         route = route[:-1]
@@ -163,7 +175,12 @@ def _around(route: Route, change: Transition) -> ChangeSource | None:
 
 
 def _nearest(route: Route, change: Transition) -> ChangeSource | None:
-    """The nearest field around *route* that a manifest has: the controller did something with it by itself."""
+    """The nearest field around *route* that a manifest has: the controller did something with it by itself.
+
+    Nothing where the controller is that of another release, and what it did need not come from an edit.
+    """
+    if change.before.context.release != change.after.context.release:
+        return None
     while route and route not in _BROAD:
         found = _written((*_TEMPLATE, *route), change)
         if found:
@@ -183,6 +200,19 @@ def _setting(route: Route, sides: tuple[SideIndex, SideIndex]) -> ChangeSource |
                 if old != new and side.cluster is not None:
                     return _source(side.cluster.resource.ref, side.cluster.origin(path) or (), side)
     return None
+
+
+def rollout_strategy(config: ClusterConfig, release: Version, side: SideIndex) -> RolloutStrategy:
+    """The rollout strategy of *config*, which is what *release* makes of the cluster of *side*, and who decided it."""
+    found = RolloutStrategy(config.rollout_strategy, minor(release))
+    cluster = side.cluster
+    given = tree.get(cluster.kubevirt, *_CONFIGURATION, _ROLLOUT) if cluster else None
+    if cluster is None or given is None:
+        return found
+    path = cluster.origin((*_CONFIGURATION, _ROLLOUT)) or ()
+    gates = () if given == found.value else row(release).live_update_gates
+    gate = next((one for one in gates if one not in config.feature_gates), "")
+    return found._replace(source=_source(cluster.resource.ref, path, side), gate=gate)
 
 
 def _traced(machine: Machine) -> list[Provenance]:
@@ -270,6 +300,14 @@ def _path(route: Route, root: Tree) -> FieldPath:
     return tuple(found)
 
 
+def _only_stored(route: Route, change: Transition) -> ChangeSource | None:
+    """The VM, where it stores what no manifest has: what left the manifest may have brought it."""
+    path = (*_TEMPLATE, *route)
+    stored = change.before.decoded
+    is_there = tree.get(stored, *_path(path, stored)) is not None
+    return _rewritten(path, change) if is_there else None
+
+
 def _named(
     route: Route, change: Transition, machine: Machine, side: SideIndex
 ) -> ChangeSource | None:
@@ -287,9 +325,13 @@ def _named(
 
 def _written(route: Route, change: Transition) -> ChangeSource | None:
     """The field of the manifest: of the one after the change, or of the one before if it is gone from there."""
-    for machine, side in ((change.after, change.sides[1]), (change.before, change.sides[0])):
-        path = _path(route, machine.decoded)
-        if len(path) == len(route) and tree.get(machine.decoded, *path) is not None:
+    old, new = change.manifests
+    for manifest, machine, side in (
+        (new, change.after, change.sides[1]),
+        (old, change.before, change.sides[0]),
+    ):
+        path = _path(route, manifest)
+        if len(path) == len(route) and tree.get(manifest, *path) is not None:
             return _in_manifest(machine, path, change, side)
     return None
 

@@ -2,7 +2,8 @@
 
 KubeVirt refuses none of it; and what keeps a VM from migrating that is to migrate when its node is drained.
 
-Upstream: pkg/virt-handler/vm.go (calculateLiveMigrationCondition).
+Upstream: pkg/virt-handler/vm.go (calculateLiveMigrationCondition), pkg/virt-controller/watch/pool/pool.go,
+pkg/virt-controller/watch/replicaset/replicaset.go.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,12 +26,21 @@ _CURES = {
     "firmware-uuid": "give each VM an identity of its own, or leave it out",
     "claim": "give each VM a claim of its own, or set shareable: true on the disk in both",
 }
+#: The same where what uses it twice is one template.
+_CURES_OF_TEMPLATES = {
+    "mac-address": "leave it out: each of them gets an address of its own",
+    "firmware-uuid": "leave it out: each of them gets an identity of its own",
+    "claim": "let a dataVolumeTemplate of a pool make a claim for each VM, or set shareable: true on the disk",
+}
 
 
 class _ResourceUse(NamedTuple):
+    """What uses *value*, how many of them there are, and where that is written."""
+
     resource: Resource
     path: FieldPath
     value: str
+    replicas: int
 
 
 class Clashes:
@@ -43,7 +53,7 @@ class Clashes:
     def observe(self, machine: Machine) -> None:
         """Remember what *machine* uses."""
         spec = tree.get(machine.decoded, *machine.vmi_path)
-        if not isinstance(spec, dict):
+        if not isinstance(spec, dict) or (machine.resource.holder and machine.failed):
             return
         domain = spec.get("domain") or {}
         if spec.get("evictionStrategy") == "LiveMigrate":
@@ -60,8 +70,11 @@ class Clashes:
             self._claims(machine, volumes, devices)
 
     def _use(self, machine: Machine, what: str, scope: str, path: FieldPath, value: str) -> None:
-        one = _ResourceUse(machine.resource, (*machine.vmi_path, *path), value)
-        self._uses.setdefault((what, scope, value), []).append(one)
+        resource = machine.resource
+        replicas = _replicas(resource)
+        if replicas:
+            one = _ResourceUse(resource.written, _place(machine, path), value, replicas)
+            self._uses.setdefault((what, scope, value), []).append(one)
 
     def _address(self, machine: Machine, spec: Tree, index: int, interface: Tree) -> None:
         """Only networks that several VMs are on: behind masquerade nobody sees the address."""
@@ -80,10 +93,13 @@ class Clashes:
             return
         by_name = {disk.get("name"): disk for disk in devices.get("disks") or ()}
         mounted = {one.get("name") for one in devices.get("filesystems") or ()} - set(by_name)
+        of_each = _numbered_claims(machine)
         for index, volume in enumerate(volumes):
             source = volume.get("persistentVolumeClaim") or volume.get("dataVolume") or {}
             claim = source.get("claimName") or source.get("name")
             if not claim or source.get("readOnly") or volume.get("name") in mounted:
+                continue
+            if claim in of_each:
                 continue
             if _is_written(by_name.get(volume.get("name")) or {}):
                 self._use(machine, "claim", machine.namespace, ("volumes", index), claim)
@@ -94,6 +110,35 @@ class Clashes:
         if self._pinned_down:
             found += _unable(self._pinned_down, resources)
         return found
+
+
+def _place(machine: Machine, path: FieldPath) -> FieldPath:
+    """Where the field at *path* of the VMI spec of *machine* is written."""
+    holder = machine.resource.holder
+    if holder is None:
+        return (*machine.vmi_path, *path)
+    from render.pipeline.stages.holders import template_of
+
+    return (*template_of(holder), *machine.vmi_path, *path)
+
+
+def _replicas(resource: Resource) -> int:
+    """How many of *resource* there are: of what a pool or a replica set makes, 0 while it is paused."""
+    if resource.holder is None:
+        return 1
+    spec = resource.holder.spec
+    replicas = spec.get("replicas")
+    if spec.get("paused") is True:
+        return 0
+    return replicas if isinstance(replicas, int) else 1
+
+
+def _numbered_claims(machine: Machine) -> set[str]:
+    """The claims that a pool makes for each of its VMs anew, under a name of its own."""
+    if machine.resource.holder is None:
+        return set()
+    templates = machine.spec.get("dataVolumeTemplates") or ()
+    return {str(tree.get(template, "metadata", "name")) for template in templates}
 
 
 def _is_written(disk: Tree) -> bool:
@@ -110,10 +155,17 @@ def _is_written(disk: Tree) -> bool:
 
 def _used_twice(what: str, uses: Sequence[_ResourceUse]) -> Iterator[Diagnostic]:
     """VMs of one name are one VM, in several environments; which one was read first does not matter."""
+    shown = what.replace("-", " ").replace("mac", "MAC")
     first, *others = sorted(uses, key=lambda one: (one.resource.ref, fieldpath.text(one.path)))
+    for use in uses:
+        if use.replicas > 1:
+            yield USED_TWICE.at(
+                at(use.resource, use.path),
+                f"the {shown} {use.value} is that of all {use.replicas} replicas",
+                help=_CURES_OF_TEMPLATES[what],
+            )._replace(check=f"{USED_TWICE.slug}/{what}")
     for use in others:
         if use.resource.ref.name != first.resource.ref.name:
-            shown = what.replace("-", " ").replace("mac", "MAC")
             yield USED_TWICE.at(
                 at(use.resource, use.path),
                 f"the {shown} {use.value} is that of {first.resource.ref}, too",
@@ -125,7 +177,7 @@ def _used_twice(what: str, uses: Sequence[_ResourceUse]) -> Iterator[Diagnostic]
 def _unable(
     machines: Sequence[tuple[Machine, Tree]], resources: Sequence[Resource]
 ) -> Iterator[Diagnostic]:
-    from render.diff.migratability import OBSTACLES, Claims, claim_of
+    from render.diff.migratability import Claims, claim_of, obstacle
 
     modes: dict[tuple[str, str], tuple[str, ...]] = {}
     for one in resources:
@@ -133,17 +185,19 @@ def _unable(
             if storage.get("accessModes"):
                 modes[one.namespace, one.ref.name] = tuple(storage["accessModes"])
     for machine, spec in machines:
-        config = _settings_for(machine, spec)
+        numbered = _numbered_claims(machine)
         claims = Claims(
             {
                 name: words
                 for (space, name), words in modes.items()
-                if space == machine.resource.namespace
+                if space == machine.resource.namespace and name not in numbered
             }
             | _claims_of_templates(machine)
         )
-        vmi = _started(machine, spec, config)
-        reasons = [one.holds(vmi, config) for one in OBSTACLES if not one.only_then]
+        started = machine.checked.vmi if machine.checked else _as_written(machine, spec)
+        config = _settings_for(machine, started.get("spec") or {})
+        vmi = _networked(machine, spec, started, config)
+        reasons = [obstacle(vmi, config, machine.context.release)]
         for volume in spec.get("volumes") or ():
             claim = claim_of(volume)
             if claim and not claims.is_shared(claim):
@@ -153,7 +207,7 @@ def _unable(
         reason = next(filter(None, reasons), "")
         if reason:
             yield CANNOT_MIGRATE.at(
-                at(machine.resource, (*machine.vmi_path, "evictionStrategy")),
+                at(machine.resource.written, _place(machine, ("evictionStrategy",))),
                 f"the VM is to migrate when its node is drained, and cannot: {reason}",
                 help="a drain of its node waits for it for ever: remove the obstacle, or use evictionStrategy:"
                 " LiveMigrateIfPossible or None",
@@ -179,17 +233,23 @@ def _claims_of_templates(machine: Machine) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _started(machine: Machine, spec: Tree, config: ClusterConfig) -> Tree:
-    """The VMI, with the network that it gets where it names none; a preference may decide that, too."""
+def _as_written(machine: Machine, spec: Tree) -> Tree:
+    """The VMI of *machine* with *spec*, where nobody knows more than its author wrote."""
+    metadata = tree.get(machine.decoded, *machine.vmi_path[:-1], "metadata")
+    return {"metadata": metadata, "spec": spec}
+
+
+def _networked(machine: Machine, spec: Tree, started: Tree, config: ClusterConfig) -> Tree:
+    """The VMI *started*, with the network that *config* gives it where its author named none in *spec*."""
     from render.defaults.network import add_default
 
-    draft = Draft(
-        {
-            "metadata": tree.get(machine.decoded, *machine.vmi_path[:-1], "metadata"),
-            "spec": spec,
-        }
-    )
-    if machine.is_bare or machine.spec.get("preference") is None:
+    draft = Draft(started)
+    is_open = not spec.get("networks") and not tree.get(spec, "domain", "devices", "interfaces")
+    if is_open:
+        draft.remove(("spec", "networks"))
+        draft.remove(("spec", "domain", "devices", "interfaces"))
+    # An unknown preference may decide that there is none.
+    if is_open and (machine.checked or machine.spec.get("preference") is None):
         add_default(draft, config)
     return draft.tree
 

@@ -13,13 +13,14 @@ from render.apply import application
 from render.defaults.vm import FIRMWARE, RANDOM
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
-from render.diff import impact, networks, stored
-from render.diff.compare import VMI, written_differences
+from render.diff import holders, impact, networks, stored
+from render.diff.compare import VM, VMI, Difference, differences, written_differences
 from render.diff.effects import Ability, Reconciliation, Update, abilities, reconcile
 from render.diff.impact import (
     EditedDefinition,
     Facts,
     FieldChange,
+    HolderImpact,
     Impact,
     MachineImpact,
     WeighedDifference,
@@ -29,6 +30,7 @@ from render.diff.sizes import Size, size_of
 from render.model import catalogue, tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
+from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES, KindClass
 from render.model.release import Version
 from render.model.resource import (
@@ -46,6 +48,7 @@ from render.pipeline.input import definitions, library, unchanged
 from render.pipeline.machine import TEMPLATE, Machine
 from render.pipeline.result import Rendered
 from render.pipeline.stages import emit, merging, pins, start
+from render.pipeline.stages import holders as stages_holders
 from render.revisions import hashes, stamps
 from render.settings import Settings
 
@@ -120,7 +123,8 @@ def compare(
     edited = _edited(old, new)
     described = (_described(one, (old, new), edited) for one in found)
     machines = tuple(sorted(described, key=lambda one: one.resource))
-    return Impact(machines, old.diagnostics, new.diagnostics)
+    holders = _holder_impacts(old, new, edited)
+    return Impact(machines, old.diagnostics, new.diagnostics, tuple(holders))
 
 
 def _described(
@@ -481,6 +485,83 @@ def _definition_specs(machine: Machine) -> list[Tree]:
     return [one.resource.spec if one.resource and one.resource.spec else one.spec for one in found]
 
 
+def _holder_impacts(
+    old: Side, new: Side, edited: Container[catalogue.Key]
+) -> Iterator[HolderImpact]:
+    """What becomes of the pools and replica sets that change, or of which one of the *edited* definitions does."""
+    keys = {
+        key: None
+        for side in (old, new)
+        for key, machine in side.machines.items()
+        if machine.resource.holder is not None
+    }
+    for key in sorted(keys):
+        before, after = old.machines.get(key), new.machines.get(key)
+        if before is None or after is None:
+            found = _lone_holder(before, after, new)
+        else:
+            found = _holder_impact(key, before, after, (old.places, new.places), edited)
+        if found is not None:
+            yield found
+
+
+def _lone_holder(before: Machine | None, after: Machine | None, new: Side) -> HolderImpact | None:
+    """What is said of a pool or replica set that one state has; nothing where errors keep it from the other."""
+    machine = after or before
+    assert machine is not None  # noqa: S101 - one of them
+    ref, holder = machine.resource.ref, machine.resource.holder
+    if any(one.is_error and one.resource == ref for one in new.diagnostics):
+        return None
+    count = holders.replicas(holder.body if holder else {})
+    if after is None:
+        return HolderImpact(ref, "gone", (count, 0))
+    return HolderImpact(ref, "new", (0, count))
+
+
+def _holder_impact(
+    key: Key,
+    before: Machine,
+    after: Machine,
+    sides: tuple[SideIndex, SideIndex],
+    edited: Container[catalogue.Key],
+) -> HolderImpact | None:
+    """What becomes of the VMs of a pool, or the VMIs of a replica set; None for one that stays as it is."""
+    was, now = before.resource.holder, after.resource.holder
+    if was is None or now is None or before.failed or after.failed:
+        return None
+    kind = VMI if after.is_bare else VM
+    old, new = (stamps.put(_without_status(one.decoded), {}) for one in (before, after))
+    found = differences(old, new, kind)
+    passed = tuple(one.resource for one in _without_effect(after, edited))
+    counts = holders.replicas(was.body), holders.replicas(now.body)
+    if not found and not passed and counts[0] == counts[1]:
+        return None
+    release = after.context.release
+    outcome: holders.Outcome = "later" if passed else "scaled"
+    if found:
+        outcome = holders.outcome(found, kind, now.body, release)
+    change = Transition(before, after, sides, key)
+    return HolderImpact(
+        after.resource.ref,
+        outcome,
+        counts,
+        tuple(_template_change(one, change, stages_holders.template_of(now)) for one in found),
+        passed,
+        holders.is_selective(now.body, release),
+    )
+
+
+def _template_change(one: Difference, change: Transition, template: FieldPath) -> FieldChange:
+    """What differs in what a pool or replica set makes, which it has at *template*."""
+    of_template = one.route[: len(TEMPLATE)] == TEMPLATE
+    cause = attribution.of_vmi(one.route[len(TEMPLATE) :], change) if of_template else None
+    cause = cause or attribution.of_vm(one.route, change)
+    if cause is not None and cause.resource == change.after.resource.ref:
+        cause = cause._replace(path=(*template, *cause.path))
+    before, after = (impact.shown(one.route, value) for value in (one.before, one.after))
+    return FieldChange(one.field, before, after, "", cause)
+
+
 class _Comparison:
     """One VM of two states, on its way from the one to the other."""
 
@@ -609,8 +690,15 @@ class _Comparison:
         if facts.outcome is not None:
             messages = tuple(filter(None, (facts.outcome.restart, facts.outcome.error)))
         judged = self._machine_impact(impact.ordered(effects), messages, found, machines)
-        workload = facts.outcome.action if facts.outcome and not facts.run else ""
-        return judged._replace(workload=workload, stale=facts.stale)
+        if facts.outcome is None or facts.run:
+            return judged._replace(stale=facts.stale)
+        context = self._after.context
+        rollout = attribution.rollout_strategy(context.config, context.release, self._new.places)
+        return judged._replace(
+            workload=facts.outcome.action,
+            stale=facts.stale,
+            rollout=rollout if facts.outcome.is_staged else None,
+        )
 
     def _machine_impact(
         self,
@@ -622,8 +710,9 @@ class _Comparison:
         created, updated = machines
         changes = []
         sides = self._old.places, self._new.places
-        now = Transition(created, updated, sides, self._key)
-        then = Transition(updated, self._after, sides, self._key)
+        manifests = self._before.decoded, self._after.decoded
+        now = Transition(created, updated, sides, self._key, manifests)
+        then = Transition(updated, self._after, sides, self._key, manifests)
         for difference, effect in found:
             route, before, after = difference
             change = then if effect == "recreate" else now

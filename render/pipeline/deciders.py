@@ -15,6 +15,7 @@ from render.apply.preference.interfaces import BINDINGS
 from render.defaults.vmi import fill_vmi
 from render.diagnostics import secrets
 from render.diagnostics.diagnostic import Diagnostic
+from render.diff import compare
 from render.model import tree
 from render.model.cluster_config import DECIDED
 from render.model.draft import Draft
@@ -26,7 +27,7 @@ from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import attribution, order
 from render.pipeline.machine import TEMPLATE, Machine, place_in, ref_of
-from render.pipeline.stages import emit, holders
+from render.pipeline.stages import emit, holders, pins
 from render.rules import Edit
 from render.settings import Settings
 
@@ -74,23 +75,28 @@ def explaining(settings: Settings) -> Settings:
 def decisions(machine: Machine, vmi: Tree) -> Iterator[Decision]:
     """Who decided each field of *vmi*, which came of *machine* with provenance."""
     judge = _Judge(machine)
-    for path, value in _leaves({key: vmi[key] for key in ("metadata", "spec") if vmi.get(key)}):
+    shown = {key: vmi[key] for key in ("metadata", "spec") if vmi.get(key)}
+    for path, route, value in _leaves(shown):
         winner = judge.winner(path, value)
-        yield Decision(path, winner, judge.losers(path, value, winner))
+        yield Decision(path, compare.text(route), winner, judge.losers(path, value, winner))
 
 
-def _leaves(node: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
+def _leaves(
+    node: Any, path: FieldPath = (), route: compare.Route = ()
+) -> Iterator[tuple[FieldPath, compare.Route, Any]]:
     """Every scalar in *node*, and every list and mapping without an entry."""
     children: Any = ()
     if isinstance(node, dict):
-        children = node.items()
+        children = ((key, key, value) for key, value in node.items())
     elif isinstance(node, list):
-        children = enumerate(node)
+        names = compare.by_name(node)
+        words = map(str, range(len(node))) if names is None else names
+        children = zip(range(len(node)), map(compare.Item, words), node, strict=True)
     if not children or not node:
-        yield path, node
+        yield path, route, node
         return
-    for step, child in children:
-        yield from _leaves(child, (*path, step))
+    for step, word, child in children:
+        yield from _leaves(child, (*path, step), (*route, word))
 
 
 def _shown(path: FieldPath, value: Any) -> Any:
@@ -201,11 +207,18 @@ class _Judge:
         ):
             written = (*written, *rest)
         inside = attribution.field_in(one.source, written)
-        pinned = self._is_pinned(one.source)
-        return Contender(shown, self._kind(one.source), one.source, inside, one.position, pinned)
+        by, content = self._kind(one.source), self._pinned_content(one.source)
+        return Contender(
+            shown, by, one.source, inside, one.position, content is not None, content or ""
+        )
 
-    def _is_pinned(self, ref: ResourceRef) -> bool:
-        return any(ref_of(one) == ref for one in self.machine.pinned.values())
+    def _pinned_content(self, ref: ResourceRef) -> str | None:
+        """The hash under which the lock has what counts of the definition *ref*; None where the lock has no say."""
+        pinned = self.machine.pinned
+        word = next((word for word, one in pinned.items() if ref_of(one) == ref), None)
+        pin = pins.pin_of(self.machine)
+        entry = pin.entries.get(word) if pin and word else None
+        return None if word is None else entry.ref.hash if entry and entry.ref else ""
 
     def _specs(self, ref: ResourceRef) -> Iterator[Tree]:
         """What `Provenance.source_field` is a path in, of the object *ref*."""
@@ -239,9 +252,10 @@ class _Judge:
         definition = self.machine.preference
         assert definition is not None  # noqa: S101 - it made the wish
         place = place_in(definition, source)
+        content = self._pinned_content(ref_of(definition))
         return Contender(
             _shown(path, value), "preference", place.resource, place.path, place.index,
-            pinned=self._is_pinned(ref_of(definition)),
+            pinned=content is not None, content=content or "",
         )  # fmt: skip
 
     def _preferred(self) -> Iterator[tuple[FieldPath, Edit]]:

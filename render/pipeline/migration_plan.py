@@ -11,7 +11,7 @@ from render.model import tree
 from render.model.apimachinery.selectors import SelectorError, selects
 from render.model.edits import Operation, Put
 from render.model.kinds import FLAVOR, PREFERENCE
-from render.model.release import NEWEST
+from render.model.release import NEWEST, Version
 from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource
 from render.model.tree import Tree
 from render.pipeline.input import controller_revisions, definitions, legacy, releases
@@ -138,7 +138,7 @@ class _Planner:
             return
         selector = tree.get(decoded, "spec", "selector") or {}
         near = self._labels.get(_scope(resource, self.settings), ())
-        selected = [vm for vm, labels in near if _is_selected(labels, selector)]
+        selected = [vm for vm, labels in near if _is_selected(labels, selector, self.release)]
         if not selected:
             self._leave(resource, "it selects no VM here, so that nothing tells what it is for")
             return
@@ -176,8 +176,8 @@ def _labels_of(vm: Resource) -> dict[str, str] | None:
     return tree.get(metadata, "metadata", "labels") or {}
 
 
-def _is_selected(labels: dict[str, str], selector: Tree) -> bool:
+def _is_selected(labels: dict[str, str], selector: Tree, release: Version) -> bool:
     try:
-        return selects(selector, labels)
+        return selects(selector, labels, release)
     except SelectorError:
         return False

@@ -281,7 +281,7 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
                 is_refused=is_refused,
             )
         elif resource.kind in outcomes.HOLDERS and _is_holder(resource):
-            _render_replica(resource, context, output, observers, observe)
+            _render_replica(resource, context, output, all_observers, observe)
         else:
             output.diagnostics += _check_template(resource, resources, context)
             if not obsolete.collects(resource):
@@ -296,7 +296,9 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
         *(clashing.diagnostics(resources) if clashing else ()),
         *output.add_companions(context),
     )
-    found = output.relocated(suppression.suppress(found, resources))
+    found = output.relocated(
+        suppression.suppress(found, resources, asks_admission=_asks_admission(settings))
+    )
     return Rendered(output.bodies, ordered(found), tuple(output.provenance), tuple(output.sources))
 
 
@@ -318,6 +320,13 @@ def _reach(context: Context) -> "PresetReach | None":
     from render.pipeline.reach import PresetReach
 
     return PresetReach(context)
+
+
+def _asks_admission(settings: Settings) -> bool:
+    """Whether the checks of the cluster's admission run."""
+    return settings.admission == "strict" or (
+        settings.admission == "full" and settings.emit != "expand"
+    )
 
 
 def _clashes(settings: Settings) -> "Clashes | None":
@@ -402,15 +411,19 @@ def _render_replica(
     from render.pipeline.stages import holders
 
     settings = context.settings
+    expands = settings.emit == "expand"
+    asked = _asks_admission(settings)
     fault = holders.incomplete(resource)
     if fault is not None:
         output.diagnostics.append(fault)
+        if asked and holders.defaults_to_empty(resource):
+            output.diagnostics += holders.check(resource, context)
         return
     outcome = outcomes.HOLDERS[resource.kind].outcomes[settings.emit]
-    expands = settings.emit == "expand"
-    asked = settings.admission == "strict" or (settings.admission == "full" and not expands)
     found = holders.check(resource, context) if asked else []
-    one = holders.first_replica(resource, numbered=settings.emit == "vmi")
+    one = holders.first_replica(
+        resource, numbered_by=context.release if settings.emit == "vmi" else None
+    )
     is_flavored = outcomes.machine_kind(one) == "flavored"
     if expands:
         found.append(holders.unexpanded(resource))

@@ -48,7 +48,7 @@ class PresetReach:
     def _unreached(
         self, preset: Preset, era: Era, namespace: str, resources: Iterable[Resource]
     ) -> Iterator[Diagnostic]:
-        selection = presets.index([preset])
+        selection = presets.index([preset], self._context.release)
         if selection.invalid is not None or any(map(_has_machines, resources)):
             return  # the one is an error of its own; what has machines inside may have any labels
         near = []

@@ -9,6 +9,7 @@ from render.manifests import patches
 from render.manifests.sources import Documents
 from render.model import fieldpath, tree
 from render.model.provenance import HIDDEN, Contender, Decision
+from render.model.resource import LOCK_KIND, from_body
 from render.model.tree import Tree
 from render.report.places import Place, Sources
 from render.report.text import printable
@@ -50,13 +51,26 @@ def trace(decision: Decision, given: Input) -> list[Evidence]:
     found: list[Evidence] = []
     for one in (decision.winner, *decision.losers):
         location = Location(one.source, one.source_field, one.position)
-        evidence = Evidence(one, given.places.place(location) if one.source else Place())
+        place = given.places.place(location) if one.source else Place()
+        if one.content and not place.file:
+            place = _in_lock(one, given)
+        evidence = Evidence(one, place)
         if one.decider != "vm" or not given.places.is_patched(location):
             found.append(evidence)
             continue
         found.append(evidence._replace(contender=one._replace(decider="patch")))
         found += _patched(one, given)
     return found
+
+
+def _in_lock(one: Contender, given: Input) -> Place:
+    """Where the lock has what counts of a pinned definition; no place where it is not in the input."""
+    for index, body in enumerate(given.bodies):
+        entry = tree.get(body, "revisions", one.content)
+        if body.get("kind") == LOCK_KIND and isinstance(entry, dict) and entry:
+            path = ("revisions", one.content, next(iter(entry)), *one.source_field[1:])
+            return given.places.place(Location(from_body(body, index).ref, path, index))
+    return Place()
 
 
 def _patched(one: Contender, given: Input) -> list[Evidence]:
@@ -79,7 +93,7 @@ def words(one: Evidence) -> str:
     contender = one.contender
     if contender.source is None:
         return _DEFAULT
-    is_in_the_lock_alone = contender.pinned and not one.place.file
+    is_in_the_lock_alone = contender.pinned and contender.position is None
     held_by = " as the lock has it" if is_in_the_lock_alone else ""
     if _is_bundled(one):
         held_by = " of KubeVirt itself"
@@ -113,7 +127,7 @@ def document(decision: Decision, given: Input) -> dict[str, Any]:
     """A field as `schemas/explain.schema.json` has it."""
     winner, *losers = trace(decision, given)
     return {
-        "field": fieldpath.text(decision.field),
+        "field": decision.text,
         **_tree(winner),
         "losers": [_tree(one) for one in losers],
     }

@@ -179,6 +179,15 @@ def commit(folder: str, revision: str) -> Commit:
     return _commits(folder, "--max-count=1", id_)[0]
 
 
+def is_object(folder: str, name: str) -> bool:
+    """Whether *name* means an object of the repository around *folder*, if there is one."""
+    try:
+        run(folder, "rev-parse", "--quiet", "--verify", "--end-of-options", name)
+    except GitError:
+        return False
+    return True
+
+
 def merge_base(folder: str, revision: str, head: str = "HEAD") -> str:
     """The commit at which *head* and *revision* parted. Raises GitError."""
     try:

@@ -1,5 +1,6 @@
 """``virt-render diff`` as a process in a real repository: what is compared, what is said, and the status."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -141,7 +142,7 @@ def test_a_new_vm_that_is_refused_can_fail_the_command(repository: Repository) -
     assert repository.run(*words, "--fail-on", "refused").returncode == 1
 
 
-@pytest.mark.parametrize("form", ["text", "markdown"])
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
 @pytest.mark.parametrize("emit", ["source", "vm"])
 def test_errors_that_stop_build_are_named(repository: Repository, form: str, emit: str) -> None:
     again = manifests.instancetype("small", namespace="prod", kind=manifests.NAMESPACED)
@@ -175,6 +176,99 @@ def test_what_cannot_be_compared(repository: Repository, words: tuple[str, ...],
     done = repository.run("diff", *words)
     assert done.returncode
     assert text in done.stderr
+
+
+@pytest.mark.parametrize("name", ["vms", "v1"])
+def test_a_name_of_a_revision_and_of_a_path_is_ambiguous(repository: Repository, name: str) -> None:
+    repository.git("branch", "vms")
+    repository.git("tag", "v1")
+    repository.vm("late")
+    repository.write("v1", "not a manifest\n")
+    for words in ((name,), (name, "."), ("HEAD", name)):
+        done = repository.run("diff", *words)
+        assert done.returncode == 2
+        assert f"{name} is the name of a revision, and of a file or folder" in done.stderr
+    assert "3 VMs: 1 new, 2 same" in repository.fine("diff", name, "--")
+    assert "3 VMs: " in repository.run("diff", name, "--", "vms").stdout
+    assert "is the name of" not in repository.run("diff", "HEAD", f"./{name}").stderr
+    repository.commit("Late")
+    assert "3 VMs: 3 unrenderable" in repository.run("diff", "--", "vms").stdout
+    assert "3 VMs: 3 " in repository.run("diff", "--", "instancetypes", "vms").stdout
+
+
+def test_two_folders_have_their_own_configuration_or_that_of_the_current_folder(
+    tmp_path: Path,
+) -> None:
+    def configure(folder: str, emit: str) -> None:
+        spec = f"apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {{emit: {emit}}}\n"
+        (tmp_path / folder / ".virt-render.yaml").write_text(spec, encoding="utf-8")
+
+    def compared(*words: str, at: str = ".") -> str:
+        done = process.run("diff", *words, cwd=tmp_path / at)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.splitlines()[0]
+
+    for side in ("a", "b"):
+        (tmp_path / side).mkdir()
+        text = manifests.vm("web", namespace="prod", memory="1Gi")
+        (tmp_path / side / "web.yaml").write_text(text, encoding="utf-8")
+    assert compared("a", "b") == "a -> b, synced with --emit source"
+    configure(".", "vm")
+    assert compared("a", "b") == "a -> b, synced with --emit vm"
+    # What lies above a folder is not read from elsewhere, unless it is named.
+    assert compared(".", "../b", at="a") == ". -> ../b, synced with --emit source"
+    named = compared(".", "../b", "--config", "../.virt-render.yaml", at="a")
+    assert named == ". -> ../b, synced with --emit vm"
+    configure("b", "hashed")
+    assert compared("a", "b") == "a with --emit vm -> b with --emit hashed"
+
+
+CLUSTER = """\
+apiVersion: kubevirt.io/v1
+kind: KubeVirt
+metadata: {name: kubevirt, namespace: kubevirt}
+spec:
+  configuration:
+"""
+HYPERCONVERGED = """\
+apiVersion: hco.kubevirt.io/v1beta1
+kind: HyperConverged
+metadata: {name: kubevirt-hyperconverged, namespace: kubevirt-hyperconverged}
+spec:
+"""
+#: What the cluster says after the change, and the field of the VMI that changes because of it.
+SETTINGS = [
+    (CLUSTER, "    cpuModel: Haswell\n", ("spec.domain.cpu.model", "next")),
+    (CLUSTER, "    evictionStrategy: LiveMigrate\n", ("spec.evictionStrategy", "next")),
+    (CLUSTER, "    machineType: pc-q35-rhel9.4.0\n", ("spec.domain.machine.type", "recreate")),
+    (CLUSTER, "    vmRolloutStrategy: Stage\n", ("spec.domain.cpu.maxSockets", "next")),
+    (CLUSTER, "    liveUpdateConfiguration:\n      maxGuest: 9Gi\n", ("spec.domain.memory.maxGuest", "next")),
+    (HYPERCONVERGED, "  defaultCPUModel: Haswell\n", ("spec.domain.cpu.model", "next")),
+    (HYPERCONVERGED, "  evictionStrategy: None\n", ("spec.evictionStrategy", "next")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_input", [True, False], ids=["input", "option"])
+@pytest.mark.parametrize(("head", "setting", "expected"), SETTINGS)
+def test_a_setting_of_the_cluster_is_named_with_its_line(
+    repository: Repository, head: str, setting: str, expected: tuple[str, str], *, is_input: bool
+) -> None:
+    text = head.rstrip("\n").removesuffix(":") + ": {}\n"
+    words: tuple[str, ...] = ("HEAD",)
+    if is_input:
+        repository.write("cluster.yaml", text)
+        repository.commit("A cluster")
+        repository.write("cluster.yaml", head + setting)
+    else:
+        repository.write("../a.yaml", text)
+        repository.write("../b.yaml", head + setting)
+        words = ("--cluster-config", "../a.yaml..../b.yaml")
+    answer = json.loads(repository.fine("diff", *words, "--format", "json"))
+    for machine in answer["machines"]:
+        found = {(one["field"], one["effect"]): one["cause"] for one in machine["changes"]}
+        cause = found[expected]
+        line = f"{head}{setting}".count("\n") if setting.count("\n") > 1 else head.count("\n") + 1
+        assert (cause["file"], cause["line"]) == ("cluster.yaml" if is_input else "../b.yaml", line)
 
 
 def test_a_shallow_clone_says_what_to_fetch(repository: Repository, tmp_path: Path) -> None:

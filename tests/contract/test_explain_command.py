@@ -150,14 +150,14 @@ THREADS_PRESET = PRESET.replace(
 #: Field: its value and decider, and the value, the decider, the file and the line of who lost it.
 LOST = {
     "spec.evictionStrategy": ("None", "vm", "LiveMigrate", "cluster", "cluster.yaml", 8),
-    "spec.domain.cpu.features[0].policy": ("disable", "vm", "require", "preference", "preference.yaml", 8),
+    "spec.domain.cpu.features[vmx].policy": ("disable", "vm", "require", "preference", "preference.yaml", 8),
     "spec.domain.features.acpi.enabled": (False, "preference", True, "vm", "web.yaml", 27),
     "spec.domain.firmware.bootloader.bios": (
         {}, "vm", {"efi": {"secureBoot": False}}, "preference", "preference.yaml", 15,
     ),
     "spec.domain.ioThreadsPolicy": ("auto", "vm", "shared", "preset", "preset.yaml", 12),
-    "spec.domain.devices.disks[0].disk.bus": ("sata", "vm", "virtio", "preference", "preference.yaml", 18),
-    "spec.domain.devices.interfaces[0].bridge": (
+    "spec.domain.devices.disks[root].disk.bus": ("sata", "vm", "virtio", "preference", "preference.yaml", 18),
+    "spec.domain.devices.interfaces[default].bridge": (
         {}, "vm", {"masquerade": {}}, "preference", "preference.yaml", 19,
     ),
 }  # fmt: skip
@@ -223,7 +223,20 @@ def test_what_is_pinned_comes_from_the_lock(repository: Repository) -> None:
     found = fields(repository, "web")["spec.domain.cpu.sockets"]
     assert (found["value"], found["decider"], found["pinned"]) == (2, "instancetype", True)
     said = repository.fine("explain", "web", "sockets")
-    assert "VirtualMachineInstancetype small as the lock has it spec.cpu.guest" in said
+    (lock,) = repository.folder.rglob("virt-render.lock.yaml")
+    line = 1 + next(
+        n
+        for n, text in enumerate(lock.read_text(encoding="utf-8").splitlines())
+        if "guest: 2" in text
+    )
+    file = lock.relative_to(repository.folder)
+    assert (found["source"]["file"], found["source"]["line"]) == (str(file), line)
+    kept = "VirtualMachineInstancetype small as the lock has it spec.cpu.guest"
+    assert f"{file}:{line}:9 {kept}" in said
+    other = str(repository.folder.parent / "other.lock.yaml")
+    lock.rename(other)
+    said = repository.fine("explain", "web", "sockets", "--lock", other)
+    assert f"other.lock.yaml:{line}:9 {kept}" in said
 
 
 POOL = """\
@@ -362,9 +375,47 @@ def _loser(one: dict[str, Any]) -> tuple[Any, ...]:
 def test_losers_stand_below_the_field(contended: Repository) -> None:
     said = contended.fine("explain", "web", "disks[0].disk", "--preset-conflicts", "override")
     assert said.splitlines()[1:] == [
-        f"  spec.domain.devices.disks[0].disk.bus: sata  {BUS}",
+        f"  spec.domain.devices.disks[root].disk.bus: sata  {BUS}",
         "    lost: virtio  preference.yaml:18:5 VirtualMachinePreference prod/linux spec.devices.preferredDiskBus",
     ]
+
+
+def test_fields_that_diff_prints_are_those_of_explain(contended: Repository) -> None:
+    contended.commit("Before")
+    more = CONTENDED.replace(
+        "            - name: seed\n              disk: {}\n",
+        "            - name: data\n              disk: {bus: scsi}\n            - name: seed\n              disk: {}\n",
+    ).replace(
+        "      volumes:\n",
+        "      volumes:\n        - name: data\n          persistentVolumeClaim: {claimName: data}\n",
+    )
+    contended.write("web.yaml", more.replace("bus: sata", "bus: scsi"))
+    words = ("--preset-conflicts", "override")
+    answer = json.loads(contended.fine("diff", "HEAD", "--format", "json", *words))
+    (machine,) = (one for one in answer["machines"] if one["changes"])
+    assert "spec.domain.devices.disks[data]" in {one["field"] for one in machine["changes"]}
+    for change in machine["changes"]:
+        printed = fields(contended, "web", change["field"], *words)
+        assert all(one.startswith(change["field"].removesuffix(" (order)")) for one in printed)
+        written = change["cause"]["field"]  # where the manifest has it, by its position
+        assert fields(contended, "web", written, *words) == printed
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "spec.domain.devices.disks[seed]",
+        "spec.domain.devices.disks[1]",
+        "spec.template.spec.domain.devices.disks[seed]",
+        "template.spec.domain.devices.disks[1]",
+        "spec.virtualMachineTemplate.spec.template.spec.domain.devices.disks[1]",
+        "domain.devices.disks[seed]",
+        "disks[seed]",
+    ],
+)
+def test_a_field_may_be_called_by_name_or_position(contended: Repository, field: str) -> None:
+    found = fields(contended, "web", field, "--preset-conflicts", "override")
+    assert next(iter(found)) == "spec.domain.devices.disks[seed].name"
 
 
 def test_a_patch_decides_and_the_manifest_loses(repository: Repository, kustomize: str) -> None:

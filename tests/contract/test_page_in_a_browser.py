@@ -134,6 +134,16 @@ def test_the_table_is_filtered(page: Page) -> None:
     assert shown(page) == 1
 
 
+def test_what_is_unfolded_fits_a_small_screen(page: Page) -> None:
+    page.show(width=390)
+    edge = page.run("""(() => {
+        const details = document.querySelector("#fleet details");
+        details.open = true;
+        return Math.max(...[...details.querySelectorAll("li")].map((one) => one.getBoundingClientRect().right));
+    })()""")
+    assert 200 < edge <= 390
+
+
 def test_the_table_is_sorted_by_keyboard(page: Page) -> None:
     name = "document.querySelector('#fleet tbody th').textContent"
     page.run("document.querySelector('#fleet thead th:nth-child(2) button').focus()")

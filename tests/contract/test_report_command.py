@@ -92,6 +92,42 @@ def test_pins_are_named(repository: Repository) -> None:
     assert "2 with pins" in text_of(repository.fine("report"))
 
 
+def test_a_lock_that_is_passed_over_moves_no_place(repository: Repository) -> None:
+    (repository.folder / "vms" / "lost.yaml").unlink()
+    repository.fine("pin")
+    for words in ((), ("--pins", "ignore")):
+        text = text_of(repository.fine("report", *words))
+        assert "virt-render.lock.yaml" not in text
+        assert "spec.domain.memory.guest : 1Gi VM vms/plain.yaml:13:11" in text
+
+
+def test_nothing_is_summed_up_where_there_is_no_vm(tmp_path: Path) -> None:
+    text = text_of(Repository(tmp_path / "empty").fine("report"))
+    assert text.startswith("0 VMs 0 VMs, 0 vCPU, 0 GiB 1 error, 0 warnings; 0 with pins VMs ")
+    assert "By namespace" not in text
+    assert "no-objects" in text
+
+
+def test_a_replica_set_counts_once(repository: Repository) -> None:
+    repository.write(
+        "set.yaml",
+        """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstanceReplicaSet
+metadata: {name: cache, namespace: other}
+spec:
+  replicas: 7
+  selector: {matchLabels: {app: cache}}
+  template:
+    metadata: {labels: {app: cache}}
+    spec: {domain: {devices: {}, memory: {guest: 1Gi}}}
+""",
+    )
+    text = text_of(repository.fine("report"))
+    assert "5 VMs, 6 vCPU, 6 GiB" in text
+    assert "A pool or replica set counts as one of what it makes." in text
+
+
 def test_it_is_written_to_a_file_or_not_at_all(repository: Repository) -> None:
     assert repository.fine("report", "-o", "page.html") == ""
     page = (repository.folder / "page.html").read_text(encoding="utf-8")

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from render.model.apimachinery.selectors import SelectorError, selects
+from render.model.release import NEWEST
 from render.model.resource import from_body
 from render.presets import Preset, index
 
@@ -44,7 +45,7 @@ def presets(specs: list[dict[str, Any]]) -> list[Preset]:
 
 def fault(preset: Preset) -> str:
     try:
-        selects(preset.spec.get("selector") or {}, {})
+        selects(preset.spec.get("selector") or {}, {}, NEWEST)
     except SelectorError as error:
         return str(error)
     return ""
@@ -55,10 +56,10 @@ def test_the_presets_that_select(
     specs: list[dict[str, Any]], machines: list[dict[str, str]]
 ) -> None:
     every = presets(specs)
-    made = index(every)
+    made = index(every, NEWEST)
     assert made.invalid is None
     for labels in machines:
-        asked = [one for one in every if selects(one.spec.get("selector") or {}, labels)]
+        asked = [one for one in every if selects(one.spec.get("selector") or {}, labels, NEWEST)]
         assert made.select(labels) == asked
 
 
@@ -75,7 +76,7 @@ def test_the_first_invalid_selector_is_told(
     labels: dict[str, str],
 ) -> None:
     every = presets([*valid, *mixed, {"selector": invalid}])
-    made = index(every)
+    made = index(every, NEWEST)
     preset, cause = made.invalid or (None, None)
     assert (preset, cause and cause.message) == next(
         (one, fault(one)) for one in every if fault(one)

@@ -142,8 +142,9 @@ spec:
         "Remove the preset, or put the labels where it looks for them.",
     ),
     "VR713": Explanation(
-        "Two VMs of different names have one MAC address on one network, one firmware uuid, or write to one claim."
-        " KubeVirt takes both, and one of them will not work. Disks that are shareable or read-only or reserve"
+        "Two VMs of different names, or all replicas of a pool or a replica set, have one MAC address on one network,"
+        " one firmware uuid, or write to one claim."
+        " KubeVirt takes them, and only one of them works. Disks that are shareable or read-only or reserve"
         " their LUN, and VMs that are halted, may share a claim.",
         """\
 apiVersion: kubevirt.io/v1

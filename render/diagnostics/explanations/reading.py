@@ -170,7 +170,8 @@ metadata: {name: db}
     ),
     "VR120": Explanation(
         "An annotation virt-render.dev/ignore.CODE silences nothing: the finding does not occur (any more), cannot"
-        " be suppressed, or the annotation gives no reason.",
+        " be suppressed, or the annotation gives no reason. Of what was not looked for it says nothing: with"
+        " --admission off, or where another error ends the checks of the object, as an instancetype that is missing.",
         """\
 apiVersion: kubevirt.io/v1
 kind: VirtualMachine

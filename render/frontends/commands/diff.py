@@ -2,8 +2,9 @@
 
 import contextlib
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from render.diagnostics import codes
@@ -12,10 +13,12 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.diff.impact import ChangeSource, Impact, MachineImpact, SideName
 from render.frontends import locks
+from render.frontends.commands import snapshots
 from render.frontends.commands.snapshots import SnapshotError
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of, hand_over, print_findings, refuse
 from render.frontends.request import config
+from render.frontends.request.commands import DASHES
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request, again
 from render.frontends.session import include, reading
@@ -32,6 +35,7 @@ from render.report.findings import find, merge
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
+    HOLDER_OUTCOMES,
     QUIET,
     RANKED,
     Locate,
@@ -39,6 +43,7 @@ from render.report.impact.review import (
     Review,
     ReviewedState,
     ReviewPart,
+    holders,
     is_shown,
     stopping,
     worst,
@@ -48,7 +53,7 @@ from render.settings import Layer, Settings, Source, decide
 from render.system import git
 from render.system.git import GitError
 from render.system.streams import STDOUT, standard_input
-from render.yaml.reader import Limits, Read
+from render.yaml.reader import Document, Limits, Read
 
 _MACHINES = ("VirtualMachine", "VirtualMachineInstance")
 #: Where a working tree branched off, the first that is there.
@@ -57,13 +62,15 @@ _RANGE = ".."
 #: As git has it: what came since the two parted.
 _BRANCH = "..."
 _ENDS = 2
+_USAGE = "virt-render diff [BASE[..HEAD]] [--] [PATH], or two folders"
 _NO_REPOSITORY = "not a git repository"
 
 
 class _NamedState(NamedTuple):
     """One side: its name for people, its objects, how they are rendered, and where they stand.
 
-    *fault*: why nothing can be said of the objects; what is not read, is not synced either.
+    *fault*: why nothing can be said of the objects; what is not read, is not synced either. *around*: where *places*
+    have what counts beside the objects.
     """
 
     name: str
@@ -71,6 +78,7 @@ class _NamedState(NamedTuple):
     settings: Settings
     places: Sources
     fault: SnapshotError | None = None
+    around: Mapping[ResourceRef, int] = MappingProxyType({})
 
 
 #: The states of one side, by the folder of the kustomization, the chart or the root; ``""`` is what lies in none.
@@ -101,8 +109,8 @@ class _LoadedSide(NamedTuple):
             )
             return {os.path.relpath(folder, self.path) for folder in folders if folder}
 
-    def side(self, known: Collection[str]) -> _Side:
-        """The states of what was read, of which the folders *known* are applied each by itself."""
+    def side(self, known: Collection[str], cluster: "_ClusterOption") -> _Side:
+        """The states of what was read in a *cluster*, of which the folders *known* are applied each by itself."""
         with contextlib.chdir(self.folder):
             folders = [os.path.normpath(os.path.join(self.path, folder)) for folder in known]
             parts = [
@@ -117,7 +125,7 @@ class _LoadedSide(NamedTuple):
                 include(part, neighbours)
             return {
                 os.path.relpath(part.folder, self.path).removeprefix("."): _state(
-                    self.there, part, self.name
+                    self.there, part, self.name, cluster
                 )
                 for part in parts
             }
@@ -157,13 +165,13 @@ class _ClusterOption(NamedTuple):
 
     release: str
     file: str
-    body: Tree | None
+    document: Document | None
 
     def decide(self, settings: Settings) -> Settings:
         """*settings* with what was said."""
         if self.release:
             settings = settings._replace(kubevirt=self.release)
-        return settings._replace(cluster_config=self.body) if self.file else settings
+        return settings._replace(cluster_config=self.document.body) if self.document else settings
 
     def state(self, name: str) -> ReviewedState:
         """The state *name* in this cluster, for people."""
@@ -252,7 +260,7 @@ def _lost(old: _NamedState, new: _NamedState) -> Impact:
 
 
 def _states(clusters: _Clusters, sides: tuple[_Side, _Side]) -> tuple[ReviewedState, ReviewedState]:
-    """Both states for people, with their releases where those differ, whoever chose them."""
+    """Both states for people, with their releases and how they are synced where those differ, whoever chose them."""
     states = [next(iter(side.values()), None) for side in sides]
     made = [
         cluster.state(one.name if one else "nothing")
@@ -261,6 +269,9 @@ def _states(clusters: _Clusters, sides: tuple[_Side, _Side]) -> tuple[ReviewedSt
     releases = [one.settings.kubevirt if one else "" for one in states]
     if all(releases) and releases[0] != releases[1]:
         made = [one._replace(release=release) for one, release in zip(made, releases, strict=True)]
+    emits = [one.settings.emit if one else "" for one in states]
+    if all(emits) and emits[0] != emits[1]:
+        made = [one._replace(emit=emit) for one, emit in zip(made, emits, strict=True)]
     return made[0], made[1]
 
 
@@ -305,8 +316,9 @@ def _locator(old: _NamedState, new: _NamedState) -> Locate:
     """What says where a cause stands in either state."""
 
     def locate(cause: ChangeSource) -> Place:
-        places = old.places if cause.side == "before" else new.places
-        return places.place(Location(cause.resource, cause.path, cause.index))
+        state = old if cause.side == "before" else new
+        index = state.around.get(cause.resource) if cause.index is None else cause.index
+        return state.places.place(Location(cause.resource, cause.path, index))
 
     return cache(locate)
 
@@ -321,9 +333,10 @@ def _nothing(side: _Side, asked: Request) -> _NamedState:
 def _status(review: Review, asked: Request) -> Exit:
     """The status that errors of the second state ask for, and the effects, as the flags say."""
     machines = review.machines
-    effects = set(map(worst, machines))
+    outcomes = [one.holder.outcome for one in holders(review.parts)]
+    effects = {*map(worst, machines), *(HOLDER_OUTCOMES[one][1] for one in outcomes)}
     lost = stopping(review.parts).is_new or any("after" in one.unrendered for one in machines)
-    differs = asked.own["exit_code"] and effects - {"same", "none"}
+    differs = asked.own["exit_code"] and (outcomes or effects - {"same", "none"})
     limit = asked.own["fail_on"]
     worse = limit and effects & set(RANKED[: RANKED.index(limit) + 1]) - {"unrenderable"}
     return Exit.FINDINGS if lost or differs or worse else Exit.OK
@@ -335,31 +348,34 @@ def _clusters(asked: Request) -> _Clusters:
     made = []
     for release, file in zip(releases, files, strict=True):
         faults: tuple[Diagnostic, ...] = ()
-        body = None
+        document = None
         if release:
             faults = decide((Layer(Source.FLAG, {"--kubevirt": release}),), (RELEASE,)).diagnostics
         if file:
             found = config.cluster_config(file, asked.limits)
-            body = found.documents[0].body if found.documents else None
+            document = next(iter(found.documents), None)
             faults += found.diagnostics
         if faults:
             raise SnapshotError(merge(find(faults, Sources())), status(faults))
-        made.append(_ClusterOption(release, file, body))
+        made.append(_ClusterOption(release, file, document))
     return made[0], made[1]
 
 
 def _ends(given: str) -> tuple[str, str]:
     """Both ends of a range; of one value alone, that value."""
-    before, dots, after = given.partition(_RANGE) if not os.path.exists(given) else (given, "", "")
-    return before, after if dots else before
+    ends = () if os.path.exists(given) else range(len(given))
+    found = [(given[:n], given[n + len(_RANGE) :]) for n in ends if given.startswith(_RANGE, n)]
+    # Paths that lead up have dots of their own.
+    files = (one for one in found if all(map(os.path.exists, one)))
+    return next(files, found[0] if found else (given, given))
 
 
 def _sides(asked: Request, clusters: _Clusters, trees: contextlib.ExitStack) -> tuple[_Side, _Side]:
     """Both sides, as the words of the command line name them; what is checked out for them belongs to *trees*."""
-    words = asked.paths
+    words = _sorted(asked.paths)
     texts: _Texts = {}
-    if len(words) == _ENDS and all(map(os.path.isdir, words)):
-        read = [_read(asked, word, word, texts) for word in words]
+    if words.are_folders:
+        read = [_read(asked, path, path, texts) for path in words.paths]
     else:
         revisions = _revisions(words)
         if clusters[0] != clusters[1] and not revisions.before:
@@ -376,7 +392,7 @@ def _sides(asked: Request, clusters: _Clusters, trees: contextlib.ExitStack) -> 
             read = [first, last]
     # What is a root on one side is one on the other too: else a second VM of a name would make the first another one.
     known = {folder for one in read for folder in one.roots()}
-    loaded = [one.side(known) for one in read]
+    loaded = [one.side(known, cluster) for one, cluster in zip(read, clusters, strict=True)]
     for one, side, other in zip(read, loaded, reversed(loaded), strict=True):
         for name in other.keys() - side.keys():
             fault = one.unfilled(name)
@@ -400,7 +416,7 @@ def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
     if any(git.has(top, _commit(top, one).id, inside) for one in revisions if one):
         return
     fault = codes.UNREADABLE.at(Location(file=path), f"neither state has {path}")
-    raise SnapshotError(merge(find([fault], Sources())), status([fault]))
+    raise snapshots.refuse(fault)
 
 
 def _top(revisions: _Revisions) -> str:
@@ -413,9 +429,9 @@ def _top(revisions: _Revisions) -> str:
             fault = codes.UNREADABLE.at(
                 Location(file=revisions.before),
                 f"{revisions.before} is neither a folder nor a revision: {folder} is in no repository of git",
-                help="virt-render diff [BASE[..HEAD]] [PATH], or two folders",
+                help=_USAGE,
             )
-            raise SnapshotError(merge(find([fault], Sources())), status([fault])) from error
+            raise snapshots.refuse(fault) from error
         raise
     if is_bare:
         if revisions.after:
@@ -424,23 +440,48 @@ def _top(revisions: _Revisions) -> str:
     return os.path.realpath(git.root(folder))
 
 
-def _revisions(words: Sequence[str]) -> _Revisions:
-    """What *words* ask for: at most one range of revisions, and at most one path."""
-    named = [word for word in words if not os.path.exists(word)]
+class _Words(NamedTuple):
+    """The words of the command line: what is to name *revisions*, and what *paths*."""
+
+    revisions: list[str]
+    paths: list[str]
+
+    @property
+    def are_folders(self) -> bool:
+        """Whether two folders are to be compared as they are."""
+        return (
+            not self.revisions and len(self.paths) == _ENDS and all(map(os.path.isdir, self.paths))
+        )
+
+
+def _sorted(words: Sequence[str]) -> _Words:
+    """What is what of *words*; paths stand behind ``--``. Raises SnapshotError where only that would say it."""
+    if DASHES in words:
+        end = words.index(DASHES)
+        return _Words([*words[:end]], [*words[end + 1 :]])
     paths = [word for word in words if os.path.exists(word)]
+    for word in paths:
+        if git.is_object(".", word) and not git.is_bare("."):
+            message = f"{word} is the name of a revision, and of a file or folder"
+            cure = f"virt-render diff {word} -- is the revision, virt-render diff -- {word} what lies there"
+            raise snapshots.refuse(codes.USAGE.at(Location(), message, help=cure))
+    named = [word for word in words if word not in paths]
     ranges = [word for word in named if _RANGE in word.split("/")[0]]
     if len(named) == _ENDS and len(ranges) == 1:  # a path that only one of the revisions may have
         paths += (word for word in named if word not in ranges)
         named = ranges
+    return _Words(named, paths)
+
+
+def _revisions(words: _Words) -> _Revisions:
+    """What *words* ask for: at most one range of revisions, and at most one path. Raises SnapshotError."""
+    named, paths = words
     word = named[0] if named else ""
     is_branch = _BRANCH in word
     before, _, after = word.partition(_BRANCH if is_branch else _RANGE)
     if len(named) > 1 or len(paths) > 1 or _RANGE in before or _RANGE in after:
-        message = f"cannot tell what to compare of {' '.join(words)}"
-        fault = codes.USAGE.at(
-            Location(), message, help="virt-render diff [BASE[..HEAD]] [PATH], or two folders"
-        )
-        raise SnapshotError(merge(find([fault], Sources())), status([fault]))
+        message = f"cannot tell what to compare of {' '.join((*named, *paths))}"
+        raise snapshots.refuse(codes.USAGE.at(Location(), message, help=_USAGE))
     return _Revisions(before, after, paths[0] if paths else ".", is_branch)
 
 
@@ -517,20 +558,25 @@ def _read(asked: Request, path: str, name: str, texts: _Texts) -> _LoadedSide:
     return _LoadedSide(name, here, loaded.folder, there, [loaded])
 
 
-def _state(there: Request, loaded: Documents, name: str) -> _NamedState:
+def _state(there: Request, loaded: Documents, name: str, cluster: _ClusterOption) -> _NamedState:
     locks.choose(loaded, there)
     fault = None
     if status(loaded.diagnostics) is not Exit.OK:
         found = merge(findings_of(loaded, loaded.diagnostics, there))
         fault = SnapshotError(found, status(loaded.diagnostics))
     emitted = there.settings if "emit" in there.chosen else there.settings._replace(emit="source")
-    origins = [document.origin for document in loaded.documents]
+    around = (cluster.document,) if cluster.document else there.cluster
+    for document in around:
+        loaded.data.add_file(document.origin.file, there.limits.file_bytes)
+    count = len(loaded.documents)
+    origins = [document.origin for document in (*loaded.documents, *around)]
     return _NamedState(
         name,
         [document.body for document in loaded.documents],
         emitted,
         Sources(origins, loaded.data, loaded.blame),
         fault,
+        {from_body(one.body, 0).ref: count + position for position, one in enumerate(around)},
     )
 
 

@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
+from render.diff.compare import ORDER
 from render.frontends import locks
 from render.frontends.commands.snapshots import SnapshotError, refuse
 from render.frontends.progress import Work
@@ -26,6 +28,8 @@ from render.system.streams import STDOUT, emit, standard_input
 
 #: What stands behind the VM, each at most once.
 _USAGE = ("[FIELD]", "[PATH]")
+#: Where VMs, pools and replica sets have what is a field of the VMI.
+_TEMPLATE = re.compile(r"^(spec\.(virtualMachineTemplate\.spec\.)?)?template\.")
 
 
 def explain(asked: Request, work: Work) -> Exit:
@@ -119,18 +123,17 @@ def _one(name: str, loaded: Documents, asked: Request, work: Work) -> Explained:
 
 def _about(found: Explained, field: str) -> list[Decision]:
     """The decisions on *field* and what is below it, on all without one. Raises SnapshotError."""
-    wanted = f".{field.removeprefix('spec.template.')}"
-    texts = [fieldpath.text(one.field) for one in found.decisions]
+    wanted = f".{_TEMPLATE.sub('', field, count=1).removesuffix(ORDER)}"
     chosen = [
         one
-        for one, text in zip(found.decisions, texts, strict=True)
-        if not field or _has(text, wanted)
+        for one in found.decisions
+        if not field or _has(one.text, wanted) or _has(fieldpath.text(one.field), wanted)
     ]
     if chosen:
         return chosen
     from render.model.nearest import nearest
 
-    near = nearest(wanted[1:], texts)
+    near = nearest(wanted[1:], [one.text for one in found.decisions])
     cure = f"did you mean {near}?" if near else "without a FIELD all are listed"
     more = "" if os.path.exists(field) else ", and no file or folder is called so"
     message = f"{found.resource} starts with no field {field}{more}"
@@ -147,8 +150,7 @@ def _as_text(found: Explained, decisions: list[Decision], given: Input) -> str:
     lines = [str(found.resource)]
     for one in decisions:
         winner, *losers = trace(one, given)
-        field, value = fieldpath.text(one.field), brief(winner.contender.value)
-        lines.append(f"  {field}: {value}  {words(winner)}")
+        lines.append(f"  {one.text}: {brief(winner.contender.value)}  {words(winner)}")
         lines += (f"    lost: {brief(each.contender.value)}  {words(each)}" for each in losers)
     return "".join(f"{printable(line)}\n" for line in lines)
 

@@ -1,6 +1,7 @@
 """``virt-render report``: the VMs of a repository as one HTML page."""
 
 from collections.abc import Sequence
+from functools import cache
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
@@ -86,14 +87,17 @@ def _part(
 ) -> tuple[list[FleetMachine], list[Finding]]:
     """The VMs of *loaded*, and what is found about anything else there."""
     asked = asked._replace(settings=deciders.explaining(asked.settings))
-    given = input_of(loaded, asked.around, asked.limits)
     machines: list[FleetMachine] = []
 
+    @cache  # only the rendering says which documents count: it chooses the lock
+    def given() -> Input:
+        return input_of(loaded, asked.around, asked.limits)
+
     def observe(machine: Machine, _: Tree) -> None:
-        machines.append(_machine(machine, part, wording, given))
+        machines.append(_machine(machine, part, wording, given()))
 
     _, diagnostics = render_loaded(loaded, asked, _forget, observe)
-    machines += _refused(loaded, machines, part, given)
+    machines += _refused(loaded, machines, part, given())
     findings = findings_of(loaded, filter(_counts, diagnostics), asked)
     by_machine: dict[ResourceRef, list[Finding]] = {one.resource: [] for one in machines}
     others: list[Finding] = []

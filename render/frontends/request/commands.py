@@ -72,6 +72,10 @@ class Argument(NamedTuple):
     default: str = ""
 
 
+#: What divides revisions from paths, as git has it.
+DASHES = "--"
+
+
 class Command(NamedTuple):
     """A command and everything that is said of it.
 
@@ -80,6 +84,7 @@ class Command(NamedTuple):
     environment. *summary* is its help, the first line of which stands alone in lists. *report* is the stream on which
     findings are reported. Of the options of a pair in *excludes* only one may be given. *by_machine*: machines start
     it, so that it is understood without click. *whole*: it looks at a repository, whose root says how that is laid out.
+    *dashed*: its words may be divided by `DASHES`, which is one of its paths then.
     """
 
     name: str
@@ -92,6 +97,7 @@ class Command(NamedTuple):
     by_machine: bool = False
     hosted: bool = False
     whole: bool = False
+    dashed: bool = False
 
 
 class CommandGroup(NamedTuple):
@@ -274,9 +280,10 @@ _ROWS: tuple[Command, ...] = (
         they are. With --kubevirt A..B or --cluster-config A..B alone nothing changes but the cluster. VMs count as
         synced as they are written, if neither --emit nor a configuration file says how they are rendered.
         """,
-        (Argument("paths", "[BASE[..HEAD]] [PATH]", many=True),),
+        (Argument("paths", "[BASE[..HEAD]] [--] [PATH]", many=True),),
         (DIFF_FORMAT, MAX_BYTES, EXIT_CODE, DIFF_FAIL_ON, OUTPUT, *_COMPARING, *HOST_OPTIONS, *_COMMON),
         whole=True,
+        dashed=True,
     ),
     Command(
         "explain",

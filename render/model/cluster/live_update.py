@@ -20,6 +20,7 @@ class _Restriction(NamedTuple):
     *text* is what KubeVirt says then; ``{}`` in it stands for the alignment.
     """
 
+    name: str
     fails: Callable[[Tree, str, str], bool]
     text: str
 
@@ -49,22 +50,31 @@ def _is_small(domain: Tree, *_: str) -> bool:
 
 
 _RULES: tuple[_Restriction | Windowed[_Restriction], ...] = (
-    _Restriction(_has("cpu", "realtime"), "Memory hotplug is not compatible with realtime VMs"),
     _Restriction(
+        "realtime", _has("cpu", "realtime"), "Memory hotplug is not compatible with realtime VMs"
+    ),
+    _Restriction(
+        "numa",
         _has("cpu", "numa", "guestMappingPassthrough"),
         "Memory hotplug is not compatible with guest mapping passthrough",
     ),
-    _Restriction(_has("launchSecurity"), "Memory hotplug is not compatible with encrypted VMs"),
     _Restriction(
+        "encrypted", _has("launchSecurity"), "Memory hotplug is not compatible with encrypted VMs"
+    ),
+    _Restriction(
+        "guest",
         lambda domain, *_: tree.get(domain, "memory", "guest") is None,
         "Guest memory must be configured when memory hotplug is enabled",
     ),
-    _Restriction(_is_too_much, "Guest memory is greater than the configured maxGuest memory"),
-    _Restriction(_is_unaligned, "Guest memory must be {} aligned"),
-    _Restriction(_is_maximum_unaligned, "MaxGuest must be {} aligned"),
+    _Restriction(
+        "bound", _is_too_much, "Guest memory is greater than the configured maxGuest memory"
+    ),
+    _Restriction("aligned", _is_unaligned, "Guest memory must be {} aligned"),
+    _Restriction("aligned", _is_maximum_unaligned, "MaxGuest must be {} aligned"),
     since(
         "1.5.2",
         _Restriction(
+            "architecture",
             lambda _, __, architecture: architecture != "amd64",
             "Memory hotplug is only available for x86_64 VMs",
         ),
@@ -72,24 +82,33 @@ _RULES: tuple[_Restriction | Windowed[_Restriction], ...] = (
     until(
         "1.5.2",
         _Restriction(
+            "architecture",
             lambda _, __, architecture: architecture not in ("amd64", "arm64"),
             "Memory hotplug is only available for x86_64 and arm64 VMs",
         ),
     ),
     _Restriction(
-        _is_small, "Memory hotplug is only available for VMs with at least 1Gi of guest memory"
+        "least",
+        _is_small,
+        "Memory hotplug is only available for VMs with at least 1Gi of guest memory",
     ),
 )
 
 
-def memory_fault(spec: Tree, maximum: str, release: Version) -> str:
-    """Why the memory of a VMI *spec* cannot be changed live up to *maximum*, in KubeVirt's words.
+class MemoryFault(NamedTuple):
+    """The *rule* by which memory cannot be changed live, KubeVirt's *text*, and of what sizes must be multiples."""
 
-    ``""`` if it can.
-    """
+    rule: str
+    text: str
+    alignment: str
+
+
+def memory_fault(spec: Tree, maximum: str, release: Version) -> MemoryFault | None:
+    """Why the memory of a VMI *spec* cannot be changed live up to *maximum*, None if it can."""
     domain = spec.get("domain") or {}
     architecture = spec.get("architecture") or ""
     for rule in in_force(_RULES, release):
         if rule.fails(domain, maximum, architecture):
-            return rule.text.format(_alignment(domain)[1])
-    return ""
+            alignment = _alignment(domain)[1]
+            return MemoryFault(rule.name, rule.text.format(alignment), alignment)
+    return None

@@ -87,7 +87,7 @@ def _kubevirt_in(resource: Resource, release: Version) -> ClusterConfig:
 
 def _config(decoded: Tree, body: Tree, release: Version) -> ClusterConfig:
     """The settings that KubeVirt takes from *decoded*: its own defaults where something in there is invalid."""
-    used = {} if configuration.refusal(decoded) else decoded
+    used = decoded if configuration.is_used(decoded, body) else {}
     # What the operator reports is not part of the typed tree.
     return from_kubevirt({**used, "status": body.get("status")}, release)
 

@@ -127,10 +127,17 @@ def _lead(machine: Machine, kind_class: KindClass) -> str:
 _REFUSES_MISSING = until("1.6", "the webhook refuses a VM whose definition is missing")
 
 
+def _lacks_instancetype(machine: Machine) -> bool:
+    """Whether the VM names an instancetype that nobody found."""
+    return machine.instancetype is None and machine.spec.get(INSTANCETYPE.word) is not None
+
+
 def check_requirements(machine: Machine) -> None:
     """What the preference requires of the VM, as the validating webhook checks it."""
     preference = machine.preference
     if preference is None or not preference.spec.get("requirements"):
+        return
+    if _lacks_instancetype(machine) and holds(_REFUSES_MISSING, machine.context.release):
         return
     checked = applied_template(machine)
     if checked is None:
@@ -269,6 +276,8 @@ def check_crashes(machine: Machine) -> None:
     preference = machine.preference
     if preference is None or not crashes(machine):
         return
+    if _lacks_instancetype(machine):
+        return  # it may bring the CPUs
     if machine.instancetype is None:
         machine.report(
             NO_CPU_FOR_FEATURES,

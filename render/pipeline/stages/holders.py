@@ -15,18 +15,20 @@ from render.diagnostics.codes import (
     CONTENT_DROPPED,
     INVALID_VALUE,
     MISSING_FIELD,
+    NOT_CONVERTIBLE,
     NOT_EXPANDED,
     PIN_ENDED,
     PIN_MISSING,
     POOL_UNUSABLE,
     REVISION_EDITED,
+    UNKNOWN_FIELD,
     WRONG_TYPE,
 )
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model import fieldpath, tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
-from render.model.release import Version
+from render.model.release import Items, Version, in_force, since
 from render.model.resource import KUBEVIRT, Resource, from_body, text_at
 from render.model.tree import Tree
 from render.pipeline.machine import Context
@@ -67,18 +69,22 @@ FIRST = "-0"
 _VOLUMES = ("template", "spec", "volumes")
 #: Of a volume what a pool gives the number of the VM: the field of nameGeneration that asks for it, or None where it
 #: is done to the names of the VM's own DataVolumeTemplates.
-_NUMBERED: tuple[tuple[FieldPath, str | None], ...] = (
+_NUMBERED: Items[tuple[FieldPath, str | None]] = (
     (("persistentVolumeClaim", "claimName"), None),
     (("dataVolume", "name"), None),
-    (("configMap", "name"), "appendIndexToConfigMapRefs"),
-    (("secret", "secretName"), "appendIndexToSecretRefs"),
-    (("cloudInitNoCloud", "secretRef", "name"), "appendIndexToSecretRefs"),
-    (("cloudInitNoCloud", "networkDataSecretRef", "name"), "appendIndexToSecretRefs"),
-    (("cloudInitConfigDrive", "secretRef", "name"), "appendIndexToSecretRefs"),
-    (("cloudInitConfigDrive", "networkDataSecretRef", "name"), "appendIndexToSecretRefs"),
+    since("1.5", (("configMap", "name"), "appendIndexToConfigMapRefs")),
+    since("1.5", (("secret", "secretName"), "appendIndexToSecretRefs")),
+    since("1.8", (("cloudInitNoCloud", "secretRef", "name"), "appendIndexToSecretRefs")),
+    since("1.8", (("cloudInitNoCloud", "networkDataSecretRef", "name"), "appendIndexToSecretRefs")),
+    since("1.8", (("cloudInitConfigDrive", "secretRef", "name"), "appendIndexToSecretRefs")),
+    since(
+        "1.8", (("cloudInitConfigDrive", "networkDataSecretRef", "name"), "appendIndexToSecretRefs")
+    ),
 )
-#: What we demand, and KubeVirt does not.
-_OURS = frozenset({PIN_MISSING.number, PIN_ENDED.number, REVISION_EDITED.number})
+#: What we refuse and KubeVirt does not: a cluster would drop ``spec.flavor`` from the template, say.
+_OURS = frozenset(
+    one.number for one in (PIN_MISSING, PIN_ENDED, REVISION_EDITED, UNKNOWN_FIELD, NOT_CONVERTIBLE)
+)
 _HOLDERS = {
     POOL: Holder(("spec", "virtualMachineTemplate"), "VirtualMachine"),
     REPLICA_SET: Holder(("spec", "template"), "VirtualMachineInstance"),
@@ -96,6 +102,17 @@ def incomplete(resource: Resource) -> Diagnostic | None:
     if isinstance(tree.get(resource.body, *path), dict):
         return None
     return MISSING_FIELD.at(at(resource, path), f"{fieldpath.text(path)} in body is required")
+
+
+def defaults_to_empty(resource: Resource) -> bool:
+    """Whether KubeVirt reads *resource*, which is incomplete, with an empty spec in its template.
+
+    No schema wants that of a replica set. Of a pool the template of the VM is missing with it.
+    """
+    template = tree.get(resource.body, *_HOLDERS[resource.kind].template)
+    return (
+        resource.kind == REPLICA_SET and isinstance(template, dict) and template.get("spec") is None
+    )
 
 
 def unexpanded(resource: Resource) -> Diagnostic:
@@ -174,10 +191,10 @@ def _is_open(cause: Cause, value: object) -> bool:
     return value is None and missing and "metadata" in cause.path
 
 
-def first_replica(resource: Resource, *, numbered: bool = False) -> Resource:
+def first_replica(resource: Resource, *, numbered_by: Version | None = None) -> Resource:
     """The first VM or VMI that a pool or a replica set makes.
 
-    *numbered*: as it stands in the cluster, where the DataVolumes of a VM and what else the pool says have its number.
+    *numbered_by*: as that release creates it: the DataVolumes of a VM, and what else the pool says, have its number.
     """
     holder = _HOLDERS[resource.kind]
     written: Tree = tree.get(resource.body, *holder.template)
@@ -196,7 +213,7 @@ def first_replica(resource: Resource, *, numbered: bool = False) -> Resource:
         "apiVersion": f"{KUBEVIRT}/v1",
         "kind": holder.kind,
         "metadata": metadata,
-        "spec": _numbered(resource, spec) if numbered else spec,
+        "spec": _numbered(resource, spec, numbered_by) if numbered_by else spec,
     }
     one = from_body(
         body, resource.index, resource.origin, may_hold_placeholders=resource.may_hold_placeholders
@@ -240,7 +257,7 @@ def _metadata(template: Tree) -> Tree:
     return metadata if isinstance(metadata, dict) else {}
 
 
-def _numbered(resource: Resource, spec: Tree) -> Tree:
+def _numbered(resource: Resource, spec: Tree, release: Version) -> Tree:
     """The *spec* of the first VM of a pool (upstream: indexVMSpec)."""
     templates = spec.get("dataVolumeTemplates")
     volumes = tree.get(spec, *_VOLUMES)
@@ -255,7 +272,7 @@ def _numbered(resource: Resource, spec: Tree) -> Tree:
             draft.put(("dataVolumeTemplates", index, "metadata", "name"), name + FIRST)
     generation = resource.spec.get("nameGeneration")
     for index, volume in enumerate(volumes):
-        for source, asked in _NUMBERED:
+        for source, asked in in_force(_NUMBERED, release):
             name = tree.get(volume, *source)
             if not isinstance(name, str):
                 continue
@@ -303,7 +320,7 @@ def template_of(resource: Resource) -> FieldPath:
 
 
 def unusable(resource: Resource, errors: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """One finding for all *errors* about what an admitted pool or replica set makes; of pins KubeVirt knows nothing."""
+    """One finding for all *errors* about what an admitted pool or replica set makes; those of ours stay alone."""
     holder = _HOLDERS[resource.kind]
     given = list(errors)
     ours = [error for error in given if error.code in _OURS]

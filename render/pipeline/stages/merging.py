@@ -109,7 +109,8 @@ def _index(context: Context, namespace: str, era: Era) -> Index:
     key = (namespace, era.kind)
     if key not in known:
         known[key] = presets.index(
-            [one for one in context.presets.get(namespace, ()) if one.resource.kind == era.kind]
+            [one for one in context.presets.get(namespace, ()) if one.resource.kind == era.kind],
+            context.release,
         )
     return known[key]
 

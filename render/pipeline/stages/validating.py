@@ -26,6 +26,7 @@ from render.pipeline.machine import (
     Decided,
     Machine,
     SettingsSource,
+    ref_of,
     setting,
 )
 from render.pipeline.stages.admission import applied_template, fill_zeros
@@ -127,6 +128,7 @@ def _started(machine: Machine) -> tuple[str, ...]:
 _DEVICES = frozenset({"watchdog", "video", "sound"})
 _FEATURES = frozenset({"hyperv", "hypervPassthrough"})
 _DISK = frozenset({"cdrom", "lun", "blockSize", "dedicatedIOThread"})
+_VOLUME = frozenset({"containerPath", "downwardMetrics"})
 
 
 def _is_plain(spec: Tree) -> bool:
@@ -140,7 +142,7 @@ def _is_plain(spec: Tree) -> bool:
     for disk in devices.get("disks") or ():
         if not _DISK.isdisjoint(disk) or (disk.get("disk") or {}).get("readonly"):
             return False
-    return all("containerPath" not in volume for volume in spec.get("volumes") or ())
+    return all(map(_VOLUME.isdisjoint, spec.get("volumes") or ()))
 
 
 def _report(
@@ -298,13 +300,23 @@ def _writers(
         return
     inner = path[0 if machine.is_bare_today else len(TEMPLATE) :]
     written = _in_manifest(machine, path)
-    for definition, edits in decided:
-        for edit in edits:
-            if _touches(edit.path, inner):
-                yield setting(definition, edit.source)
-                return
+    touching = [
+        (definition, edit)
+        for definition, edits in decided
+        for edit in edits
+        if _touches(edit.path, inner)
+    ]
+    if touching:
+        # A structure may come from one field, and what is in it from another.
+        definition, edit = max(touching, key=lambda one: min(len(one[1].path), len(inner)))
+        yield setting(definition, edit.source)
+        return
     for one in machine.provenance:
         if one.source and one.position is not None and _touches(one.field, written):
+            for definition in filter(None, (machine.instancetype, machine.preference)):
+                if ref_of(definition) == one.source:
+                    yield setting(definition, one.source_field)
+                    return
             place = Location(resource=one.source, path=one.source_field, index=one.position)
             yield Related(f"{one.source} sets {'.'.join(map(str, one.source_field))}", place)
             return

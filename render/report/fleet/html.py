@@ -13,6 +13,7 @@ from render.revisions import hashes
 #: So many fields stand in the page as they are; of more, the script makes them of the data.
 _WRITTEN_OUT = 5_000
 _WORDS = ("instancetype", "preference")
+_HOLDERS = ("VirtualMachinePool", "VirtualMachineInstanceReplicaSet")
 
 
 def report(fleet: Fleet) -> str:
@@ -35,8 +36,9 @@ def report(fleet: Fleet) -> str:
         total=_amounts(every),
         halted=len(machines) - every.machines,
         releases=sorted({one.release for one in machines}),
-        errors=_count(sum(one.count(Severity.ERROR) for one in machines), "error"),
-        warnings=_count(sum(one.count(Severity.WARNING) for one in machines), "warning"),
+        errors=_count(_found(fleet, Severity.ERROR), "error"),
+        warnings=_count(_found(fleet, Severity.WARNING), "warning"),
+        has_holders=any(one.resource.kind in _HOLDERS for one in machines),
         pinned=sum(bool(one.pins) for one in machines),
         is_small=is_small,
         machines=[_machine(one) for one in machines],
@@ -50,6 +52,12 @@ def report(fleet: Fleet) -> str:
             )
         ],
     )
+
+
+def _found(fleet: Fleet, severity: Severity) -> int:
+    """How many findings of *severity* there are, about VMs and about anything else."""
+    others = sum(one.diagnostic.severity is severity for one in fleet.findings)
+    return others + sum(one.count(severity) for one in fleet.machines)
 
 
 def _count(number: int, word: str) -> str:

@@ -78,7 +78,7 @@ class Wording:
 
     def _entry(self, one: Decision, given: Input, resource: ResourceRef, place: Place) -> Entry:
         field = fieldpath.text(one.field)
-        said = [field]
+        said = [one.text]
         for each in trace(one, given):
             contender = each.contender
             where = _where(each, field, resource, place)

@@ -2,12 +2,16 @@
 
 from typing import Any
 
+from render.diff.impact import FieldChange
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
+    HOLDERS_TITLE,
     MEANINGS,
+    HolderEntry,
     MachineEntry,
     Review,
+    ReviewPart,
     Totals,
     by_instancetype,
     by_namespace,
@@ -17,14 +21,17 @@ from render.report.impact.review import (
     edited,
     entries,
     gibibytes,
+    holders,
     is_shown,
+    not_counted,
     pinned,
+    stopping,
     texts,
     total,
     without_rest,
     worst,
 )
-from render.report.impact.text import header, short, summary
+from render.report.impact.text import STOPPING_SHOWN, header, short, stop_line, summary
 from render.report.page import page
 
 
@@ -32,13 +39,20 @@ def report(review: Review, _: ImpactStyle) -> str:
     """One page, whatever stands in the repository."""
     every = entries(review.parts, every=True)
     machines = review.machines
+    stops = stopping(review.parts).findings
     return page(
         "impact/impact.html.j2",
         data=_rows(every),
         header=header(review).replace("->", "→"),
         summary=summary(machines),
         counts=[(effect, number, MEANINGS[effect]) for effect, number in counts(machines).items()],
-        pinned=pinned(machines).capitalize(),
+        stops=stop_line(len(stops)) if stops else "",
+        errors=stops[:STOPPING_SHOWN],
+        sentences=[
+            f"{said[:1].upper()}{said[1:]}"
+            for said in (pinned(machines), not_counted(review.parts))
+            if said
+        ],
         without=without_rest(machines),
         edited=edited(machines),
         assumed=ASSUMED if any(map(is_shown, machines)) else (),
@@ -52,6 +66,8 @@ def report(review: Review, _: ImpactStyle) -> str:
             )
         ],
         machines=[_machine(one) for one in every],
+        holders_title=HOLDERS_TITLE,
+        holders=[_holder(one) for one in holders(review.parts)],
     )
 
 
@@ -81,21 +97,33 @@ def _totals(totals: Totals) -> list[tuple[str, str]]:
     ]
 
 
+def _change(change: FieldChange, part: ReviewPart) -> dict[str, Any]:
+    return {
+        "field": change.field,
+        "before": short(change.before),
+        "after": short(change.after),
+        "effect": change.effect,
+        "cause": change.cause,
+        "place": part.locate(change.cause) if change.cause else "",
+    }
+
+
+def _holder(entry: HolderEntry) -> dict[str, Any]:
+    part, holder = entry
+    return {
+        "resource": holder.resource,
+        "part": part.name,
+        "words": entry.words.replace("->", "→"),
+        "changes": [_change(one, part) for one in holder.changes],
+        "edited": holder.edited,
+    }
+
+
 def _machine(entry: MachineEntry) -> dict[str, Any]:
     part, machine = entry
     before, after = machine.sizes
     one, other = before or after, after or before
-    fields = [
-        {
-            "field": change.field,
-            "before": short(change.before),
-            "after": short(change.after),
-            "effect": change.effect,
-            "cause": change.cause,
-            "place": part.locate(change.cause) if change.cause else "",
-        }
-        for change in changes(machine)
-    ]
+    fields = [_change(change, part) for change in changes(machine)]
     return {
         "resource": machine.resource,
         "part": part.name,

@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from render.diff.impact import FieldChange
+from render.diff.impact import ChangeSource, FieldChange, RolloutStrategy
 from render.diff.sizes import Size
 from render.report import escaping, findings, plain_json
 from render.report.findings import Finding
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
+    HolderEntry,
     Locate,
     MachineEntry,
     Review,
@@ -18,6 +19,7 @@ from render.report.impact.review import (
     by_namespace,
     counts,
     entries,
+    holders,
     total,
     worst,
 )
@@ -47,6 +49,7 @@ def document(review: Review) -> dict[str, Any]:
         },
         "assumptions": list(ASSUMED),
         "machines": [_machine(one) for one in entries(review.parts, every=True)],
+        "holders": [_holder(one) for one in holders(review.parts)],
         "diagnostics": _diagnostics(review),
     }
 
@@ -69,6 +72,7 @@ def _state(state: ReviewedState) -> dict[str, Any]:
         "name": state.name,
         "kubevirt": state.release or None,
         "clusterConfig": state.cluster or None,
+        "emit": state.emit or None,
     }
 
 
@@ -88,6 +92,7 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "messages": list(machine.messages),
         "unrendered": list(machine.unrendered),
         "workload": machine.workload or None,
+        "rolloutStrategy": machine.rollout and _rollout(machine.rollout, part.locate),
         "staleDataVolumes": list(machine.stale),
         "pins": list(machine.pins),
         "edited": [
@@ -105,11 +110,37 @@ def _size(size: Size | None) -> dict[str, Any] | None:
 
 def _change(change: FieldChange, locate: Locate) -> dict[str, Any]:
     found = {key: getattr(change, key) for key in ("field", "before", "after", "effect")}
-    cause = change.cause
-    if cause is None:
-        return {**found, "cause": None}
+    return {**found, "cause": change.cause and _cause(change.cause, locate)}
+
+
+def _holder(entry: HolderEntry) -> dict[str, Any]:
+    part, holder = entry
+    before, after = holder.replicas
+    changed = (_change(one, part.locate) for one in holder.changes)
+    return {
+        "resource": holder.resource._asdict(),
+        "kustomization": part.name or None,
+        "outcome": holder.outcome,
+        "selective": holder.is_selective,
+        "replicas": {"before": before, "after": after},
+        "edited": [one._asdict() for one in holder.edited],
+        "changes": [
+            {key: value for key, value in one.items() if key != "effect"} for one in changed
+        ],
+    }
+
+
+def _rollout(rollout: RolloutStrategy, locate: Locate) -> dict[str, Any]:
+    return {
+        "value": rollout.value,
+        "missingGate": rollout.gate or None,
+        "cause": rollout.source and _cause(rollout.source, locate),
+    }
+
+
+def _cause(cause: ChangeSource, locate: Locate) -> dict[str, Any]:
     place = locate(cause)
-    where = {
+    return {
         "resource": cause.resource._asdict(),
         "field": cause.field,
         "side": cause.side,
@@ -117,4 +148,3 @@ def _change(change: FieldChange, locate: Locate) -> dict[str, Any]:
         "line": place.line or None,
         "column": place.column or None,
     }
-    return {**found, "cause": where}

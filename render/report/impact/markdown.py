@@ -9,12 +9,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from render.diff.impact import FieldChange
+from render.report.findings import Finding
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
+    HOLDERS_TITLE,
     MEANINGS,
+    ROLLOUT,
     ChangeCause,
     EditedWithoutEffect,
+    HolderEntry,
     ImpactText,
     Locate,
     MachineEntry,
@@ -30,6 +34,8 @@ from render.report.impact.review import (
     counts,
     edited,
     entries,
+    holders,
+    not_counted,
     pinned,
     sizes,
     stopping,
@@ -48,55 +54,58 @@ _TICKS = re.compile("`+")
 #: Effects of which KubeVirt's text says more than the fields do.
 _QUOTED = ("unrenderable", "refused", "error")
 #: Shares of what is left of the budget, section by section.
-_CAUSES, _MACHINES, _DETAILS = 0.2, 0.35, 0.85
-_EDITED = 0.3
-_NOTE_BYTES = 120
+_ERRORS, _CAUSES, _MACHINES, _EDITED, _DETAILS, _HOLDERS, _TOTALS = 0.2, 0.2, 0.35, 0.3, 0.8, 0.5, 1
+#: All that may be cut, and how much saying so takes.
+_SECTIONS, _NOTE_BYTES = 8, 100
 _NAMED = 5
 
 
 def report(review: Review, style: ImpactStyle) -> str:
     """All of *review*; what does not fit into `style.most` bytes is counted, and left out."""
     found = entries(review.parts)
-    head = "\n".join(_head(review))
+    stops = stopping(review.parts).findings
+    title, counted = map("\n".join, (_title(review, len(stops)), _counts(review)))
     tail = f"\nAssumed: {'; '.join(ASSUMED)}.\n" if found else ""
-    budget = _ByteBudget(style.most, _bytes(head) + _bytes(tail))
-    sections = [head]
-    sections += _table(
-        "Cause", "VMs", rows=map(_cause, causes(found)), budget=budget, share=_CAUSES
-    )
-    sections += _table("VM", "Effect", "Why", rows=map(_row, found), budget=budget, share=_MACHINES)
+    budget = _ByteBudget(style.most, sum(map(_bytes, (title, counted, tail))))
+    errors = ((1, _error(one)) for one in stops[:STOPPING_SHOWN])
+    sections = [title, *budget.fitting(errors, _ERRORS, "{} of these errors")]
+    sections += ["\n" if stops else "", counted]
+    sections += _table(("Cause", "VMs"), map(_cause, causes(found)), "more causes", budget, _CAUSES)
+    sections += _table(("VM", "Effect", "Why"), map(_row, found), "more VMs", budget, _MACHINES)
     machines = review.machines
     sections += _table(
-        "Edited, without an effect", "VMs", "Why",
-        rows=map(_edited, edited(machines)), budget=budget, share=_EDITED,
+        ("Edited, without an effect", "VMs", "Why"),
+        map(_edited, edited(machines)), "more of these definitions", budget, _EDITED,
     )  # fmt: skip
     shown = [one for one in found if one.machine.changes or any(texts(one))]
     sections += budget.fitting(
         ((len(one.machines), _folded(one)) for one in alike(shown)), _DETAILS, "details of {} VMs"
     )
+    blocks = ((1, _holder(entry)) for entry in holders(review.parts))
+    sections += budget.fitting(_headed(blocks), _HOLDERS, "{} more pools and replica sets")
     for word, totals in (
         ("Namespace", by_namespace(machines)),
         ("Instancetype", by_instancetype(machines)),
     ):
-        if any(before != after for before, after in totals.values()):
-            rows = (_totals(name, one) for name, one in totals.items() if one[0] != one[1])
-            sections += _table(word, "VMs", "vCPU", "Memory", rows=rows, budget=budget, share=1)
+        rows = (_totals(name, one) for name, one in totals.items() if one[0] != one[1])
+        titles = (word, "VMs", "vCPU", "Memory")
+        sections += _table(titles, rows, f"more {word.lower()}s", budget, _TOTALS)
     return "".join([*sections, tail])
 
 
 class _ByteBudget:
-    """How many bytes may still be written; *most* 0: any number."""
+    """How many bytes may still be written; *most* 0: any number. What says that something is left out has its own."""
 
     def __init__(self, most: int, used: int) -> None:
         self._most = most
-        self._left = most - used
+        self._left = most - used - _SECTIONS * _NOTE_BYTES
 
     def fitting(self, blocks: Iterable[tuple[int, str]], share: float, rest: str) -> Iterator[str]:
         """Those first *blocks* that fit into a *share* of what is left, and how many of the *rest* do not.
 
         Each comes with the number of what it stands for.
         """
-        limit = self._left * share - _NOTE_BYTES
+        limit = self._left * share
         used = cut = 0
         for number_of, block in blocks:
             size = _bytes(block)
@@ -105,44 +114,53 @@ class _ByteBudget:
                 continue
             used += size
             yield block
-        if cut:
-            note = f"\n{rest.format(f'{cut:,}')} left out here (--max-bytes); the counts above have all\n"
-            used += _bytes(note)
-            yield note
         self._left -= used
+        if cut:
+            yield f"\n{rest.format(f'{cut:,}')} left out here (--max-bytes); the counts above have all\n"
 
 
 def _table(
-    *titles: str, rows: Iterable[Sequence[str]], budget: _ByteBudget, share: float
+    titles: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    rest: str,
+    budget: _ByteBudget,
+    share: float,
 ) -> Iterator[str]:
-    """A table, if it has a row."""
+    """A table, if it has a row; *rest* is what those are that are left out."""
     lines = ((1, f"| {' | '.join(cells)} |\n") for cells in rows)
     first = next(lines, None)
     if first is None:
         return
     head = f"\n| {' | '.join(titles)} |\n|{' --- |' * len(titles)}\n"
-    yield from budget.fitting(chain([(1, f"{head}{first[1]}")], lines), share, "{} more rows")
+    yield from budget.fitting(chain([(1, f"{head}{first[1]}")], lines), share, f"{{}} {rest}")
 
 
-def _head(review: Review) -> Iterator[str]:
-    machines = review.machines
-    numbers = counts(machines)
-    said = ", ".join(f"{count:,} {effect}" for effect, count in numbers.items())
-    count = number(len(machines), "VM")
+def _title(review: Review, stops: int) -> Iterator[str]:
+    """The counts in a line, what is compared, and how many errors stop ``build``."""
+    said = ", ".join(f"{count:,} {effect}" for effect, count in counts(review.machines).items())
+    count = number(len(review.machines), "VM")
     yield f"### {count}: {said}\n" if said else f"### {count}\n"
     states = f"{code(str(review.before))} → {code(str(review.after))}"
-    yield f"{states}, synced with `--emit {review.emit}`{_otherwise(review)}\n"
-    sums = ", ".join(amounts(total(machines))).replace("->", "→")
-    stops = stopping(review.parts).findings
+    synced = "" if review.after.emit else f", synced with `--emit {review.emit}`"
+    yield f"{states}{synced}{_otherwise(review)}\n"
     if stops:
-        yield f"**{stop_line(len(stops))}**\n"
-        for one in stops[:STOPPING_SHOWN]:
-            place = f"{code(str(one.place))} " if one.place.file else ""
-            yield f"- {place}{code(one.text)}"
-        yield ""
+        yield f"**{stop_line(stops)}**\n"
+    yield ""
+
+
+def _error(found: Finding) -> str:
+    place = f"{code(str(found.place))} " if found.place.file else ""
+    return f"- {place}{code(found.text)}\n"
+
+
+def _counts(review: Review) -> Iterator[str]:
+    """The sums, and how many VMs have each effect."""
+    machines = review.machines
+    sums = ", ".join(amounts(total(machines))).replace("->", "→")
     yield f"In all: {sums}{without_rest(machines)}\n"
-    if pinned(machines):
-        yield f"{pinned(machines).capitalize()}\n"
+    for said in filter(None, (pinned(machines), not_counted(review.parts))):
+        yield f"{said[:1].upper()}{said[1:]}\n"
+    numbers = counts(machines)
     if numbers:
         yield "| VMs | Effect | What becomes of them |\n| ---: | --- | --- |"
         yield from (
@@ -185,7 +203,9 @@ def _why(entry: MachineEntry) -> str:
     change = found[0]
     old, new = (code(short(value), cell=True) for value in (change.before, change.after))
     more = f", and {len(found) - 1:,} more" if len(found) > 1 else ""
-    return f"{code(change.field, cell=True)} {old} → {new}{more}"
+    rollout = machine.rollout
+    strategy = f"; {ROLLOUT} is {rollout.value}" if rollout else ""
+    return f"{code(change.field, cell=True)} {old} → {new}{more}{strategy}"
 
 
 def _edited(one: EditedWithoutEffect) -> tuple[str, str, str]:
@@ -213,6 +233,23 @@ def _folded(group: MachineGroup) -> str:
     )
 
 
+def _headed(blocks: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """*blocks*, the first with the title of all."""
+    title = f"\n{HOLDERS_TITLE}:\n\n"
+    for number_of, block in blocks:
+        yield number_of, f"{title}{block}"
+        title = ""
+
+
+def _holder(entry: HolderEntry) -> str:
+    part, holder = entry
+    where = f" in {code(part.name)}" if part.name else ""
+    lines = [f"- {code(str(holder.resource))}{where}, {entry.words.replace('->', '→')}"]
+    lines += (f"  - {_change(change, part.locate)}" for change in holder.changes)
+    lines += (f"  - edited: {code(str(one))}" for one in holder.edited)
+    return "".join(f"{line}\n" for line in lines)
+
+
 def _text(text: ImpactText) -> str:
     place = code(str(text.place)) if text.place.file else ""
     return " ".join(filter(None, (text.ours, text.theirs and code(text.theirs), place)))
@@ -227,7 +264,10 @@ def _otherwise(review: Review) -> str:
 
 
 def _change(change: FieldChange, locate: Locate) -> str:
-    text = f"{code(change.field)}: {code(short(change.before))} → {code(short(change.after))} ({change.effect})"
+    effect = f" ({change.effect})" if change.effect else ""
+    text = (
+        f"{code(change.field)}: {code(short(change.before))} → {code(short(change.after))}{effect}"
+    )
     cause = change.cause
     if cause is None:
         return text

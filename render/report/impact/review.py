@@ -5,7 +5,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from render.diff.effects import EFFECTS
-from render.diff.impact import ChangeSource, FieldChange, Impact, MachineImpact
+from render.diff.impact import (
+    ChangeSource,
+    FieldChange,
+    HolderImpact,
+    Impact,
+    MachineImpact,
+    RolloutStrategy,
+)
 from render.diff.sizes import Size
 from render.model.resource import ResourceRef
 from render.report import findings
@@ -43,6 +50,19 @@ WORKLOAD = {
     "evict": "KubeVirt evicts it: it is shut down, and started again by its run strategy",
     "none": "nothing migrates it by itself: the guest has this after a migration or a restart",
 }
+#: What becomes of what a pool or a replica set has made, in words, and the effect that it counts as.
+HOLDER_OUTCOMES = {
+    "new": ("is new", "new"),
+    "gone": ("is no longer in the repository: deleted where the sync prunes, and so is what it has made", "gone"),
+    "replaced": ("its controller deletes each VM and makes it anew: the DataVolumes are others", "restart"),
+    "restarted": ("its controller deletes each VMI, and the run strategy starts it with the change", "restart"),
+    "updated": ("its controller updates each VM, and such a VM fares as if it had been edited", "none"),
+    "later": ("what it has made stays as it is; what it makes later has the change", "recreate"),
+    "scaled": ("nothing changes but how many it makes", "none"),
+}  # fmt: skip
+HOLDERS_TITLE = "Pools and replica sets, whose VMs are not in the counts"
+#: The setting of the cluster by which templates that change reach VMs that run.
+ROLLOUT = "vmRolloutStrategy"
 #: What only the cluster knows, and is taken for granted.
 ASSUMED = (
     "VMs that are not halted run, and were started with the first state",
@@ -96,15 +116,20 @@ def stopping(parts: Iterable[ReviewPart]) -> StoppingErrors:
 
 
 class ReviewedState(NamedTuple):
-    """A state that is compared: its *name*, and where asked for, KubeVirt's *release* and the file of its settings."""
+    """A state that is compared: its *name*, and where asked for, KubeVirt's *release* and the file of its settings.
+
+    *emit*: how it is synced, where the other state is not synced so.
+    """
 
     name: str
     release: str = ""
     cluster: str = ""
+    emit: str = ""
 
     def __str__(self) -> str:
-        extras = [f"KubeVirt {self.release}" if self.release else "", self.cluster]
-        return " with ".join([self.name, *filter(None, extras)])
+        release = f"KubeVirt {self.release}" if self.release else ""
+        emit = f"--emit {self.emit}" if self.emit else ""
+        return " with ".join([self.name, *filter(None, (release, self.cluster, emit))])
 
 
 class OtherEmit(NamedTuple):
@@ -134,6 +159,34 @@ class MachineEntry(NamedTuple):
 
     part: ReviewPart
     machine: MachineImpact
+
+
+class HolderEntry(NamedTuple):
+    """A pool or replica set, and the part that it belongs to."""
+
+    part: ReviewPart
+    holder: HolderImpact
+
+    @property
+    def words(self) -> str:
+        """How many it makes, and what becomes of those that it has made."""
+        before, after = self.holder.replicas
+        count = f"{before:,} -> {after:,}" if before != after else f"{after:,}"
+        said = HOLDER_OUTCOMES[self.holder.outcome][0]
+        chosen = " (of those that its updateStrategy selects)" if self.holder.is_selective else ""
+        return f"{count} {'replica' if before == after == 1 else 'replicas'}: {said}{chosen}"
+
+
+def holders(parts: Iterable[ReviewPart]) -> list[HolderEntry]:
+    """The pools and replica sets of which something is to be said."""
+    return [HolderEntry(part, one) for part in parts for one in part.impact.holders]
+
+
+def not_counted(parts: Iterable[ReviewPart]) -> str:
+    """How many pools and replica sets are to be read of beside the counts of VMs, in words; nothing without any."""
+    count = len(holders(parts))
+    said = f"{count:,} pool or replica set" if count == 1 else f"{count:,} pools and replica sets"
+    return f"beside these VMs {said}, see below" if count else ""
 
 
 class Total(NamedTuple):
@@ -201,10 +254,23 @@ def texts(entry: MachineEntry) -> Iterator[ImpactText]:
     said = unrendered(machine)
     for message in machine.messages:
         yield ImpactText(f"{said}:" if said else "", message, places.get(message, Place()))
+    if machine.rollout is not None:
+        yield _rollout(machine.rollout, part.locate)
     if machine.workload:
         yield ImpactText(WORKLOAD[machine.workload])
     for name in machine.stale:
         yield ImpactText("its template changed, and the DataVolume stays as it is:", name)
+
+
+def _rollout(rollout: RolloutStrategy, locate: Locate) -> ImpactText:
+    """That a VM waits for a restart because the cluster's strategy is this one."""
+    source = rollout.source
+    default = "" if source else f", the default of KubeVirt {rollout.release}"
+    gate = f" as long as the feature gate {rollout.gate} is off" if rollout.gate else ""
+    said = f"{ROLLOUT} is {rollout.value}{default}{gate}: such fields change at a restart, and not while a VM runs"
+    if source is None:
+        return ImpactText(said)
+    return ImpactText(f"{said};", f"{source.resource} {source.field}".rstrip(), locate(source))
 
 
 def unrendered(machine: MachineImpact) -> str:

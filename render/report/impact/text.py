@@ -11,7 +11,9 @@ from render.model.resource import ResourceRef
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
+    HOLDERS_TITLE,
     MEANINGS,
+    HolderEntry,
     Locate,
     MachineEntry,
     MachineGroup,
@@ -23,7 +25,9 @@ from render.report.impact.review import (
     counts,
     edited,
     entries,
+    holders,
     is_shown,
+    not_counted,
     nowhere,
     pinned,
     sizes,
@@ -54,8 +58,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     totals = total(machines)
     if totals[0] != totals[1]:
         said.append(f"in all: {', '.join(amounts(totals))}{without_rest(machines)}")
-    if pinned(machines):
-        said.append(pinned(machines))
+    said += filter(None, (pinned(machines), not_counted(review.parts)))
     for part in review.parts:
         found = list(_details(part, colour=style.colour))
         if found and len(review.parts) > 1:
@@ -70,14 +73,29 @@ def report(review: Review, style: ImpactStyle) -> str:
     for one in passed:
         said.append(printable(f"  {one.definition}: {one.why}"))
         said += _wrapped(printable(", ".join(map(_name, one.machines))))
+    listed = holders(review.parts)
+    if listed:
+        said += ["", f"{HOLDERS_TITLE[:1].lower()}{HOLDERS_TITLE[1:]}:"]
+    for entry in listed:
+        said += _holder(entry)
     if any(map(is_shown, machines)):
         said += ["", *_wrapped(f"assumed: {'; '.join(ASSUMED)}", indent="")]
     return "".join(f"{line}\n" for line in said)
 
 
+def _holder(entry: HolderEntry) -> Iterator[str]:
+    part, holder = entry
+    where = f" in {part.name}" if part.name else ""
+    yield printable(f"  {holder.resource}{where}, {entry.words}")
+    yield from (f"    {_line(change, part.locate)}" for change in holder.changes)
+    yield from (printable(f"    edited: {one}") for one in holder.edited)
+
+
 def header(review: Review) -> str:
     """What was compared, in a line."""
-    text = f"{review.before} -> {review.after}, synced with --emit {review.emit}"
+    text = f"{review.before} -> {review.after}"
+    if not review.after.emit:
+        text += f", synced with --emit {review.emit}"
     other = review.otherwise
     if other is not None and other.machines:
         text += f" ({number(other.machines, 'VM')} would fare otherwise with --emit {other.emit})"
@@ -155,7 +173,8 @@ def lines(machine: MachineImpact, part: ReviewPart = ReviewPart("", Impact(())))
 
 
 def _line(change: FieldChange, locate: Locate) -> str:
-    text = f"{change.field}: {short(change.before)} -> {short(change.after)} ({change.effect})"
+    effect = f" ({change.effect})" if change.effect else ""
+    text = f"{change.field}: {short(change.before)} -> {short(change.after)}{effect}"
     where = source(change, locate)
     return printable(f"{text}  {where}" if where else text)
 

@@ -89,3 +89,25 @@ def test_findings_of_the_reader_are_judged_by_the_reader_only() -> None:
 def test_odd_annotations_are_somebody_elses_finding(annotations: object) -> None:
     resource = from_body({"metadata": {"annotations": annotations}}, 0)
     assert suppress([], [resource]) == ()
+
+
+@pytest.mark.parametrize(
+    ("error", "asks_admission", "said"),
+    [
+        (None, True, ["VR401", "VR420", "VR713"]),
+        (None, False, ["VR401"]),
+        # An error that leaves the object in the result ends no checks.
+        (codes.SPREAD_INDIVISIBLE, True, ["VR401", "VR420", "VR713"]),
+        (codes.INSTANCETYPE_CONFLICT, True, []),
+        (codes.INSTANCETYPE_NOT_FOUND, True, []),
+    ],
+)
+def test_nothing_is_said_of_what_was_not_looked_for(
+    error: codes.Code | None,
+    asks_admission: bool,  # noqa: FBT001
+    said: list[str],
+) -> None:
+    resource = machine(VR401="by hand", VR420="by hand", VR713="by hand")
+    found = [error.at(at(resource), "wrong")] if error else []
+    idle = suppress(found, [resource, machine(1)], asks_admission=asks_admission)[len(found) :]
+    assert [one.message.partition(" ")[0] for one in idle] == said

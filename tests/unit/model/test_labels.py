@@ -4,6 +4,7 @@ import pytest
 
 from render.model.apimachinery.labels import key_faults, value_faults
 from render.model.apimachinery.selectors import SelectorError, selects
+from render.model.release import NEWEST, version
 
 
 @pytest.mark.parametrize("key", ["a", "kubevirt.io/os", "A_b.c-1", "x" * 63, f"{'p' * 253}/a"])
@@ -51,9 +52,31 @@ def test_values() -> None:
             {"matchExpressions": [{"key": "a", "operator": "Exists", "values": ["b"]}]},
             'values: Invalid value: ["b"]: values set must be empty for exists and does not exist',
         ),
+        (
+            {"matchExpressions": [{"key": "a", "operator": "Exists", "values": ["<b>"]}]},
+            '[values: Invalid value: ["\\u003cb\\u003e"]: values set must be empty',
+        ),
     ],
 )
 def test_selectors_with_invalid_labels(selector: dict[str, object], fault: str) -> None:
     with pytest.raises(SelectorError) as caught:
-        selects(selector, {"a": "b"})
+        selects(selector, {"a": "b"}, NEWEST)
     assert str(caught.value).startswith(fault)
+
+
+@pytest.mark.parametrize(
+    ("release", "operator", "values", "listing"),
+    [
+        ("1.7", "In", [], "[]string(nil)"),
+        ("1.8", "In", [], "null"),
+        ("1.7", "Exists", ["b", "c"], '[]string{"b", "c"}'),
+        ("1.8", "Exists", ["b", "c"], '["b","c"]'),
+    ],
+)
+def test_how_a_release_shows_the_values_of_a_selector(
+    release: str, operator: str, values: list[str], listing: str
+) -> None:
+    expression = {"key": "a", "operator": operator, "values": values}
+    with pytest.raises(SelectorError) as caught:
+        selects({"matchExpressions": [expression]}, {}, version(release))
+    assert str(caught.value).startswith(f"values: Invalid value: {listing}: ")

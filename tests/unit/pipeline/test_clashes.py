@@ -107,6 +107,86 @@ def test_an_address_counts_on_one_network(other: Json) -> None:
     assert not said(vm("web", **networked()), vm("db", **other))
 
 
+def holder(kind: str, one: Json, name: str = "set", **more: Any) -> Json:
+    """What makes *one* by the number."""
+    labels = {"labels": {"app": "web"}}
+    of_pool = kind == "VirtualMachinePool"
+    made = {"metadata": labels, "spec": one["spec"]} if of_pool else one["spec"]["template"]
+    made.setdefault("metadata", labels)
+    template = {"virtualMachineTemplate" if of_pool else "template": made}
+    return {
+        "apiVersion": "pool.kubevirt.io/v1beta1" if of_pool else "kubevirt.io/v1",
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "prod"},
+        "spec": {"selector": {"matchLabels": {"app": "web"}}, **template, **more},
+    }
+
+
+POOL, SET = "VirtualMachinePool", "VirtualMachineInstanceReplicaSet"
+WITHIN_POOL = "spec.virtualMachineTemplate.spec.template.spec"
+UUID = "6a1a24a1-0000-4000-8000-000000000001"
+OWN_CLAIM: Json = {
+    "metadata": {"name": "data"},
+    "spec": {"storage": {}, "source": {"blank": {}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts", "place", "text"),
+    [
+        (
+            POOL,
+            networked(),
+            f"{WITHIN_POOL}.domain.devices.interfaces[0].macAddress",
+            "MAC address",
+        ),
+        (POOL, {"uuid": UUID}, f"{WITHIN_POOL}.domain.firmware.uuid", "firmware uuid"),
+        (POOL, storing(), f"{WITHIN_POOL}.volumes[0]", "claim data"),
+        (SET, storing(), "spec.template.spec.volumes[0]", "claim data"),
+        (SET, {"uuid": UUID}, "spec.template.spec.domain.firmware.uuid", "firmware uuid"),
+    ],
+)
+def test_what_a_template_gives_all_its_replicas(
+    kind: str, parts: Json, place: str, text: str
+) -> None:
+    def found(**spec: Any) -> list[tuple[str, str]]:
+        body = holder(kind, vm("web", **parts), **spec)
+        return [
+            (one.field, one.message)
+            for one in render([body]).diagnostics
+            if one.code == "VR713" or one.is_error
+        ]
+
+    ((where, message),) = found(replicas=3)
+    assert where == place
+    assert f"the {text}" in message
+    assert message.endswith("is that of all 3 replicas")
+    for spec in ({}, {"replicas": 0}, {"replicas": 1}, {"replicas": 3, "paused": True}):
+        assert not found(**spec)
+
+
+def test_a_pool_makes_a_claim_of_its_own_templates_for_each_vm() -> None:
+    one = vm("web", **storing(volume={"name": "data", "dataVolume": {"name": "data"}}))
+    one["spec"]["dataVolumeTemplates"] = [OWN_CLAIM]
+    pool = holder(POOL, one, replicas=3)
+    assert not said(pool)
+    assert not said(pool, vm("db", **storing()))
+    assert not said(pool, emit="vmi")
+
+
+def test_a_pool_and_a_vm_clash() -> None:
+    pool = holder(POOL, vm("web", **storing()))
+    assert said(vm("db", **storing()), pool) == [("VR713", "used-twice/claim", "set")]
+    halted = holder(POOL, vm("web", run="Halted", **storing()), replicas=3)
+    assert not said(vm("db", **storing()), halted)
+
+
+def test_a_pool_whose_vms_cannot_migrate() -> None:
+    pool = holder(POOL, vm("web", **MIGRATES, **storing()), replicas=1)
+    found = [one for one in render([pool, RWO]).diagnostics if one.code == "VR714"]
+    assert [one.field for one in found] == [f"{WITHIN_POOL}.evictionStrategy"]
+
+
 MIGRATES = {"evictionStrategy": "LiveMigrate"}
 ON_POD = {"name": "default", "pod": {}}
 
@@ -220,3 +300,90 @@ def test_what_kubevirt_adds_and_the_cluster_decides_counts_where_it_is_certain(
 ) -> None:
     found = render(list(objects), Settings(admission=admission)).diagnostics
     assert [one.code for one in found if one.code == "VR714"] == (["VR714"] if expected else [])
+
+
+INSTANCETYPE: Json = {
+    "apiVersion": "instancetype.kubevirt.io/v1beta1",
+    "kind": "VirtualMachineInstancetype",
+    "metadata": {"name": "gpu", "namespace": "prod"},
+    "spec": {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}, "gpus": [GPU]},
+}
+PREFERENCE: Json = {
+    "apiVersion": "instancetype.kubevirt.io/v1beta1",
+    "kind": "VirtualMachinePreference",
+    "metadata": {"name": "masquerade", "namespace": "prod"},
+    "spec": {"devices": {"preferredInterfaceMasquerade": {}}},
+}
+RESERVED = {"name": "data", "lun": {"reservation": True}}
+ON_BRIDGE = {"networks": [ON_POD], "interfaces": [{"name": "default", "bridge": {}}]}
+
+
+def unable(release: str, *objects: Json, **settings: Any) -> list[str]:
+    found = render(list(objects), Settings(kubevirt=release, **settings)).diagnostics
+    return [one.message.partition("cannot: ")[2] for one in found if one.code == "VR714"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "texts"),
+    [
+        (
+            {**ON_MASQUERADE, "gpus": [GPU]},
+            {
+                "1.4": ["VMI uses a PCI host devices"],
+                "1.8": ["VMI uses a PCI host devices"],
+                "1.9": ["VMI specifies a GPU but feature gate VGPULiveMigration is not enabled"],
+            },
+        ),
+        (
+            {**ON_MASQUERADE, **storing(disk=RESERVED)},
+            {
+                "1.6": ["VMI uses SCSI persitent reservation"],
+                "1.8": ["VMI uses SCSI persistent reservation"],
+                "1.9": [],
+            },
+        ),
+        (
+            {
+                **ON_MASQUERADE,
+                "filesystems": [{"name": "data", "virtiofs": {}}],
+                "volumes": [CLAIM],
+            },
+            {"1.4": ["VMI uses virtiofs"], "1.5": []},
+        ),
+        (
+            ON_BRIDGE,
+            {
+                "1.7": [
+                    (
+                        "cannot migrate VMI which does not use masquerade, bridge with"
+                        " kubevirt.io/allow-pod-bridge-network-live-migration VM annotation or a migratable plugin to"
+                        " connect to the pod network"
+                    )
+                ],
+                "1.8": [
+                    (
+                        "cannot migrate VMI which does not use masquerade or a migratable plugin to connect to the pod"
+                        " network"
+                    )
+                ],
+            },
+        ),
+        (networked(), {"1.7": [], "1.8": []}),
+    ],
+)
+def test_what_keeps_a_vm_from_migrating_in_a_release(
+    parts: Json, texts: dict[str, list[str]]
+) -> None:
+    for release, expected in texts.items():
+        assert unable(release, vm("web", **MIGRATES, **parts), kubevirt()) == expected
+
+
+def test_what_its_definitions_bring_counts() -> None:
+    one = vm("web", **MIGRATES, **ON_MASQUERADE)
+    del one["spec"]["template"]["spec"]["domain"]["memory"]
+    one["spec"]["instancetype"] = {"name": "gpu", "kind": INSTANCETYPE["kind"]}
+    assert unable("1.8", one, INSTANCETYPE) == ["VMI uses a PCI host devices"]
+    assert unable("1.8", one, INSTANCETYPE, emit="source") == ["VMI uses a PCI host devices"]
+    one = vm("web", **MIGRATES, networks=[ON_POD], interfaces=[{"name": "default"}])
+    one["spec"]["preference"] = {"name": "masquerade", "kind": PREFERENCE["kind"]}
+    assert not unable("1.8", one, PREFERENCE, kubevirt())

@@ -117,6 +117,14 @@ def test_a_setting_that_kubevirt_does_not_take_is_said_where_it_stands() -> None
     assert "invalid default-network-interface" in found.message
 
 
+def test_a_policy_that_is_none_leaves_the_defaults() -> None:
+    own = kubevirt(cpuModel="Skylake", imagePullPolicy="Sometimes")
+    answer = rendered(own)
+    assert model(answer) == "host-model"
+    assert len(said(answer, "VR109")) == 1
+    assert model(rendered(kubevirt(cpuModel="Skylake", imagePullPolicy="Always"))) == "Skylake"
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -14,6 +14,7 @@ from tests.support.pools import (
     SELECTOR,
     SMALL,
     VM,
+    VMI,
     WITHIN,
     Json,
     changed,
@@ -73,6 +74,33 @@ def test_the_instance_of_a_pool_is_its_first() -> None:
     assert volumes[0]["dataVolume"]["name"] == "root-0"
     assert volumes[1]["configMap"]["name"] == "settings-0"
     assert volumes[2]["secret"]["secretName"] == "key"
+
+
+@pytest.mark.parametrize(
+    ("release", "configuration", "secret", "data"),
+    [
+        ("1.5", "settings-0", "key-0", "data"),
+        ("1.7", "settings-0", "key-0", "data"),
+        ("1.8", "settings-0", "key-0", "data-0"),
+    ],
+)
+def test_what_a_release_numbers(release: str, configuration: str, secret: str, data: str) -> None:
+    asks = {"appendIndexToConfigMapRefs": True, "appendIndexToSecretRefs": True}
+    given = changed(
+        pool(nameGeneration=asks),
+        f"pool.kubevirt.io/{'v1beta1' if release == '1.8' else 'v1alpha1'}",
+        "apiVersion",
+    )
+    volumes = [
+        *VMI["spec"]["volumes"],
+        {"name": "init", "cloudInitNoCloud": {"secretRef": {"name": "data"}}},
+    ]
+    given = changed(given, volumes, *WITHIN, "spec", "template", "spec", "volumes")
+    vmi = rendered(SMALL, given, emit="vmi", kubevirt=release).resources[1]
+    found = {one["name"]: one for one in vmi["spec"]["volumes"]}
+    assert found["settings"]["configMap"]["name"] == configuration
+    assert found["key"]["secret"]["secretName"] == secret
+    assert found["init"]["cloudInitNoCloud"]["secretRef"]["name"] == data
 
 
 def test_the_instance_of_a_replica_set_has_a_generated_name() -> None:
@@ -232,6 +260,38 @@ def test_a_pool_that_says_nothing_of_its_vms(admission: str) -> None:
     body = changed(pool(), {}, *WITHIN)
     result = rendered(SMALL, body, admission=admission)
     assert codes(result) == [("VR107", "spec.virtualMachineTemplate.spec")]
+
+
+@pytest.mark.parametrize("missing", [{}, {"spec": None}])
+@pytest.mark.parametrize(
+    ("metadata", "selector", "more"),
+    [
+        ({}, SELECTOR, [("VR440", "selector does not match labels.")]),
+        ({"metadata": {"labels": {"app": "web"}}}, SELECTOR, []),
+        (
+            {},
+            {"matchExpressions": [{"key": "a", "operator": "In"}]},
+            [
+                (
+                    "VR440",
+                    "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty",
+                )
+            ],
+        ),
+        ({}, None, [("VR107", 'missing field "selector": spec.selector in body is required')]),
+    ],
+)
+def test_a_replica_set_that_says_nothing_of_its_vmis(
+    missing: Json, metadata: Json, selector: Json | None, more: list[tuple[str, str]]
+) -> None:
+    template = {**metadata, **missing}
+    body = changed(
+        changed(replica_set(), template, "spec", "template"), selector, "spec", "selector"
+    )
+    wanted = ("VR107", "spec.template.spec in body is required")
+    found = [(one.code, one.message) for one in rendered(body).diagnostics]
+    assert sorted(found) == sorted([wanted, *more])
+    assert codes(rendered(body, admission="off")) == [("VR107", "spec.template.spec")]
 
 
 def test_no_identity_is_shared_by_the_vms_of_a_pool() -> None:

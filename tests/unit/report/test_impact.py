@@ -113,7 +113,28 @@ def secrets(word: str) -> dict[str, Any]:
     return vm(volumes=volumes)
 
 
+def pool(memory: str) -> dict[str, Any]:
+    labels = {"app": "web"}
+    spec = {"domain": {"devices": {}, "memory": {"guest": memory}}}
+    template = {
+        "metadata": {"labels": labels},
+        "spec": {
+            "runStrategy": "Always",
+            "template": {"metadata": {"labels": labels}, "spec": spec},
+        },
+    }
+    return {
+        "apiVersion": "pool.kubevirt.io/v1beta1",
+        "kind": "VirtualMachinePool",
+        "metadata": {"name": "web", "namespace": "prod"},
+        "spec": {
+            "replicas": 3, "selector": {"matchLabels": labels}, "virtualMachineTemplate": template,
+        },
+    }  # fmt: skip
+
+
 SAMPLES = {
+    "pool": lambda: review([vm(), pool("1Gi")], [vm(), pool("2Gi")]),
     "nothing": lambda: review([], []),
     "same": lambda: review([vm()], [vm()]),
     "fleet": lambda: review(
@@ -270,6 +291,36 @@ def test_markdown_cuts_details_and_never_counts(most: int) -> None:
     assert "left out" not in written("markdown", one)
 
 
+def named(number: int, guest: int = 0) -> dict[str, Any]:
+    """An instancetype, or without *guest* the VM that uses it."""
+    if not guest:
+        made = using(f"vm-{number:04}")
+        made["spec"]["instancetype"] = {"name": f"size-{number:04}"}
+        return made
+    return {**instancetype(guest), "metadata": {"name": f"size-{number:04}"}}
+
+
+@pytest.fixture(scope="module")
+def many() -> Review:
+    """Two thousand definitions are edited, each of which one VM uses; twenty VMs are there twice."""
+    numbers = range(2_000)
+    vms = [named(number) for number in numbers]
+    twice = [{**vms[number], "spec": {}} for number in range(20)]
+    before, after = ([named(number, guest) for number in numbers] for guest in (2, 4))
+    return review([*before, *vms], [*after, *vms, *twice], place=Place("sizes.yaml", 3, 5))
+
+
+@pytest.mark.parametrize("most", [2_000, 10_000, 65_536])
+def test_markdown_cuts_the_table_of_causes_too(most: int, many: Review) -> None:
+    text = written("markdown", many, most)
+    assert len(text.encode()) <= most
+    assert "### 2,000 VMs: " in text
+    shown = re.findall(r"^\| `sizes.yaml:3:5` ", text, re.MULTILINE)
+    left = int(re.findall(r"([\d,]+) more causes left out", text)[0].replace(",", ""))
+    assert len(shown) + left == 2_000
+    assert "**after: 20 errors, build prints nothing**" in text
+
+
 @pytest.mark.parametrize("name", ["text", "markdown"])
 def test_vms_to_which_the_same_happens_stand_together(name: str) -> None:
     names = [f"vm-{number}" for number in range(300)]
@@ -305,6 +356,73 @@ def test_an_edit_that_changes_no_vm_is_said(name: str) -> None:
         ]
     else:
         assert "what they run is the same" in text
+
+
+@pytest.mark.parametrize("name", IMPACT_FORMATS)
+def test_a_pool_stands_beside_the_counts(name: str) -> None:
+    text = written(name, SAMPLES["pool"]())
+    if name == "json":
+        (found,) = json.loads(text)["holders"]
+        assert json.loads(text)["counts"] == {"same": 1}
+        assert (found["outcome"], found["replicas"]) == ("restarted", {"before": 3, "after": 3})
+        (change,) = found["changes"]
+        assert change["field"] == "spec.template.spec.domain.memory.guest"
+        return
+    assert "1 VM: 1 same" in text
+    assert "eside these VMs 1 pool or replica set, see below" in text
+    assert "3 replicas: its controller deletes each VMI" in text
+    assert "ools and replica sets" not in written(name, SAMPLES["fleet"]())
+
+
+STAGED = "vmRolloutStrategy is Stage"
+SETTING = "KubeVirt kubevirt/kubevirt spec.configuration.vmRolloutStrategy"
+
+
+@pytest.mark.parametrize(
+    ("kubevirt", "strategy", "said"),
+    [
+        ("1.9", "Stage", (f"{STAGED}: such fields change at a restart", SETTING)),
+        ("1.9", "", ()),
+        ("1.9", "LiveUpdate", ()),
+        ("1.5", "", (f"{STAGED}, the default of KubeVirt 1.5:",)),
+        ("1.5", "LiveUpdate", ()),
+        ("1.4", "Stage", (f"{STAGED}: ", SETTING)),
+        ("1.4", "LiveUpdate", (f"{STAGED} as long as the feature gate VMLiveUpdateFeatures is off: ", SETTING)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", IMPACT_FORMATS)
+def test_a_restart_because_of_the_rollout_strategy_names_it(
+    kubevirt: str, strategy: str, said: tuple[str, ...], name: str
+) -> None:
+    cluster = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "KubeVirt",
+        "metadata": {"name": "kubevirt", "namespace": "kubevirt"},
+        "spec": {"configuration": {"vmRolloutStrategy": strategy} if strategy else {}},
+    }
+    before, after = ([cluster, vm(nodeSelector={"zone": zone})] for zone in ("a", "b"))
+    found = compare(before, after, Settings(kubevirt=kubevirt))
+    part = ReviewPart("", found, lambda one: Place(f"{one.resource.kind}.yaml", 3, 5))
+    one = Review(ReviewedState("main"), ReviewedState("HEAD"), "source", (part,))
+    (machine,) = found.machines
+    assert machine.effects == (("restart",) if said else ("live",))
+    text = written(name, one)
+    if name == "json":
+        rollout = json.loads(text)["machines"][0]["rolloutStrategy"]
+        assert bool(rollout) == bool(said)
+        assert bool(rollout and rollout["cause"]) == (SETTING in said)
+    else:
+        assert all(each in text for each in said)
+        assert ("KubeVirt.yaml:3:5" in text) == (SETTING in said)
+        assert (STAGED in text) == bool(said)
+
+
+@pytest.mark.parametrize("field", ["hostname", "nodeSelector"])
+def test_what_restarts_in_any_case_names_no_rollout_strategy(field: str) -> None:
+    values: list[Any] = ["a", "b"] if field == "hostname" else [{"a": "b"}, {"a": "c"}]
+    before, after = ([vm(**{field: value})] for value in values)
+    (machine,) = compare(before, after, Settings(kubevirt="1.5")).machines
+    assert (machine.rollout is None) == (field == "hostname")
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

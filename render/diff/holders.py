@@ -1,0 +1,53 @@
+"""What a change does to the VMs that a pool has made, or the VMIs of a replica set.
+
+Upstream: pkg/virt-controller/watch/pool/pool.go (update, isOutdatedVM, isOutdatedVMI),
+pkg/virt-controller/watch/replicaset/replicaset.go, which updates no VMI.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from render.diff.compare import VM, Difference
+from render.model import tree
+from render.model.release import Version, holds, since
+from render.model.tree import Tree
+
+#: What becomes of the VMs: see the texts of `render.report.impact.review`.
+Outcome = Literal["new", "gone", "replaced", "restarted", "updated", "later", "scaled"]
+
+_TEMPLATE = ("spec", "template")
+_VOLUMES = ("spec", "dataVolumeTemplates")
+_REPLACES_VMS = since("1.6", "VMs whose DataVolumes would be others are made anew")
+_HAS_STRATEGIES = since("1.7", "a pool has an update strategy")
+
+
+def replicas(holder: Tree) -> int:
+    """How many a pool or replica set makes; one where it does not say."""
+    count = tree.get(holder, "spec", "replicas")
+    return 1 if count is None else int(count)
+
+
+def outcome(found: Sequence[Difference], go_type: str, holder: Tree, release: Version) -> Outcome:
+    """What becomes of what the *holder* of now has made, VMs or VMIs of *go_type*, of which *found* differs."""
+    if go_type != VM:
+        return "later"
+    strategy = _strategy(holder, release)
+    if strategy.get("unmanaged") is not None:
+        return "later"
+    if strategy.get("opportunistic") is not None:
+        return "updated"
+    routes = {one.route[:2] for one in found}
+    if _VOLUMES in routes and holds(_REPLACES_VMS, release):
+        return "replaced"
+    return "restarted" if _TEMPLATE in routes else "updated"
+
+
+def is_selective(holder: Tree, release: Version) -> bool:
+    """Whether a pool updates only VMs that it selects."""
+    place = ("proactive", "selectionPolicy", "selectors")
+    return tree.get(_strategy(holder, release), *place) is not None
+
+
+def _strategy(holder: Tree, release: Version) -> Tree:
+    known = holds(_HAS_STRATEGIES, release)
+    return (tree.get(holder, "spec", "updateStrategy") if known else None) or {}

@@ -1,0 +1,48 @@
+"""What is said of a VM beside the definition that is missing: what KubeVirt itself would go on to say."""
+
+import pytest
+
+from render import Settings, render
+from tests.support.pools import Json
+
+_REQUIRES: Json = {"requirements": {"memory": {"guest": "2Gi"}}}
+_PREFERS: Json = {"cpu": {"preferredCPUFeatures": [{"name": "vmx"}]}}
+
+
+def preference(spec: Json) -> Json:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterPreference",
+        "metadata": {"name": "large"},
+        "spec": spec,
+    }
+
+
+VM: Json = {
+    "apiVersion": "kubevirt.io/v1",
+    "kind": "VirtualMachine",
+    "metadata": {"name": "web", "namespace": "prod"},
+    "spec": {
+        "runStrategy": "Always",
+        "instancetype": {"name": "gone", "kind": "VirtualMachineInstancetype"},
+        "preference": {"name": "large"},
+        "template": {"spec": {"domain": {"devices": {}}}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("release", "spec", "codes"),
+    [
+        ("1.4", _REQUIRES, ["VR201"]),
+        ("1.5", _REQUIRES, ["VR201"]),
+        # From here on the webhook goes on without the instancetype.
+        ("1.6", _REQUIRES, ["VR201", "VR401"]),
+        ("1.9", _REQUIRES, ["VR201", "VR401"]),
+        ("1.5", _PREFERS, ["VR201"]),
+        ("1.9", _PREFERS, ["VR201"]),
+    ],
+)
+def test_what_follows_a_missing_instancetype(release: str, spec: Json, codes: list[str]) -> None:
+    found = render([preference(spec), VM], Settings(kubevirt=release, admission="strict"))
+    assert [one.code for one in found.diagnostics if one.is_error] == codes
