@@ -75,7 +75,8 @@ class Option(NamedTuple):
 
     *choices* are all values of a ``choice``; of a ``path`` they are the words that are not paths; a ``release`` may
     also have a ``v`` and a patch (``v1.8.4``). *needs* names the option and value without which this one means
-    nothing; *most* is the largest number, 0 for any; *many*: it may be repeated, and its value is a tuple.
+    nothing; *least* is the smallest number and *most* the largest, 0 for any; *many*: it may be repeated, and its
+    value is a tuple.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Option(NamedTuple):
     metavar: str = ""
     short: str = ""
     needs: tuple[str, str] | None = None
+    least: int = 1
     most: int = 0
     many: bool = False
 
@@ -258,7 +260,7 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[Any, str]:
     if option.kind == "flag":
         return _flag(raw, typed=typed)
     if option.kind == "number":
-        number, fault = _number(raw, typed=typed)
+        number, fault = _number(raw, option.least, typed=typed)
         if option.most and number > option.most:
             return 0, f"{number} is more than {option.most}"
         return number, fault
@@ -307,16 +309,16 @@ def _read_all(option: Option, raw: Any, source: Source) -> tuple[tuple[Any, ...]
     return tuple(value for value, _ in read), next((fault for _, fault in read if fault), "")
 
 
-def _number(raw: Any, *, typed: bool) -> tuple[int, str]:
-    if isinstance(raw, int) and not isinstance(raw, bool) and raw > 0:
+def _number(raw: Any, least: int, *, typed: bool) -> tuple[int, str]:
+    if isinstance(raw, int) and not isinstance(raw, bool) and raw >= least:
         return raw, ""
     if not typed and str(raw).isdecimal():
         digits = str(raw).lstrip("0")
         if len(digits) > _DIGITS:
             return 0, f"{_shown(raw)} is too large a number"
-        if digits:
-            return int(digits), ""
-    return 0, f"{_shown(raw)} is not a positive whole number"
+        if digits or not least:
+            return int(digits or 0), ""
+    return 0, f"{_shown(raw)} is not a {'positive ' if least else ''}whole number"
 
 
 def is_name(raw: str) -> bool:

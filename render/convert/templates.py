@@ -103,7 +103,7 @@ def filled(resource: Resource, fill: Fill, release: Version) -> Iterator[Templat
     """
     labels = resource.body.get("labels") if resource.kind == OPENSHIFT else None
     for path, kind, written in places(resource):
-        walk = _Template(fill, _TYPES.get(kind, ""), release)
+        walk = _Template(fill, type_of(kind), release)
         body = walk.value(_unplaced(written), ())
         if isinstance(labels, dict):
             body = _labelled(body, walk.value(labels, _LABELS))
@@ -172,7 +172,7 @@ class _Template:
         if match is None:
             return self._in_text(text, path, type_name)
         found = self._filled(Use(match[1], path, type_name, whole=True))
-        return text if found is None else _json(found)
+        return text if found is None else as_json(found)
 
     def _in_text(self, text: str, path: FieldPath, type_name: str) -> str:
         def replaced(match: re.Match[str]) -> str:
@@ -186,13 +186,18 @@ class _Template:
         return self._fill(use)
 
 
-def _json(text: str) -> Any:
+def as_json(text: str) -> Any:
     """What *text* means as JSON; a word without quotes is a text."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return text
     return text if found is None else found
+
+
+def type_of(kind: str) -> str:
+    """The Go type of a machine of this *kind*, ``""`` for another object."""
+    return _TYPES.get(kind, "")
 
 
 def type_at(type_name: str, path: FieldPath, release: Version) -> str:

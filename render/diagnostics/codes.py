@@ -218,6 +218,7 @@ CLUSTER_CONFIG_REFUSED = _error("VR715", "cluster-config-refused")
 
 INVALID_SETTING = _fatal("VR801", "invalid-setting", Exit.USAGE)
 USAGE = _fatal("VR802", "usage", Exit.USAGE)
+PATTERN_UNMATCHED = Code("VR803", "pattern-unmatched", WARNING, suppressible=False)
 
 INTERNAL = _fatal("VR901", "internal-error", Exit.INTERNAL)
 DEADLINE = _fatal("VR902", "deadline-exceeded", Exit.DEADLINE)

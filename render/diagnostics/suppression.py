@@ -1,6 +1,6 @@
 """Silencing a finding on one object: ``virt-render.dev/ignore.VRnnn: reason`` among its annotations."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from render.diagnostics.codes import CODES, UNUSED_SUPPRESSION
 from render.diagnostics.diagnostic import Diagnostic, at
@@ -10,52 +10,70 @@ from render.model.resource import OWN, Resource
 PREFIX = f"{OWN}/ignore."
 
 
+def _is_looked_through(_resource: Resource) -> bool:
+    return True
+
+
 def suppress(
     diagnostics: Iterable[Diagnostic],
     resources: Iterable[Resource],
     *,
     reading: bool = False,
     asks_admission: bool = True,
+    is_looked_through: Callable[[Resource], bool] = _is_looked_through,
 ) -> tuple[Diagnostic, ...]:
     """Leave out the findings that an annotation of the object they are about silences.
 
     Only codes that are suppressible, and only with a reason. A suppression that silences nothing, or cannot, is a
-    warning in the result: it would hide the next finding of its kind, or lull its author. Annotations for the codes
-    found in the text of a manifest count only when *reading*, and then no others do.
+    warning in the result: it would hide the next finding of its kind, or lull its author. Annotations for
+    the codes found in the text of a manifest count only when *reading*, and then no others do.
 
-    Nothing is known of what was not looked for: of admission unless *asks_admission*, and of an object with an error
-    that ends its checks.
+    Nothing is known of what was not looked for: of admission unless *asks_admission*, of an object that is not
+    *is_looked_through*, and of one with an error, which may have kept others from being found.
     """
     found = tuple(diagnostics)
-    ended = {one.location.index for one in found if one.is_error and CODES[one.code].withholds}
     codes_by_index: dict[int | None, set[str]] = {}
     for diagnostic in found:
         codes_by_index.setdefault(diagnostic.location.index, set()).update(_names(diagnostic))
     silenced: set[tuple[int | None, str]] = set()
     idle: list[Diagnostic] = []
+    unused: list[tuple[Resource, str]] = []
     for resource, code, reason in _suppressions(resources):
         number = code.partition(".")[0]
         if (number in CODES and CODES[number].of_text) is not reading:
             continue
-        reported = codes_by_index.get(resource.index, set())
         fault, cure = _fault(code, reason)
-        if not fault and code not in reported:
-            known = CODES[number]
-            if resource.index in ended or (known.of_admission and not asks_admission):
-                continue
-            fault = f"{code} ({known.slug}) is suppressed here but does not occur"
-            cure = "remove the annotation"
         if fault:
             place = at(resource, ("metadata", "annotations", f"{PREFIX}{code}"))
             idle.append(UNUSED_SUPPRESSION.at(place, fault, help=cure))
-        else:
+        elif code in codes_by_index.get(resource.index, ()):
             silenced.add((resource.index, code))
-    kept = (
+        else:
+            unused.append((resource, code))
+    kept = tuple(
         one
         for one in found
         if silenced.isdisjoint((one.location.index, name) for name in _names(one))
     )
+    faulty = {one.location.index for one in kept if one.is_error}
+    idle += (
+        _unused(resource, code)
+        for resource, code in unused
+        if resource.index not in faulty
+        and is_looked_through(resource)
+        and (asks_admission or not CODES[code.partition(".")[0]].of_admission)
+    )
     return (*kept, *idle)
+
+
+def _unused(resource: Resource, code: str) -> Diagnostic:
+    place = at(resource, ("metadata", "annotations", f"{PREFIX}{code}"))
+    slug = CODES[code.partition(".")[0]].slug
+    return UNUSED_SUPPRESSION.at(
+        place,
+        f"{code} ({slug}) is suppressed here but does not occur",
+        help="remove the annotation",
+    )
 
 
 def _names(diagnostic: Diagnostic) -> tuple[str, ...]:
@@ -75,7 +93,7 @@ def _suppressions(resources: Iterable[Resource]) -> Iterator[tuple[Resource, str
 
 
 def _fault(code: str, reason: str) -> tuple[str, str]:
-    """Why no suppression of *code* for that *reason* could silence anything and what to do, ``""`` if it could."""
+    """Why a suppression of *code* can silence nothing and what to do, both ``""`` if it can."""
     known = CODES.get(code.partition(".")[0])
     if known is None:
         from render.model.nearest import nearest

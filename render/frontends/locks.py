@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -18,16 +18,16 @@ _UNBUILT = frozenset({codes.KUSTOMIZE_FAILED.number, codes.KUSTOMIZE_MISSING.num
 _MARKER = rb"(?m)^(<<<<<<< |>>>>>>> )"
 
 
-def choose(loaded: Documents, asked: Request, *, new: bool = False) -> None:
+def choose(loaded: Documents, asked: Request, *, new: bool = False, written: bool = False) -> None:
     """Let ``--lock FILE`` take the place of other locks on disk, and say where a merge is unfinished.
 
-    *new*: the file may still have to be written.
+    *new*: the file may still have to be written; *written*: it will be, so that no other one is meant in its stead.
     """
     if asked.lock or asked.settings.pins == "ignore":
         _pass_over(loaded)
     else:
         loaded.diagnostics.extend(_strangers(loaded))
-        loaded.diagnostics.extend(_unused(loaded, asked))
+        loaded.diagnostics.extend(() if written else _unused(loaded, asked))
     if (
         asked.lock
         and asked.settings.pins != "ignore"
@@ -45,6 +45,17 @@ def choose(loaded: Documents, asked: Request, *, new: bool = False) -> None:
         *(found for found in loaded.diagnostics if found.location.file not in half_merged),
         *half_merged.values(),
     ]
+
+
+def in_use(inputs: Iterable[Documents]) -> dict[str, frozenset[str]]:
+    """The machines of each of *inputs* that has a lock of its own, as locks name them, by that lock."""
+    found = {}
+    for loaded in inputs:
+        files = [d.origin.file for d in loaded.documents if _is_own(d.body)]
+        if files:
+            every = (from_body(d.body, 0) for d in loaded.documents)
+            found[files[0]] = frozenset(pins.name_of(one) for one in every if one.spec)
+    return found
 
 
 def _pass_over(loaded: Documents) -> None:
@@ -101,6 +112,7 @@ def _unused(loaded: Documents, asked: Request) -> Iterator[Diagnostic]:
         data = files.read(file, file, asked.limits.file_bytes)
         held = read(data, file, asked.limits).documents if isinstance(data, bytes) else []
         known = {vm for one in held if _is_own(one.body) for vm in one.body.get("pins") or ()}
+        known -= loaded.locked.get(file, frozenset())
         if known & mine:
             vm, folder = min(known & mine), loaded.folder
             yield codes.LOCK_UNUSED.at(

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from render.manifests.sources import Documents
+from render.model.counting import counted
 from render.system import signals
 
 _STDERR = 2
@@ -82,7 +83,7 @@ class Work:
         """How far the work is."""
         files = sum(len(one.data) for one in self.inputs)
         objects = sum(len(one.documents) for one in self.inputs)
-        read = f"{files:,} files, {objects:,} objects read"
+        read = f"{counted(files, 'file')}, {counted(objects, 'object')} read"
         if self._part == "read":
             return read
         return (

@@ -16,6 +16,7 @@ from render.manifests.discover import CHART, HelmRelease, tidy
 from render.manifests.relevance import Scope
 from render.manifests.sources import Documents, Reading
 from render.model import tree
+from render.model.counting import counted
 from render.model.release import NEWEST, release_named
 from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
@@ -65,16 +66,22 @@ def load_each(
 
     *anything* as for `sources.load_all`. Who writes a lock must know of every VM, and so what cannot be read.
     """
+    from render.frontends.request import config
     from render.manifests import roots
 
     lenient = asked.call.command != "pin"
     how = reading(asked, stdin)._replace(scope=Scope(asked.layout.exclude, lenient=lenient))
     inputs = sources.load_all(paths, how, anything=anything, watch=work.inputs)
+    inputs[0].diagnostics += config.unmatched(asked.layout, asked.limits)
     parts = (
         [one] if one.is_one_root else roots.split(one, asked.layout.roots, asked.settings.namespace)
         for one in inputs
     )
-    return [part for several in parts for part in several]
+    found = [part for several in parts for part in several]
+    locked = locks.in_use(found)
+    for part in found:
+        part.locked = locked
+    return found
 
 
 def include(loaded: Documents, neighbours: "Neighbours") -> None:
@@ -104,7 +111,7 @@ def with_neighbours(asked: Request, loaded: Documents, neighbours: "Neighbours")
 
 def rendering(loaded: Documents) -> str:
     """That *loaded* is being rendered, in words."""
-    return f"rendering {len(loaded.documents):,} objects"
+    return f"rendering {counted(len(loaded.documents), 'object')}"
 
 
 def render_loaded(

@@ -14,6 +14,7 @@ _YAML = (".yaml", ".yml", ".json")
 CHART = "the templates of a Helm chart"
 """Why the folder with these is left out."""
 CHART_FILE = "Chart.yaml"
+SETTINGS_FILE = ".virt-render.yaml"
 
 
 class HelmRelease(NamedTuple):
@@ -39,16 +40,17 @@ class Discovery:
     """What a walk found.
 
     *files*: (name to show, resolved name) of each file that may hold manifests, sorted; *kustomizations*: the folders
-    that have one, sorted; *charts*: those of Helm charts that are no part of another one; *diagnostics*: what was left
-    out, and what could not be looked into.
+    that have one, sorted; *charts*: those of Helm charts that are no part of another one; *settings*: the folders below
+    the first that have settings of their own; *diagnostics*: what was left out, and what could not be looked into.
     """
 
-    __slots__ = ("charts", "diagnostics", "files", "kustomizations")
+    __slots__ = ("charts", "diagnostics", "files", "kustomizations", "settings")
 
     def __init__(self) -> None:
         self.files: list[tuple[str, str]] = []
         self.kustomizations: list[str] = []
         self.charts: list[str] = []
+        self.settings: list[str] = []
         self.diagnostics: list[Diagnostic] = []
 
 
@@ -198,11 +200,7 @@ class _FolderWalk:
         entries = self._entries(folder)
         if self._is_another_repository(folder, entries):
             return
-        owned = folder.owned
-        if not entries.keys().isdisjoint(kustomization.FILES):
-            self.found.kustomizations.append(folder.shown)
-            owned = not self.plain
-        self.found.charts += [folder.shown] * (CHART_FILE in entries and not owned)
+        owned = self._is_owned(folder, entries)
         for name, entry in entries.items():
             child = _Folder(join(folder.shown, name), f"{folder.real.rstrip('/')}/{name}", owned)
             why = self._unread(name, child.real, entries)
@@ -215,6 +213,17 @@ class _FolderWalk:
                 self.pending.append(child)
             elif name.lower().endswith(_YAML):
                 self._list(child, is_regular=entry.is_file(follow_symlinks=False))
+
+    def _is_owned(self, folder: _Folder, entries: dict[str, "os.DirEntry[str]"]) -> bool:
+        """Keep what *folder* is by its *entries*; whether a kustomization says which of its files are read."""
+        owned = folder.owned
+        if not entries.keys().isdisjoint(kustomization.FILES):
+            self.found.kustomizations.append(folder.shown)
+            owned = not self.plain
+        self.found.charts += [folder.shown] * (CHART_FILE in entries and not owned)
+        if entries.pop(SETTINGS_FILE, None) and len(self.visited) > 1:
+            self.found.settings.append(folder.shown)
+        return owned
 
     def _is_another_repository(self, folder: _Folder, entries: Container[str]) -> bool:
         below = self.omitted is not None and ".git" in entries and len(self.visited) > 1

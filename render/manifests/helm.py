@@ -31,7 +31,7 @@ _CHATTER = re.compile(
 """What helm says beside why it failed."""
 #: What helm says of a chart that renders with no values at all; what comes of running its templates may depend on them.
 _BROKEN = re.compile(
-    r"(?:^|: )Error: (?:parse error at \(|cannot load |validation: chart\.metadata|.*, but missing in charts/)",
+    r"(?:^|: )Error: (?:parse error at \(|cannot load |validation: chart\.metadata)",
     re.MULTILINE,
 )
 _SOURCE = re.compile(rb"^# Source: (.+?)\r?$", re.MULTILINE)

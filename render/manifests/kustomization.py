@@ -17,6 +17,7 @@ FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 LOCK = "virt-render.lock.yaml"
 """The revision lock of a folder: kustomize knows nothing of it, and so it is read beside what kustomize builds."""
 _RESOURCES = ("resources", "bases", "components")
+_CHARTS = ("helmCharts", "helmChartInflationGenerator")
 _PLUGINS = ("generators", "transformers", "validators")
 _FILE_LISTS = ("crds", "configurations", "patchesStrategicMerge", *_PLUGINS)
 _IN_ITEMS = {
@@ -44,11 +45,12 @@ class Reach:
     """All that the build of one folder reads from disk, and why it should not be started.
 
     *kustomizations*, *resources* and *others* are file names, in the order of reading; *folders* the resolved folders
-    of the kustomizations; *prefixes* and *suffixes* all that may be added to a name.
+    of the kustomizations; *prefixes* and *suffixes* all that may be added to a name. *inflates*: kustomize would have
+    helm fill in charts.
     """
 
     __slots__ = (
-        "diagnostics", "folders", "kustomizations", "others", "prefixes", "resources", "suffixes",
+        "diagnostics", "folders", "inflates", "kustomizations", "others", "prefixes", "resources", "suffixes",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -59,6 +61,7 @@ class Reach:
         self.prefixes: list[str] = []
         self.suffixes: list[str] = []
         self.diagnostics: list[Diagnostic] = []
+        self.inflates = False
 
 
 def find(folder: str) -> str | None:
@@ -237,6 +240,7 @@ class _KustomizationWalk:
             documents, data = self._load(folder, file)
             for document in documents:
                 _add_affixes(found, document.body)
+                found.inflates |= any(any(_items(document.body, key)) for key in _CHARTS)
                 here = _Here(file, folder, real, data, document)
                 for reference in references(document.body):
                     self._refer(here, reference)

@@ -31,6 +31,8 @@ _KEPT_FOR_NETWORK = (
 _KEPT_PREFIXES = ("GIT_", "SSH_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 _NOBODY = "http://127.0.0.1:9"
 _SHOWN = 4096
+_WANTS_HELM = "--enable-helm"
+"""In what kustomize says of a kustomization with charts."""
 
 
 def binary(setting: str, folder: str) -> str | Diagnostic:
@@ -99,6 +101,11 @@ def build(  # noqa: PLR0913 - what a build depends on
     return _failure(folder, said or _ended(done.returncode), help=_cure(folder, said, lock))
 
 
+def wants_helm(found: Diagnostic) -> bool:
+    """Whether *found* says that the kustomization has kustomize run helm, which we do not let it."""
+    return found.code == codes.KUSTOMIZE_FAILED.number and _WANTS_HELM in found.message
+
+
 def _ended(status: int) -> str:
     return f"exit status {status}" if status >= 0 else f"ended by signal {-status}"
 
@@ -108,7 +115,7 @@ def _cure(folder: str, said: str, named: str) -> str:
     lock = os.path.normpath(os.path.join(folder, LOCK))
     if LOCK in said and not os.path.lexists(lock):
         return f"virt-render pin writes {LOCK}: list it among the resources afterwards"
-    if "--enable-helm" in said:
+    if _WANTS_HELM in said:
         return (
             "virt-render does not let kustomize run helm: commit what 'helm template' prints as a resource, or render"
             " the chart by itself with 'virt-render build CHART --values FILE'"

@@ -80,6 +80,19 @@ class Globs(NamedTuple):
         return below.split("/") if self.patterns and below != real else []
 
 
+def unmatched(globs: Globs, paths: Iterable[str]) -> list[str]:
+    """The patterns of *globs* that none of the resolved *paths* matches; no more of these are asked for than needed."""
+    left = dict.fromkeys(globs.patterns)
+    top = globs.top.rstrip("/") + "/"
+    for path in paths if left else ():
+        names = path.removeprefix(top).split("/")
+        for pattern in [one for one in left if _matches(one, names, whole=True)]:
+            del left[pattern]
+        if not left:
+            break
+    return list(left)
+
+
 def _matches(pattern: str, names: list[str], *, whole: bool = False) -> bool:
     """Whether *pattern* matches the way *names*, or, but for *whole*, the beginning of it.
 
@@ -162,9 +175,8 @@ class Texts:
             self.any(os.path.join(at, name) for name in names) for at, _, names in os.walk(folder)
         )
 
-    def reached(self, top: str) -> bool:
-        """Whether the kustomization of the folder *top* reaches a file that may."""
-        reach = kustomization.reach(top, self._limits, allow_remote=True)
+    def reached(self, reach: kustomization.Reach) -> bool:
+        """Whether a kustomization with this *reach* reads a file that may."""
         return self.any((*reach.kustomizations, *reach.resources, *reach.others))
 
 

@@ -3,7 +3,8 @@
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 
 from render.diagnostics import codes
@@ -12,6 +13,7 @@ from render.manifests import discover, kustomization, objects, relevance
 from render.manifests.contents import Contents
 from render.manifests.discover import HelmRelease, boundary, inside, skipped, tidy
 from render.manifests.relevance import Scope, Texts
+from render.model.counting import counted
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
 from render.system import files
@@ -36,13 +38,14 @@ class Documents:
     kustomize did it, from the resolved folders *bases*; *before* is what documents were without its patches, by index.
     *blamed* know who else wrote fields: patches, and the charts that were *filled* in. *borrowed*: of what stands
     beside the documents, whose it is, and its index there. *passed* are the files that were looked at and hold nothing
-    that counts, *unseen* counts what may hold VMs and cannot be looked into. *whole*: files are not read again, see
-    `Contents`.
+    that counts, *locked* are the machines of those inputs that have a lock, by its file.
+    *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are not
+    read again, see `Contents`.
     """
 
     __slots__ = (
         "bases", "before", "blamed", "borrowed", "data", "diagnostics", "documents", "filled", "folder", "is_built",
-        "passed", "unbuilt", "unseen",
+        "locked", "passed", "unbuilt", "unseen",
     )  # fmt: skip
 
     def __init__(self, *, folder: str = ".", whole: bool = False) -> None:
@@ -57,6 +60,7 @@ class Documents:
         self.borrowed: dict[int, tuple[Documents, int]] = {}
         self.before: dict[int, Tree] = {}
         self.passed: list[str] = []
+        self.locked: Mapping[str, frozenset[str]] = MappingProxyType({})
         self.unseen: Counter[str] = Counter()
         self.data = Contents(whole=whole)
 
@@ -170,8 +174,13 @@ def load_all(
             loader.fill(tidy(path), built[-1])
             continue
         for top in loader.plain(path, loose):
-            built.append(_watched(watch, Documents(folder=top, whole=whole)))
-            loader.build(top, built[-1])
+            tried = _watched(watch, Documents(folder=top, whole=whole))
+            loader.build(top, tried)
+            if top == tidy(path) or not loader.is_for_helm(tried):
+                built.append(tried)
+                continue
+            loose.unseen["helmCharts kustomization"] += 1
+            loose.diagnostics.append(skipped(top, "kustomize would have to run helm for it"))
         for chart in loader.charts:
             tried = loader.try_chart(chart, _watched(watch, Documents(folder=chart, whole=whole)))
             if tried.documents or tried.unbuilt:
@@ -378,6 +387,13 @@ class _Loader:
             into.blamed.append(patches.blame(into.documents, first, reach, self.limits))
         self._lock_of(top, into)
 
+    def is_for_helm(self, tried: Documents) -> bool:
+        """Whether the kustomization *tried* is one that others build, with helm, and that this is no error."""
+        from render.manifests import kustomize
+
+        lenient = self.scope is not None and self.scope.lenient
+        return lenient and any(map(kustomize.wants_helm, tried.unbuilt))
+
     def _lock_of(self, folder: str, into: Documents) -> None:
         """Read the lock in *folder*, where the one of what was made from that folder is."""
         lock = tidy(os.path.join(folder, LOCK))
@@ -511,6 +527,15 @@ class _Loader:
         omitted = _Omitted(os.path.realpath(folder), self.scope) if self.scope else None
         found = discover.walk(folder, self.allowed, plain=plain, omitted=omitted)
         into.diagnostics.extend(map(self._met, found.diagnostics))
+        into.diagnostics += (
+            skipped(
+                discover.join(below, discover.SETTINGS_FILE),
+                f"these settings count where {below} itself is named",
+            )
+            for below in found.settings
+        )
+        if found.settings:
+            into.unseen[f"nested {discover.SETTINGS_FILE} file"] += len(found.settings)
         tops, named = kustomization.survey(found.kustomizations, self.limits)
         self.charts = found.charts
         wanted: list[str] = []
@@ -527,12 +552,23 @@ class _Loader:
                 self._file(file, into, named=False)
             return [] if plain else tops
         self._search(wanted, into)
-        reached = [] if plain else [top for top in tops if self.texts.reached(top)]
+        reached = [] if plain else [top for top in tops if self._is_reached(top, into)]
         if into.passed or len(reached) < len(tops):
-            files, unbuilt = len(into.passed), 0 if plain else len(tops) - len(reached)
-            why = f"no word of KubeVirt's in {files:,} files and {unbuilt:,} kustomizations of it"
+            passed = counted(len(into.passed), "file")
+            unbuilt = counted(0 if plain else len(tops) - len(reached), "kustomization")
+            why = f"no word of KubeVirt's in {passed} and {unbuilt} of it"
             into.diagnostics.append(skipped(folder, why))
         return reached
+
+    def _is_reached(self, top: str, into: Documents) -> bool:
+        """Whether the kustomization in *top* reaches what may hold an object of KubeVirt's; charts are a note."""
+        reach = kustomization.reach(top, self.limits, allow_remote=True)
+        found = self.texts.reached(reach)
+        if reach.inflates and not found:
+            into.diagnostics.append(
+                skipped(top, "no word of KubeVirt's but in its helmCharts, perhaps")
+            )
+        return found
 
     def _search(self, wanted: Sequence[str], into: Documents) -> None:
         """Read those of the files *wanted* that may hold an object of KubeVirt's, or what one of these asks for."""

@@ -271,8 +271,12 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
             if same is not None:
                 _conclude(same, same.raw, output, all_observers, observe)
                 continue
+            known = len(loaded.diagnostics)
             machine = _machine_of(resource, context, loaded)
             is_refused = resource.index in loaded.refused
+            if is_refused:
+                read = loaded.diagnostics[known:]
+                output.diagnostics += _check_unfilled(resource, read, resources, context)
             _render_machine(
                 machine,
                 output,
@@ -297,7 +301,12 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
         *output.add_companions(context),
     )
     found = output.relocated(
-        suppression.suppress(found, resources, asks_admission=_asks_admission(settings))
+        suppression.suppress(
+            found,
+            resources,
+            asks_admission=_asks_admission(settings),
+            is_looked_through=_is_no_template,
+        )
     )
     return Rendered(output.bodies, ordered(found), tuple(output.provenance), tuple(output.sources))
 
@@ -392,6 +401,27 @@ def _check_template(
     from render.pipeline import templates
 
     return templates.check(resource, resources, context, _render) if is_template(resource) else []
+
+
+def _is_no_template(resource: Resource) -> bool:
+    """Whether all of *resource* is known: a template is filled in when it is used."""
+    return resource.kind not in _TEMPLATES
+
+
+def _check_unfilled(
+    resource: Resource,
+    read: Sequence[Diagnostic],
+    resources: Sequence[Resource],
+    context: Context,
+) -> list[Diagnostic]:
+    """What else is wrong with a machine that placeholders alone keep from its stages, by what was *read* of it."""
+    faults = {one.code for one in read if definitions.withholds(one)}
+    if faults != {codes.PLACEHOLDER.number} or v1alpha1.era(resource):
+        return []
+    from render.pipeline import templates
+
+    found = templates.check_unfilled(resource, resources, context, _render)
+    return [one for one in found if one not in read]
 
 
 def _is_holder(resource: Resource) -> bool:

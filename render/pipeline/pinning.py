@@ -14,6 +14,7 @@ from render.diagnostics.codes import (
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity, at
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition
+from render.model.counting import counted
 from render.model.kinds import KIND_CLASSES, KindClass, class_of
 from render.model.release import NEWEST, release_named, tag
 from render.model.resource import LOCK_KIND, OWN, Resource
@@ -136,7 +137,7 @@ def pin(
         if old.pins.get(vm) != made.get(vm) and vm not in otherwise
     ]
     if otherwise:
-        count = f"{len(otherwise)} VM{'' if len(otherwise) == 1 else 's'}"
+        count = counted(len(otherwise), "VM")
         before = old.kubevirt or lockfile.UNSAID
         message = f"rendered otherwise by KubeVirt {release} than by {before}, which the lock was written for: {count}"
         diagnostics.append(

@@ -11,12 +11,13 @@ from render.convert import templates
 from render.convert.templates import EXAMPLES, OURS, Fill, Parameter, TemplateObject, Use
 from render.diagnostics.codes import CODES, INVALID_SETTING, PARAMETER_MISSING, PLACEHOLDER
 from render.diagnostics.diagnostic import Diagnostic, Location, at
+from render.diagnostics.suppression import suppress
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.provenance import Provenance
 from render.model.release import NEWEST, Version, tag
 from render.model.resource import Resource, from_body
-from render.pipeline.input import definitions
+from render.pipeline.input import definitions, open_fields, placeholders
 from render.pipeline.input.context import shared
 from render.pipeline.input.releases import Target
 from render.pipeline.machine import Context, Machine
@@ -149,8 +150,40 @@ def check(
         found.append(_findings(given, resources, context, render))
         if not any(part.open for part in given):
             break
-    counted = [one for one in found[0] if one in found[-1] and not _is_open(one, parts)]
+    counted = suppress(
+        _certain(found, parts),
+        (part.resource for part in parts.values()),
+        is_looked_through=lambda resource: not parts[resource.index].open,
+    )
     return [*undefined, *(relocated(one, parts) for one in counted)]
+
+
+def check_unfilled(
+    machine: Resource,
+    resources: Sequence[Resource],
+    context: Context,
+    render: Callable[[Machine], object],
+) -> list[Diagnostic]:
+    """What is wrong with a *machine* with placeholders, whatever they stand for; as `check` for the other arguments.
+
+    Nothing where one of them stands for a list or a mapping.
+    """
+    found: list[list[Diagnostic]] = []
+    parts: Parts = {}
+    for number in range(EXAMPLES):
+        filled = placeholders.filled(machine, number, context.release)
+        if filled is None:
+            return []
+        body, open_ = filled
+        part = Part(from_body(body, _TRIED, machine.origin), machine, (), open_)
+        parts = {_TRIED: part}
+        found.append(_findings([part], resources, context, render))
+    return [relocated(one, parts) for one in _certain(found, parts)]
+
+
+def _certain(found: Sequence[Sequence[Diagnostic]], parts: Parts) -> list[Diagnostic]:
+    """Of what is *found* with each of the examples what holds with all of them, and depends on none."""
+    return [one for one in found[0] if one in found[-1] and not _is_open(one, parts)]
 
 
 def _attempt(
@@ -203,7 +236,9 @@ def _findings(
         whole = [*filter(_is_definition, resources), *others]
         settings = settings._replace(kubevirt=tag(context.release))
         loaded = definitions.load(whole, settings)
+        is_assumed = context.release_is_assumed
         context = shared(whole, loaded, settings, context.start, traced=False)
+        context = context._replace(release_is_assumed=is_assumed)
         mine = {one.index for one in inner}
         found += (
             one
@@ -219,7 +254,9 @@ def _findings(
                 render(machine)
             found += (
                 one
-                for one in (*read.diagnostics, *machine.diagnostics)
+                for one in open_fields.without_unknown(
+                    (*read.diagnostics, *machine.diagnostics), part.open
+                )
                 if not (CODES[one.code].follows and _is_elsewhere(part.resource, one))
             )
     return found
@@ -250,13 +287,19 @@ def _is_elsewhere(vm: Resource, missing: Diagnostic) -> bool:
 
 
 def _is_open(found: Diagnostic, parts: Mapping[int, Part]) -> bool:
-    """Whether *found* is about a field that nobody has filled in."""
+    """Whether *found* is about a field that nobody has filled in, or comes of one."""
     places = (found.location, found.position, *(one.location for one in found.related))
     for place in places:
         part = parts.get(place.index) if place and place.index is not None else None
-        if part and place and place.path:
-            for path in part.open:
-                size = min(len(path), len(place.path))
-                if path[:size] == place.path[:size]:
-                    return True
+        if not part or not place:
+            continue
+        value = tree.get(part.resource.body, *place.path)
+        if open_fields.depends(found, place.path, value, _written(part)):
+            return True
     return False
+
+
+def _written(part: Part) -> dict[FieldPath, str]:
+    """What stands in the fields of *part* that nobody has filled in; what stands elsewhere may become anything."""
+    texts = ((path, tree.get(part.outer.body, *part.path, *path)) for path in part.open)
+    return {path: text if isinstance(text, str) else "${X}" for path, text in texts}

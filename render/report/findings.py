@@ -1,5 +1,6 @@
 """Findings: diagnostics with their places, in the order in which every format shows them."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -120,10 +121,15 @@ def worst(shown: Sequence[Group], most: int) -> list[Group]:
     return [shown[index] for index in sorted(ranked[:most])]
 
 
+_POSITION = re.compile(r"(?<=\[)\d+(?=\])|(?<=\bline )\d+")
+"""An index of a list, or the number of a line."""
+
+
 def identified(findings: Iterable[Finding], seen_from: Callable[[str], str]) -> list[Finding]:
     """*findings* with their fingerprints; *seen_from* tells how a file is called in its repository.
 
-    Of several that say the same of the same, the first keeps its own where a later one goes.
+    Neither lines nor positions in lists count, not in messages either: what stands in front of a finding may change. Of
+    several that say the same of the same, the first keeps its own where a later one goes.
     """
     from hashlib import sha256  # loads OpenSSL, which costs more than a small rendering
 
@@ -132,7 +138,8 @@ def identified(findings: Iterable[Finding], seen_from: Callable[[str], str]) -> 
     for found in findings:
         one = found.diagnostic
         names = one.resource or ("", "", "")
-        about = (one.code, *names, one.field, seen_from(found.place.file), one.message)
+        said = (_POSITION.sub("", text) for text in (one.field, one.message))
+        about = (one.code, *names, seen_from(found.place.file), *said)
         nth = counts[about] = counts.get(about, 0) + 1
         text = "\0".join((*about, str(nth))).encode("utf-8", "backslashreplace")
         made.append(found._replace(fingerprint=sha256(text).hexdigest()[:32]))

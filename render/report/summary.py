@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Severity
+from render.model.counting import counted
 from render.report.findings import Finding
 
 _WORDS = {Severity.ERROR: "error", Severity.WARNING: "warning"}
@@ -36,11 +37,11 @@ class Tally(NamedTuple):
 
 def line(tally: Tally) -> str:
     """``12 VMs in 2 kustomizations: 1 error, 2 warnings; not looked at: 13 Templates (-v)``."""
-    seen = number(tally.machines, "VM") if tally.machines else "no VM"
+    seen = counted(tally.machines, "VM") if tally.machines else "no VM"
     if tally.kustomizations:
-        seen += f" in {number(tally.kustomizations, 'kustomization')}"
+        seen += f" in {counted(tally.kustomizations, 'kustomization')}"
     counts = ((tally.severities.get(severity, 0), word) for severity, word in _WORDS.items())
-    parts = [", ".join(number(count, word) for count, word in counts if count) or "no findings"]
+    parts = [", ".join(counted(count, word) for count, word in counts if count) or "no findings"]
     if tally.accepted:
         parts.append(f"{tally.accepted:,} accepted by the baseline")
     if tally.before:
@@ -53,11 +54,6 @@ def line(tally: Tally) -> str:
         if tally.machines
     )
     if tally.unseen:
-        names = ", ".join(number(count, word) for word, count in sorted(tally.unseen.items()))
+        names = ", ".join(counted(count, word) for word, count in sorted(tally.unseen.items()))
         parts.append(f"not looked at: {names} (-v)")
     return f"{seen}: {'; '.join(parts)}"
-
-
-def number(count: int, word: str) -> str:
-    """*count* and *word*, in the plural where there are several."""
-    return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator, Sequence
 
 from render.diagnostics.diagnostic import Severity
+from render.model.counting import counted
 from render.report.findings import Finding, Group
 from render.report.places import Place
-from render.report.summary import number
 
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
 _NAMED = 3
@@ -21,7 +21,7 @@ def report(groups: Sequence[Group], *, cut: int = 0, colour: bool = False) -> st
     """
     lines = [line for group in groups for line in _block(group, colour=colour)]
     if cut:
-        lines.append(f"and {number(cut, 'more finding')}")
+        lines.append(f"and {counted(cut, 'more finding')}")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -30,12 +30,16 @@ def _block(group: Group, *, colour: bool) -> Iterator[str]:
     if group.others:
         resource = group.first.diagnostic.resource
         kind = resource.kind if resource else "place"
-        more = number(len(group.others), f"more {_SHORT.get(kind, kind)}")
+        more = counted(len(group.others), f"more {_SHORT.get(kind, kind)}")
         named = ", ".join(
             f"{found.place} ({_name(found)})" if found.diagnostic.resource else str(found.place)
             for found in group.others[:_NAMED]
         )
-        rest = f" and {len(group.others) - _NAMED:,} others" if len(group.others) > _NAMED else ""
+        rest = (
+            f" and {counted(len(group.others) - _NAMED, 'other')}"
+            if len(group.others) > _NAMED
+            else ""
+        )
         yield printable(f"  and in {more}: {named}{rest}")
 
 

@@ -190,6 +190,7 @@ def is_object(folder: str, name: str) -> bool:
 
 def merge_base(folder: str, revision: str, head: str = "HEAD") -> str:
     """The commit at which *head* and *revision* parted. Raises GitError."""
+    commit(folder, revision)  # it says what is wrong with a revision that nobody knows
     try:
         words = ("merge-base", "--end-of-options", head, revision)
         return run(folder, *words).decode().strip()

@@ -16,7 +16,7 @@ from render.manifests import helm as module
 from render.manifests.discover import HelmRelease
 from render.manifests.sources import Documents, Reading, load, load_all
 from render.yaml.reader import Limits
-from tests.support.manifests import put
+from tests.support.manifests import put, vm
 
 CHART = "apiVersion: v2\nname: shop\nversion: 1.0.0\n"
 VM = """\
@@ -236,8 +236,7 @@ BROKEN = {
     "chart/templates/more.yaml": "a: {{ .Values.memory \n",
     "chart/templates/_more.tpl": "{{ nofunction }}\n",
     "chart/values.yaml": "memory: [\n",
-    "chart/Chart.yaml": CHART
-    + "dependencies: [{name: sub, version: 1.0.0, repository: 'https://example.invalid'}]\n",
+    "chart/Chart.yaml": "version: 1.0.0\n",
 }
 
 
@@ -267,6 +266,49 @@ def test_a_chart_that_may_want_for_values_is_passed_over(helm: str, text: str) -
         done = virt_render(helm, "check", "--verbose", named)
         assert done.returncode == 0, done.stdout
     assert virt_render(helm, "check", "chart").returncode == 3
+
+
+def test_a_chart_whose_dependencies_are_fetched_elsewhere_is_passed_over(helm: str) -> None:
+    """Argo CD and Flux run ``helm dependency build`` themselves, so that hardly anybody commits charts/."""
+    dependency = (
+        "dependencies: [{name: sub, version: 1.0.0, repository: 'https://example.invalid'}]\n"
+    )
+    put("chart/Chart.yaml", CHART + dependency)
+    done = virt_render(helm, "check", "--verbose", ".")
+    assert done.returncode == 0, done.stdout
+    assert "chart: info VR118 file-skipped" in done.stdout
+    assert "missing in charts/" in done.stdout
+    assert "not looked at: 1 Helm chart (-v)" in done.stderr
+    for command in ("check", "build"):
+        done = virt_render(helm, command, "chart")
+        assert done.returncode == 3
+        assert "helm dependency build puts it into charts/" in done.stdout + done.stderr
+
+
+def test_check_fills_a_chart_in_for_each_release(helm: str) -> None:
+    """A chart may ask what the cluster serves; what is no chart is read once."""
+    asks = '{{ .Capabilities.APIVersions.Has "pool.kubevirt.io/v1beta1" | ternary "4" "none" }}'
+    put("chart/values.yaml", "memory: 1Gi\n")
+    put("chart/templates/vm.yaml", VM.replace("{{ .Values.memory }}", asks))
+    put("vms/vm.yaml", vm("loose", memory="none"))
+    found = {
+        words: {
+            one["file"]: one.get("releases")
+            for one in json.loads(
+                virt_render(helm, "check", *words, "--format", "json", ".").stdout
+            )["diagnostics"]
+            if one["severity"] == "error"
+        }
+        for words in (
+            ("--kubevirt", "1.4"),
+            ("--kubevirt", "1.9"),
+            ("--kubevirt", "1.9", "--kubevirt", "v1.4"),
+        )
+    }
+    chart, loose = "chart/templates/vm.yaml", "vms/vm.yaml"
+    one, newest, both = found.values()
+    assert (set(one), set(newest)) == ({chart, loose}, {loose})
+    assert both == {chart: ["1.4"], loose: ["1.9", "1.4"]}
 
 
 def virt_render(helm: str, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -370,6 +412,27 @@ def test_a_kustomization_with_charts_says_what_to_do(kustomize: str) -> None:
     (found,) = load(["."], Reading(Limits(), kustomize=kustomize)).diagnostics
     assert found.code == "VR116"
     assert "virt-render build CHART --values FILE" in found.help
+
+
+def test_a_kustomization_with_charts_that_nobody_named_is_passed_over(
+    helm: str, kustomize: str
+) -> None:
+    """Argo CD and Flux may let kustomize run helm; whether the chart makes VMs nobody can tell."""
+    chart = "helmCharts: [{name: web, repo: 'https://example.invalid', releaseName: web}]\n"
+    put("remote/kustomization.yaml", chart)
+    put("vms/kustomization.yaml", f"resources: [vm.yaml]\n{chart}")
+    put("vms/vm.yaml", vm(memory="1Gi"))
+    words = ("--kustomize", kustomize, "--verbose")
+    done = virt_render(helm, "check", *words, ".")
+    assert done.returncode == 0, done.stdout
+    assert "remote: info VR118 file-skipped" in done.stdout
+    assert "vms: info VR118 file-skipped" in done.stdout
+    assert "1 helmCharts kustomization (-v)" in done.stderr
+    for command in ("check", "build", "pin"):
+        done = virt_render(helm, command, *words, "vms")
+        assert done.returncode == 3
+        assert "error VR116" in done.stdout + done.stderr
+    assert virt_render(helm, "pin", *words, ".").returncode == 3  # a lock must not miss a VM
 
 
 def test_an_application_names_values_in_an_array(

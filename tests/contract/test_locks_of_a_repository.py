@@ -57,6 +57,20 @@ def test_each_root_gets_its_own_lock_and_uses_it(repository: Repository) -> None
     assert repository.fine("pin", "--check") == ""
 
 
+def test_a_lock_that_others_have_is_not_called_unused(repository: Repository) -> None:
+    """A lock pins what stands beside it, also where another input below has a VM of the same name."""
+    repository.write("web.yaml", vm("web", namespace="prod", memory="1Gi"))
+    repository.fine("pin")
+    assert (repository.folder / LOCK).exists()
+    (repository.folder / "overlays/test" / LOCK).unlink()
+    assert "VR617" not in repository.run("check").stdout
+    repository.fine("pin", "base")
+    assert "VR617" in repository.run("check").stdout
+    written = repository.run("pin", "overlays/test")
+    assert (written.returncode, "VR617" in written.stderr) == (0, False)
+    assert "VR617" not in repository.run("check").stdout
+
+
 def test_check_names_every_lock_that_is_not_right(repository: Repository) -> None:
     repository.fine("pin")
     repository.write("vms/team-b/db.yaml", vm("other", namespace="vms", memory="1Gi"))

@@ -75,6 +75,8 @@ def test_roots_can_be_said(tmp_path: Path) -> None:
     manifests.put(tmp_path / "vms/a/vm.yaml", vm(memory="1Gi"))
     manifests.put(tmp_path / "vms/a/b/vm.yaml", vm(memory="1Gi"))
     assert check(tmp_path)[1] == {"vms/a/vm.yaml": "VR103"}
+    said = process.run("check", cwd=tmp_path).stdout
+    assert "or name folders that are applied apart as roots in .virt-render.yaml" in said
     manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  roots: [vms/a, vms/a/*]\n")
     assert check(tmp_path) == (Exit.OK, {})
     manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  roots: [vms]\n")
@@ -90,6 +92,33 @@ def test_what_is_excluded_is_not_read(tmp_path: Path, pattern: str) -> None:
     assert check(tmp_path) == (Exit.OK, {})
     assert check(tmp_path, "vms/old/bad.yaml") == (Exit.OK, {})
     assert check(tmp_path / "vms", ".") == (Exit.OK, {})
+
+
+def test_patterns_that_match_nothing_are_said_once(tmp_path: Path) -> None:
+    manifests.put(tmp_path / "vms/a/vm.yaml", vm(memory="1Gi"))
+    config = f"{CONFIG}  roots: [vms/*, vm/*]\n  shared: [vms/a/vm.yaml, b]\n  exclude: [c]\n"
+    manifests.put(tmp_path / ".virt-render.yaml", config)
+    done = process.run("check", "--verbose", "--format", "json", cwd=tmp_path)
+    said = [one for one in json.loads(done.stdout)["diagnostics"] if one["code"] == "VR803"]
+    assert [(one["line"], one["column"], one["severity"], one["message"]) for one in said] == [
+        (4, 18, "warning", "roots: vm/* matches no file and no folder"),
+        (5, 27, "warning", "shared: b matches no file and no folder"),
+        (6, 13, "info", "exclude: c matches no file and no folder"),
+    ]
+    assert done.returncode == Exit.OK
+    assert check(tmp_path / "vms")[1] == {}  # what is further up is not asked about here
+
+
+def test_settings_further_below_count_where_their_folder_is_named(tmp_path: Path) -> None:
+    manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  admission: full\n")
+    manifests.put(tmp_path / "vms/vm.yaml", vm(memory="1Gi"))
+    manifests.put(tmp_path / "vms/.virt-render.yaml", f"{CONFIG}  emit: nonsense\n")
+    done = process.run("check", "--verbose", cwd=tmp_path)
+    assert done.returncode == Exit.OK
+    assert "skipped: these settings count where vms itself is named" in done.stdout
+    assert "not looked at: 1 nested .virt-render.yaml file (-v)" in done.stderr
+    done = process.run("check", "vms", cwd=tmp_path)
+    assert (done.returncode, done.stdout.count("'nonsense' is not one of")) == (Exit.USAGE, 1)
 
 
 def test_patterns_have_to_be_a_list(tmp_path: Path) -> None:
@@ -252,9 +281,16 @@ spec:
 """
 
 
+def lay_out(folder: Path, *roots: str) -> None:
+    """Say that these *roots* are there, and make them."""
+    manifests.put(folder / ".virt-render.yaml", f"{CONFIG}  roots: [{', '.join(roots)}]\n")
+    for root in roots:
+        (folder / root).mkdir(parents=True, exist_ok=True)
+
+
 @pytest.mark.parametrize("beside", ["images", "vms"])
 def test_what_is_inferred_is_found_in_other_folders_too(tmp_path: Path, beside: str) -> None:
-    manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  roots: [vms, images, types]\n")
+    lay_out(tmp_path, "vms", "images", "types")
     manifests.put(tmp_path / "vms/vm.yaml", INFERRED)
     manifests.put(tmp_path / beside / "fedora.yaml", DATA_SOURCE)
     assert check(tmp_path) == (Exit.FINDINGS, {"vms/vm.yaml": "VR201"})
@@ -264,7 +300,7 @@ def test_what_is_inferred_is_found_in_other_folders_too(tmp_path: Path, beside: 
 
 
 def test_what_a_pool_names_is_found_in_other_folders_too(tmp_path: Path) -> None:
-    manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  roots: [vms, types]\n")
+    lay_out(tmp_path, "vms", "types")
     manifests.put(tmp_path / "vms/pool.yaml", POOL)
     assert check(tmp_path) == (Exit.FINDINGS, {"vms/pool.yaml": "VR441"})
     own = instancetype("own", namespace="prod", kind=NAMESPACED)
@@ -273,7 +309,7 @@ def test_what_a_pool_names_is_found_in_other_folders_too(tmp_path: Path) -> None
 
 
 def test_settings_of_two_clusters_are_unclear_to_roots_with_vms_alone(tmp_path: Path) -> None:
-    manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  roots: [types, vms, one, two]\n")
+    lay_out(tmp_path, "types", "vms", "one", "two")
     for cluster, strategy in (("one", "None"), ("two", "LiveMigrate")):
         text = (
             "apiVersion: kubevirt.io/v1\nkind: KubeVirt\n"

@@ -231,6 +231,53 @@ def test_a_placeholder_with_a_value_to_fall_back_on_is_one_too(text: str) -> Non
     }  # fmt: skip
 
 
+UNFILLED = vm(
+    {"name": "${X}", "annotations": {"virt-render.dev/ignore.VR424": "not yet"}},
+    {
+        "domain": {
+            "cpu": {"cores": "${CORES}"},
+            "memory": {"guest": "{{ size }}Gi"},
+            "devices": {
+                "disks": [{"name": "root", "disk": {"bus": "ide"}}, {"name": "data", "disk": {}}]
+            },
+        },
+        "volumes": [{"name": "root", "containerDisk": {"image": "{{ image }}"}}],
+    },
+)
+
+
+def test_of_a_vm_with_placeholders_the_rest_is_checked() -> None:
+    """What is wrong with every value of them is said, and nothing of what may be right with one."""
+    found = render([UNFILLED], Settings()).diagnostics
+    disks = "spec.template.spec.domain.devices.disks"
+    assert {(one.code, one.field) for one in found if one.code != "VR115"} == {
+        ("VR420", f"{disks}[0].disk.bus"), ("VR420", f"{disks}[1].name"),
+    }  # fmt: skip
+    assert render([UNFILLED], Settings()).resources == []
+    volumes = tree.copy(UNFILLED)
+    tree.put(volumes, ("spec", "template", "spec", "volumes"), "${VOLUMES}")
+    assert {one.code for one in render([volumes], Settings()).diagnostics} == {"VR115"}
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("${A}", False),
+        ("da${A}", False),
+        ("${A}-${B}", True),
+        ("x{{ a }}", True),
+        ("da${A}b", True),
+    ],
+)
+def test_a_name_that_is_not_filled_in_may_be_the_one_that_is_meant(name: str, wanted: int) -> None:
+    body = tree.copy(UNFILLED)
+    volume = {"name": name, "containerDisk": {"image": "x"}}
+    tree.put(body, ("spec", "template", "spec", "volumes", 0), volume)
+    body["spec"]["template"]["spec"]["domain"]["devices"]["disks"] = [{"name": "data", "disk": {}}]
+    found = [one.code for one in render([body], Settings()).diagnostics]
+    assert found.count("VR420") == wanted
+
+
 @pytest.mark.parametrize("text", ["${X:2}", "${1:-a}", "${X:=", "$X", "${:=a}"])
 def test_other_texts_with_braces_are_none(text: str) -> None:
     memory = {"domain": {"devices": {}, "memory": {"guest": text}}}

@@ -137,7 +137,8 @@ metadata: {name: db}
     ),
     "VR115": Explanation(
         "A placeholder of a template was never filled in, in a name, a matcher or another field that is not free"
-        " text. 'check' only notes it, since the manifests of a repository may be filled in later.",
+        " text. 'check' only notes it, since the manifests of a repository may be filled in later. What else is wrong"
+        " with the object is found all the same, as far as it is so whatever the placeholders stand for.",
         vm().replace("name: web", 'name: "${NAME}"'),
         "${NAME}",
         "Fill in the template first and render its result.",
@@ -171,7 +172,7 @@ metadata: {name: db}
     "VR120": Explanation(
         "An annotation virt-render.dev/ignore.CODE silences nothing: the finding does not occur (any more), cannot"
         " be suppressed, or the annotation gives no reason. Of what was not looked for it says nothing: with"
-        " --admission off, or where another error ends the checks of the object, as an instancetype that is missing.",
+        " --admission off, or where the object has an error left, which may have kept others from being found.",
         """\
 apiVersion: kubevirt.io/v1
 kind: VirtualMachine
@@ -184,6 +185,7 @@ spec:
     spec:
       domain:
         devices: {}
+        memory: {guest: 1Gi}
 """,
         "VR401 (requirement-unmet) is suppressed here but does not occur",
         "Remove the annotation; or, where it lacks one, write the reason as its value.",

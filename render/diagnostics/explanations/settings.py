@@ -16,4 +16,12 @@ EXPLANATIONS = {
         "no such option: --outptu",
         "'virt-render --help' and 'virt-render COMMAND --help' list what there is.",
     ),
+    "VR803": Explanation(
+        "A pattern below roots or shared in .virt-render.yaml matches no file and no folder: a folder was renamed, or"
+        " the pattern is misspelt, and what it should decide is decided without it. One below exclude is only a note,"
+        " since what is to be left out need not be there.",
+        "$ virt-render check .",
+        "roots: cluster/* matches no file and no folder",
+        "Correct the pattern, or take it out.",
+    ),
 }

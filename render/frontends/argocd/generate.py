@@ -23,6 +23,7 @@ from render.frontends.request.options import DEADLINE, HOST_OPTIONS
 from render.frontends.request.request import Call, Request, request
 from render.frontends.session import load, render_loaded, rendering, written
 from render.manifests.sources import Documents
+from render.model.counting import counted
 from render.pipeline import Rendered
 from render.report import escaping, text
 from render.report.findings import Finding, Group, find, merge
@@ -115,7 +116,7 @@ def _render(run: Run, asked: Request) -> list[Finding]:
     run.loaded = load(asked, run.work, standard_input())
     run.work.begin("render", rendering(run.loaded))
     run.rendered, run.diagnostics = render_loaded(run.loaded, asked)
-    run.work.doing = f"looking up where {len(run.diagnostics):,} findings stand"
+    run.work.doing = f"looking up the places of {counted(len(run.diagnostics), 'finding')}"
     return merge(findings_of(run.loaded, worth_saying(run.diagnostics), asked))
 
 

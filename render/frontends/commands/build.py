@@ -11,6 +11,7 @@ from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.frontends.session import content, load, render_loaded, rendering, written
 from render.manifests.sources import Documents
+from render.model.counting import counted
 from render.model.tree import Tree
 from render.pipeline import Rendered
 from render.pipeline.machine import Machine
@@ -35,7 +36,7 @@ def build(asked: Request, work: Work) -> Exit:
         work.rendered = texts
         work.begin("render", rendering(loaded))
         rendered, diagnostics = render_loaded(loaded, asked, append, observe)
-    work.begin("write", f"reporting {len(diagnostics):,} findings")
+    work.begin("write", f"reporting {counted(len(diagnostics), 'finding')}")
     outcome = Exit.OK
     is_report = asked.format != "text" or asked.reports or asked.verbose or os.isatty(STDERR)
     if is_report or worth_saying(diagnostics):

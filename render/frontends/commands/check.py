@@ -23,6 +23,7 @@ from render.frontends.session import load_each, render_loaded, rendering, with_n
 from render.manifests.discover import inside, repository
 from render.manifests.neighbours import Neighbours
 from render.manifests.sources import Documents
+from render.model.counting import counted
 from render.report.findings import Finding, merge
 from render.report.summary import Tally
 from render.settings import Settings
@@ -42,26 +43,54 @@ def check(asked: Request, work: Work) -> Exit:
     refused = refused_reports(work.inputs, asked)
     if refused is not None:
         return refused
-    work.begin("write", f"reporting {len(findings):,} findings")
+    work.begin("write", f"reporting {counted(len(findings), 'finding')}")
     faults = publish(findings, asked, tally)
     return outcome((*(found.diagnostic for found in findings), *faults), asked)
 
 
 def _findings(asked: Request, work: Work) -> tuple[list[Finding], Tally]:
-    """Everything that is found, and the figures of what was looked at."""
+    """Everything that is found, and the figures of what was looked at, which are those of the first release."""
     findings: list[Finding] = []
     looked_at: list[tuple[Documents, Settings]] = []
+    releases = _for_releases(asked)
     for root, paths in _by_root(asked.paths or (".",), asked.root).items():
-        work.begin("read", f"reading {in_words(paths)}")
-        inputs = _load_around(asked, root, paths, work) if root else _load_all(paths, asked, work)
-        neighbours = Neighbours(inputs, asked.layout.shared)
-        for loaded in inputs:
-            there = with_neighbours(asked, loaded, neighbours)
-            found = _checked_for_releases(loaded, there, work)
-            findings += _about(found, [*paths, *asked.read], loaded) if root else found
-            named = next(iter(asked.own["kubevirt"]), asked.settings.kubevirt)
-            looked_at.append((loaded, there.settings._replace(kubevirt=named)))
+        inputs: list[Documents] = []
+        for number, one in enumerate(releases):
+            inputs = _load_for(one, inputs, root, paths, work)
+            neighbours = Neighbours(inputs, one.layout.shared)
+            for loaded in inputs:
+                there = with_neighbours(one, loaded, neighbours)
+                found = _checked(loaded, there, work)
+                if len(releases) > 1:
+                    found = [said._replace(releases=(one.settings.kubevirt,)) for said in found]
+                findings += _about(found, [*paths, *one.read], loaded) if root else found
+                if not number:
+                    looked_at.append((loaded, there.settings))
     return merge(findings), tally_of(looked_at)
+
+
+def _for_releases(asked: Request) -> list[Request]:
+    """*asked* for each release that is asked for."""
+    named = dict.fromkeys(one.removeprefix("v") for one in asked.own["kubevirt"])
+    return [
+        asked._replace(settings=asked.settings._replace(kubevirt=release))
+        for release in named or (asked.settings.kubevirt,)
+    ]
+
+
+def _load_for(
+    asked: Request, before: Sequence[Documents], root: str, paths: Sequence[str], work: Work
+) -> list[Documents]:
+    """The inputs for the release of *asked*: those *before*, for another one, but for charts, which may ask for it."""
+    if before and not any(loaded.filled for loaded in before):
+        return list(before)
+    files = [path for path in paths if path != "-"] if before else paths
+    work.begin("read", f"reading {in_words(files)}")
+    found = _load_around(asked, root, files, work) if root else _load_all(files, asked, work)
+    if not before:
+        return found
+    same = [loaded for loaded in before if not loaded.filled]
+    return [*same, *(loaded for loaded in found if loaded.filled)]
 
 
 def _new(
@@ -121,22 +150,10 @@ def _at(revision: str, asked: Request, work: Work) -> frozenset[str]:
         raise refuse(codes.HISTORY_UNREADABLE.at(Location(), f"git: {error}")) from error
 
 
-def _checked_for_releases(loaded: Documents, asked: Request, work: Work) -> list[Finding]:
-    """The findings for each release that is asked for, one after the other."""
-    releases = dict.fromkeys(one.removeprefix("v") for one in asked.own["kubevirt"])
-    found: list[Finding] = []
-    for release in releases or (asked.settings.kubevirt,):
-        settings = asked.settings._replace(kubevirt=release)
-        said = _checked(loaded, asked._replace(settings=settings), work)
-        several = (release,) if len(releases) > 1 else ()
-        found += (one._replace(releases=several) for one in said)
-    return found
-
-
 def _checked(loaded: Documents, asked: Request, work: Work) -> list[Finding]:
     work.begin("render", rendering(loaded))
     _, diagnostics = render_loaded(loaded, asked, lambda _, source: work.rendered.append(source))
-    work.doing = f"looking up where {len(diagnostics):,} findings stand"
+    work.doing = f"looking up the places of {counted(len(diagnostics), 'finding')}"
     return findings_of(loaded, map(_as_note, diagnostics), asked)
 
 

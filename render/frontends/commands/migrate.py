@@ -15,6 +15,7 @@ from render.frontends.request.request import Request
 from render.manifests import discover, sources
 from render.manifests.relevance import Scope
 from render.manifests.sources import Documents, Reading
+from render.model.counting import counted
 from render.model.edits import Operation, edited
 from render.model.fieldpath import FieldPath
 from render.model.resource import Resource, from_body
@@ -53,18 +54,18 @@ def migrate(asked: Request, work: Work) -> Exit:
         how = Reading(asked.limits, kustomize="never", scope=scope)
         loaded = sources.load(asked.paths or (".",), how, whole=True, watch=work.inputs)
         faults = [found for found in loaded.diagnostics if found.is_error]
-        work.begin("migrate", f"migrating {len(loaded.documents):,} objects")
+        work.begin("migrate", f"migrating {counted(len(loaded.documents), 'object')}")
         planned = None if faults else _plan(loaded, asked)
     if planned is None:
         return _report(loaded, loaded.diagnostics, asked)
     plan, changes, fault = planned
-    work.begin("write", f"reporting {len(plan.diagnostics):,} findings")
+    work.begin("write", f"reporting {counted(len(plan.diagnostics), 'finding')}")
     refused = [fault] if fault and changes else []
     outcome = _report(loaded, [*loaded.diagnostics, *plan.diagnostics, *refused], asked)
     if outcome is not Exit.OK:
         return outcome
     if not (diff or check):
-        work.doing = f"writing {len(changes):,} files"
+        work.doing = f"writing {counted(len(changes), 'file')}"
         outcome = _write(loaded, changes, asked)
     if outcome is Exit.OK:  # what is told was done
         emit(_diff(changes) if diff else _summary(plan), STDOUT)

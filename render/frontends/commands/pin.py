@@ -24,6 +24,7 @@ from render.manifests import kustomization, sources
 from render.manifests.discover import tidy
 from render.manifests.neighbours import Neighbours
 from render.manifests.sources import LOCK, Documents, Reading
+from render.model.counting import counted
 from render.model.naming import ambiguity, fitting, name_of
 from render.model.nearest import nearest
 from render.model.resource import LOCK_KIND, Resource
@@ -61,7 +62,7 @@ def pin(asked: Request, work: Work) -> Exit:
         if isinstance(inputs, Diagnostic):
             return refuse([inputs], asked)
         for one in inputs:
-            locks.choose(one.loaded, one.asked, new=True)
+            locks.choose(one.loaded, one.asked, new=True, written=not asked.own["check"])
         known = [resources_of(one.loaded) for one in inputs]
         upgrade, faults = _upgrades([vm for resources in known for vm in resources], asked)
         dump: list[Resource] | None = None
@@ -100,7 +101,7 @@ def _finished(
     if status((*said, *diagnostics)) is Exit.OK and asked.own["check"]:
         for one, found_in in zip(parts, of_parts, strict=True):
             found_in.extend(_outdated(one.pinned, one.target, asked))
-    work.begin("write", f"reporting {len(said):,} findings")
+    work.begin("write", f"reporting {counted(len(said), 'finding')}")
     findings = findings_of(Documents(), diagnostics, asked)
     for one, found_in in zip(parts, of_parts, strict=True):
         findings += findings_of(one.loaded, found_in, one.asked)

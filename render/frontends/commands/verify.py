@@ -14,6 +14,7 @@ from render.frontends.progress import Work
 from render.frontends.reporting import findings_of, outcome, publish
 from render.frontends.request.request import Request
 from render.frontends.session import load, resources_of
+from render.model.counting import counted
 from render.model.kinds import FLAVOR
 from render.model.release import NEWEST
 from render.model.resource import KUBEVIRT, Resource, from_body
@@ -45,14 +46,14 @@ def verify(asked: Request, work: Work) -> Exit:
     with work.shown():
         loaded = load(asked, work, standard_input())
         diagnostics = list(loaded.diagnostics)
-        work.begin("verify", f"verifying {len(loaded.documents):,} objects")
+        work.begin("verify", f"verifying {counted(len(loaded.documents), 'object')}")
         resources = resources_of(loaded)
         generated = _generated(resources)
         for resource in resources:
             diagnostics += examined(
                 resource, tally, generated, allow_matchers=asked.own["allow_matchers"]
             )
-    work.begin("write", f"reporting {len(diagnostics):,} findings")
+    work.begin("write", f"reporting {counted(len(diagnostics), 'finding')}")
     if not loaded.documents and not asked.settings.allow_empty and not status(diagnostics):
         message = "no Kubernetes object in the input"
         cure = "check the path, or accept an empty input with --allow-empty"
@@ -157,10 +158,10 @@ def _state(resource: Resource) -> str:
 
 def _summary(tally: Counter[tuple[str, str]]) -> str:
     verified = {kind: count for (state, kind), count in tally.items() if state == _VERIFIED}
-    done = [_counted(count, kind) for kind, count in sorted(verified.items())]
-    text = f"{', '.join(done) or _counted(0, definitions.VM)} verified"
+    done = [counted(count, kind) for kind, count in sorted(verified.items())]
+    text = f"{', '.join(done) or counted(0, definitions.VM)} verified"
     others = [
-        f"{_counted(tally[state, kind], kind)} {state}".rstrip()
+        f"{counted(tally[state, kind], kind)} {state}".rstrip()
         for state, kind in sorted(tally, key=lambda key: (key[0] == "", key))
         if state != _VERIFIED
     ]
@@ -168,10 +169,6 @@ def _summary(tally: Counter[tuple[str, str]]) -> str:
         return f"{text}\n"
     reason = f"{_UNSTAMPED}\n" if any(state == _WITHOUT for state, _ in tally) else ""
     return f"{text}; not looked at: {', '.join(others)}\n{reason}"
-
-
-def _counted(count: int, kind: str) -> str:
-    return f"{count} {kind}{'' if count == 1 else 's'}"
 
 
 def _faults(

@@ -6,9 +6,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests.discover import boundary, inside, repository
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity
+from render.manifests.discover import SETTINGS_FILE, boundary, inside, repository
 from render.manifests.relevance import Globs
+from render.manifests.relevance import unmatched as matching_nothing
 from render.model import resource
 from render.model.resource import Origin
 from render.model.tree import Tree
@@ -16,7 +17,7 @@ from render.settings import OPTIONS, Layer, Option, Source, is_name
 from render.system import files
 from render.yaml.reader import Document, Limits, read
 
-NAME = ".virt-render.yaml"
+NAME = SETTINGS_FILE
 API_VERSION = f"{resource.OWN}/v1alpha1"
 KIND = "RenderConfig"
 _NAME_IT = "put a copy there, or name the file with --config"
@@ -105,6 +106,34 @@ def of_repository(paths: Sequence[str], limits: Limits, trusted: Sequence[str] =
     top = repository(os.path.realpath(first if os.path.isdir(first) else os.path.dirname(first)))
     path = os.path.relpath(os.path.join(top, NAME)) if top else ""
     return load((), path, limits, trusted) if path and os.path.lexists(path) else ConfigFile()
+
+
+def unmatched(layout: Layout, limits: Limits) -> Iterator[Diagnostic]:
+    """The patterns of *layout* that match nothing below the folder of their file: a folder was renamed, or misspelt.
+
+    What is to be left out may only be there at times.
+    """
+    for key, globs in layout._asdict().items():
+        for pattern in matching_nothing(globs, _below(globs.top)):
+            from render.yaml import positions  # only where there is something to say
+
+            file = os.path.relpath(os.path.join(globs.top, NAME))
+            documents, _, data = _documents(file, limits)
+            path = ("spec", key, globs.patterns.index(pattern))
+            line, column = positions.locate(data, documents[0].origin, path)
+            found = codes.PATTERN_UNMATCHED.at(
+                Location(file=file, line=line, column=column),
+                f"{key}: {pattern} matches no file and no folder",
+                help=f"patterns are seen from the folder of {NAME}, as in a .gitignore",
+            )
+            yield found._replace(severity=Severity.INFO) if key == "exclude" else found
+
+
+def _below(top: str) -> Iterator[str]:
+    """Every folder and file below *top*, but for git's own."""
+    for folder, folders, names in os.walk(top):
+        folders[:] = [name for name in folders if name != ".git"]
+        yield from (os.path.join(folder, name) for name in (*folders, *names))
 
 
 def _layout(layer: Layer, top: str) -> tuple[Layout, tuple[Diagnostic, ...]]:

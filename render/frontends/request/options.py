@@ -82,8 +82,9 @@ FAIL_ON = Option(
     choices=("error", "warning"),
 )
 MAX_FINDINGS = Option(
-    "max-findings", "number", 0, "show so many findings, the worst; all of them count", metavar="N"
-)
+    "max-findings", "number", 0, "show so many findings, the worst (0: all); all of them count",
+    metavar="N", least=0,
+)  # fmt: skip
 BASELINE = Option(
     "baseline", "path", "", "a JSON report (--json-file): the findings in it are accepted, and only counted",
     metavar="FILE",

@@ -1,5 +1,6 @@
 """From input objects to what the stages work on: decoded, validated, indexed."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -170,10 +171,19 @@ def _check_identity(resources: Sequence[Resource], loaded: Definitions, settings
                         if first.ref == resource.ref
                         else f"{resource.ref} and {first.ref} are one object once they are rendered",
                         Related("the other one", at(first, ("metadata", "name"))),
-                        help="remove or rename one of the two",
+                        help=_apart(resource, first),
                     )
                 ],
             )
+
+
+def _apart(one: Resource, other: Resource) -> str:
+    """What to do about two objects of one name."""
+    cure = "remove or rename one of the two"
+    files = [each.origin.file for each in (one, other) if each.origin]
+    if len({os.path.dirname(file) for file in files}) < len(files):
+        return cure
+    return f"{cure}, or name folders that are applied apart as roots in .virt-render.yaml"
 
 
 def _generates_name(resource: Resource) -> bool:

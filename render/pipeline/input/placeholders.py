@@ -9,8 +9,11 @@ from typing import Any
 
 from render.diagnostics.codes import PLACEHOLDER
 from render.diagnostics.diagnostic import Diagnostic, at
+from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.release import Version
 from render.model.resource import Resource
+from render.model.tree import Tree
 
 #: An opening inside of another ends the search for its closing, lest a text of nothing else takes ages.
 _PLACEHOLDER = (
@@ -44,6 +47,38 @@ def find(resource: Resource) -> Iterator[Diagnostic]:
                 f"{f'${{{match[1]}}}' if match[1] else match[0]} is not filled in",
                 help="render the template first, and pipe its output into `virt-render build -`",
             )
+
+
+def filled(
+    resource: Resource, number: int, release: Version
+) -> tuple[Tree, tuple[FieldPath, ...]] | None:
+    """A machine with the example *number* (see `templates.example`) where a placeholder stands, and these fields.
+
+    None where one stands for a list or a mapping, of which there is no example.
+    """
+    from render.convert import templates
+
+    body = tree.copy(resource.body)
+    open_: list[FieldPath] = []
+    kind = templates.type_of(resource.kind)
+    for path, text in _texts(resource.body, ()):
+        type_name = templates.type_at(kind, path, release)
+        pieces: list[str] = []
+        end = 0
+        for match in re.finditer(_PLACEHOLDER, text):
+            use = templates.Use(match[1] or match[0], path, type_name, match[0] == text)
+            example = templates.example(use, number, release)
+            if example is None:
+                return None
+            pieces += (text[end : match.start()], example)
+            end = match.end()
+        if pieces:
+            whole = "".join((*pieces, text[end:]))
+            # What is filled in is text that YAML is read from afterwards.
+            is_text = type_name in ("", "string", "quantity")
+            tree.put(body, path, whole if is_text else templates.as_json(whole))
+            open_.append(path)
+    return body, tuple(open_)
 
 
 def _texts(value: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:

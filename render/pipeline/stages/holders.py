@@ -327,14 +327,17 @@ def unusable(resource: Resource, errors: Iterable[Diagnostic]) -> list[Diagnosti
     found = [error for error in given if error.code not in _OURS]
     if not found:
         return ours
-    related = tuple(Related(one.message, one.position or one.location) for one in found)
+    first, *others = found
+    related = [*first.related]
+    for one in others:
+        related += [Related(one.message, one.position or one.location), *one.related]
     what = "VMs" if holder.kind == "VirtualMachine" else "VMIs"
     return [
         *ours,
         POOL_UNUSABLE.at(
-            found[0].location,
-            f"KubeVirt takes the {resource.kind}, but its {what} are refused or never start: {found[0].message}",
+            first.location,
+            f"KubeVirt takes the {resource.kind}, but its {what} are refused or never start: {first.message}",
             *related,
-            help=found[0].help,
-        ),
+            help=first.help,
+        )._replace(position=first.position),
     ]

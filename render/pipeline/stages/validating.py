@@ -234,6 +234,14 @@ class Alternatives:
             ("architectureConfiguration", architecture, needs)
         )
 
+    def cure(self, text: str) -> str:
+        """*text*, the cure of a cause, as it is to be done in this cluster."""
+        if self._source is None or self._source.resource.kind != "HyperConverged":
+            return text
+        from render.convert.hyperconverged.cures import in_hyperconverged
+
+        return in_hyperconverged(text, self.subject.release)
+
     def refusing(self, check: str) -> tuple[Version, ...]:
         """The releases that refuse the subject by *check*, where it is unknown which one runs; else nothing."""
         if not self.release_is_assumed:
@@ -286,7 +294,7 @@ def finding(
         message,
         at(resource, cause.path),
         related,
-        cause.help,
+        elsewhere.cure(cause.help),
         cause.check,
         position,
     )

@@ -3,6 +3,7 @@
 from typing import Any
 
 from render.diagnostics.diagnostic import Severity
+from render.model.counting import counted
 from render.report.findings import Finding
 from render.report.fleet.machines import OWN, Fleet, FleetMachine, total, totals
 from render.report.impact.review import Total, gibibytes
@@ -32,12 +33,12 @@ def report(fleet: Fleet) -> str:
         "fleet/fleet.html.j2",
         more_script="fleet/fleet.js",
         data=data,
-        title=_count(len(machines), "VM"),
+        title=counted(len(machines), "VM"),
         total=_amounts(every),
         halted=len(machines) - every.machines,
         releases=sorted({one.release for one in machines}),
-        errors=_count(_found(fleet, Severity.ERROR), "error"),
-        warnings=_count(_found(fleet, Severity.WARNING), "warning"),
+        errors=counted(_found(fleet, Severity.ERROR), "error"),
+        warnings=counted(_found(fleet, Severity.WARNING), "warning"),
         has_holders=any(one.resource.kind in _HOLDERS for one in machines),
         pinned=sum(bool(one.pins) for one in machines),
         is_small=is_small,
@@ -58,10 +59,6 @@ def _found(fleet: Fleet, severity: Severity) -> int:
     """How many findings of *severity* there are, about VMs and about anything else."""
     others = sum(one.diagnostic.severity is severity for one in fleet.findings)
     return others + sum(one.count(severity) for one in fleet.machines)
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'s' if number != 1 else ''}"
 
 
 def _amounts(total_: Total) -> tuple[str, str, str]:
@@ -111,7 +108,7 @@ def _machine(one: FleetMachine) -> dict[str, Any]:
         "pins": one.pins,
         "worst": _worst(one),
         "counts": ", ".join(
-            _count(one.count(severity), severity.value)
+            counted(one.count(severity), severity.value)
             for severity in (Severity.ERROR, Severity.WARNING)
             if one.count(severity)
         ),

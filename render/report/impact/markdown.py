@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from render.diff.impact import FieldChange
+from render.model.counting import counted
 from render.report.findings import Finding
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
@@ -46,7 +47,6 @@ from render.report.impact.review import (
     worst,
 )
 from render.report.impact.text import STOPPING_SHOWN, short, stop_line
-from render.report.summary import number
 from render.report.text import printable
 
 _PLAIN = re.compile(r"[^A-Za-z0-9 /-]")
@@ -138,7 +138,7 @@ def _table(
 def _title(review: Review, stops: int) -> Iterator[str]:
     """The counts in a line, what is compared, and how many errors stop ``build``."""
     said = ", ".join(f"{count:,} {effect}" for effect, count in counts(review.machines).items())
-    count = number(len(review.machines), "VM")
+    count = counted(len(review.machines), "VM")
     yield f"### {count}: {said}\n" if said else f"### {count}\n"
     states = f"{code(str(review.before))} → {code(str(review.after))}"
     synced = "" if review.after.emit else f", synced with `--emit {review.emit}`"
@@ -260,7 +260,7 @@ def _otherwise(review: Review) -> str:
     other = review.otherwise
     if other is None or not other.machines:
         return ""
-    return f" ({number(other.machines, 'VM')} would fare otherwise with `--emit {other.emit}`)"
+    return f" ({counted(other.machines, 'VM')} would fare otherwise with `--emit {other.emit}`)"
 
 
 def _change(change: FieldChange, locate: Locate) -> str:

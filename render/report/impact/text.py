@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from render.diff.impact import FieldChange, Impact, MachineImpact
+from render.model.counting import counted
 from render.model.resource import ResourceRef
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
@@ -36,7 +37,6 @@ from render.report.impact.review import (
     total,
     without_rest,
 )
-from render.report.summary import number
 from render.report.text import printable
 
 _COLOURS = {
@@ -98,13 +98,13 @@ def header(review: Review) -> str:
         text += f", synced with --emit {review.emit}"
     other = review.otherwise
     if other is not None and other.machines:
-        text += f" ({number(other.machines, 'VM')} would fare otherwise with --emit {other.emit})"
+        text += f" ({counted(other.machines, 'VM')} would fare otherwise with --emit {other.emit})"
     return printable(text)
 
 
 def stop_line(count: int) -> str:
     """That the second state has errors for which nothing is printed."""
-    return f"after: {number(count, 'error')}, build prints nothing"
+    return f"after: {counted(count, 'error')}, build prints nothing"
 
 
 def _stopping(review: Review) -> Iterator[str]:
@@ -159,7 +159,7 @@ def _wrapped(text: str, indent: str = "    ") -> list[str]:
 def summary(machines: Sequence[MachineImpact]) -> str:
     """How many VMs there are, by the worst that happens to each."""
     parts = [f"{count:,} {effect}" for effect, count in counts(machines).items()]
-    count = number(len(machines), "VM")
+    count = counted(len(machines), "VM")
     return f"{count}: {', '.join(parts)}" if parts else count
 
 

@@ -54,6 +54,16 @@ def test_unused_suppression_is_reported() -> None:
     assert "does not occur" in unused(machine(VR401="sized by hand"), "VR401").message
 
 
+def test_what_an_error_may_have_kept_from_being_found_is_not_called_unused() -> None:
+    resource = machine(VR401="sized by hand", VR402="on purpose")
+    fault = codes.CPU.at(at(resource), "wrong")
+    assert suppress([fault], [resource]) == (fault,)
+    silenced = UNMET.at(at(resource), "too small")
+    (idle,) = suppress([silenced], [resource])
+    assert "VR402" in idle.message
+    assert suppress([], [resource], is_looked_through=lambda _: False) == ()
+
+
 def test_unknown_code_names_the_nearest() -> None:
     assert "did you mean VR901?" in unused(machine(VR9O1="why"), "VR9O1").message
 
@@ -96,9 +106,7 @@ def test_odd_annotations_are_somebody_elses_finding(annotations: object) -> None
     [
         (None, True, ["VR401", "VR420", "VR713"]),
         (None, False, ["VR401"]),
-        # An error that leaves the object in the result ends no checks.
-        (codes.SPREAD_INDIVISIBLE, True, ["VR401", "VR420", "VR713"]),
-        (codes.INSTANCETYPE_CONFLICT, True, []),
+        (codes.SPREAD_INDIVISIBLE, True, []),
         (codes.INSTANCETYPE_NOT_FOUND, True, []),
     ],
 )

@@ -91,7 +91,7 @@ def test_progress_on_a_terminal(command: str, tmp_path: Path) -> None:
     ) as process:  # fmt: skip
         os.close(theirs)
         shown = until(terminal, "read")
-        assert shown == "\r\x1b[K1 files, 1 objects read"
+        assert shown == "\r\x1b[K1 file, 1 object read"
         assert process.stdin
         process.stdin.write(NOTE.encode())
         process.communicate()
@@ -112,11 +112,11 @@ def test_progress_of_a_part_that_counts_nothing(tmp_path: Path) -> None:
         stdout=subprocess.PIPE, stderr=theirs,
     ) as process:  # fmt: skip
         os.close(theirs)
-        shown = until(terminal, "migrating 1 objects")
-        assert shown.endswith("1 files, 1 objects read; migrating 1 objects")
+        shown = until(terminal, "migrating 1 object")
+        assert shown.endswith("1 file, 1 object read; migrating 1 object")
         process.terminate()
         assert process.wait(60) == Exit.TERMINATED
-    assert rest(terminal).endswith("\r\x1b[Kvirt-render: terminated while migrating 1 objects\r\n")
+    assert rest(terminal).endswith("\r\x1b[Kvirt-render: terminated while migrating 1 object\r\n")
 
 
 def test_progress_on_a_narrow_terminal(tmp_path: Path) -> None:
@@ -129,9 +129,9 @@ def test_progress_on_a_narrow_terminal(tmp_path: Path) -> None:
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs,
     ) as process:  # fmt: skip
         os.close(theirs)
-        assert until(terminal, ", 1 ") == "\r\x1b[K1 files, 1 "
+        assert until(terminal, ", 1 ") == "\r\x1b[K1 file, 1 o"
         process.communicate(NOTE.encode())
-    *shown, last, end = rest(terminal).replace("1 files, 1 ", "").split("\r")
+    *shown, last, end = rest(terminal).replace("1 file, 1 o", "").split("\r")
     assert set(shown) == {""}
     assert last.startswith("\x1b[K1 VM: no findings")
     assert end == "\n"

@@ -48,6 +48,7 @@ def test_few_stand_each_by_itself(ask: Ask) -> None:
 def test_so_many_findings_and_the_worst(ask: Ask) -> None:
     deprecated = vm("a", instancetype="small").replace("kubevirt.io/v1", "kubevirt.io/v1alpha3", 1)
     files = {**fleet(2), "aaa.yaml": deprecated}
+    assert ask("check", "--max-findings", "0", files=files).out == ask("check").out
     answer = ask("check", "--max-findings", "2", files=files)
     assert answer.exit == Exit.FINDINGS
     assert answer.out.count("error VR301") == 2
@@ -182,7 +183,9 @@ def test_only_what_a_change_brings(ask: Ask, tmp_path: Path) -> None:
     os.chdir(tmp_path)
     os.unlink("vms/002.yaml")
     assert ask("check", "--changed-since", "main").exit == Exit.OK
-    assert ask("check", "--changed-since=nowhere").exit != Exit.OK
+    answer = ask("check", "--changed-since=nowhere")
+    assert answer.exit == ask("diff", "nowhere").exit == Exit.FINDINGS
+    assert "git: unknown revision nowhere" in answer.out
     report = ask("check", "--changed-since", "main", "--format", "json", files=fleet(3)).out
     assert json.loads(report)["summary"]["before"] == 2
 
@@ -205,6 +208,28 @@ def test_fingerprints_do_not_depend_on_lines_or_folders(ask: Ask, tmp_path: Path
     sarif = json.loads(ask("check", "--format", "sarif").out)
     results = sarif["runs"][0]["results"]
     assert {one["partialFingerprints"]["virtRender/v1"] for one in results} == known
+
+
+def test_fingerprints_do_not_depend_on_positions_in_lists(ask: Ask) -> None:
+    """What is told apart only by its position keeps its fingerprint while it is the first of its kind."""
+    above, _, _ = vm("web", memory="1Gi").partition("        devices: {}\n")
+
+    def prints(*disks: tuple[str, str]) -> list[str]:
+        listed = [f"{{name: {name}, disk: {{bus: {bus}}}}}" for name, bus in disks]
+        volumes = [f"{{name: {name}, emptyDisk: {{capacity: 1Gi}}}}" for name, _ in disks]
+        text = (
+            f"{above}        devices: {{disks: [{', '.join(listed)}]}}\n        memory: {{guest: 1Gi}}\n"
+            f"      volumes: [{', '.join(one for one in volumes if 'gone' not in one)}]\n"
+        )
+        report = json.loads(ask("check", "--format", "json", files={"vm.yaml": text}).out)
+        return [one["fingerprint"] for one in report["diagnostics"] if one["severity"] == "error"]
+
+    known = prints(("a", "ide"), ("gone", "virtio"))
+    assert len(set(known)) == 2
+    assert prints(("new", "virtio"), ("a", "ide"), ("gone", "virtio")) == known
+    more = prints(("new", "ide"), ("a", "ide"), ("gone", "virtio"))
+    assert len(set(more)) == 3
+    assert set(known) < set(more)
 
 
 def test_a_chart_is_to_be_rendered_first(ask: Ask) -> None:

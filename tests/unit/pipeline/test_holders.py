@@ -158,6 +158,19 @@ def test_findings_stand_in_the_template() -> None:
     assert 'virtualmachineinstancetypes.instancetype.kubevirt.io "tiny" not found' in found.message
 
 
+def test_what_a_pool_cannot_use_is_said_with_what_speaks_against_it() -> None:
+    """Of several faults the first is the finding; each names what it conflicts with once."""
+    own = {"devices": {}, "memory": {"guest": "1Gi"}, "cpu": {"cores": 1}}
+    body = changed(pool(), own, *WITHIN, "spec", "template", "spec", "domain")
+    (found,) = rendered(SMALL, body).diagnostics
+    said = [found.message, *(one.message for one in found.related)]
+    assert [one.rpartition(" sets ")[2] for one in said[1::2]] == [
+        "cpu.guest: 2",
+        "memory.guest: 2Gi",
+    ]
+    assert ["conflicts with" in one for one in said] == [True, False, True, False]
+
+
 def test_warnings_stand_there_too() -> None:
     vm = {key: value for key, value in VM["spec"].items() if key != "runStrategy"}
     body = changed(pool(), {**vm, "running": True}, *WITHIN, "spec")

@@ -114,6 +114,48 @@ def test_definitions_that_may_be_elsewhere_are_not_missed(
     assert sorted(code for code, _ in codes(render([body]))) == sorted(wanted)
 
 
+INTERFACE: Json = {"name": "default", "masquerade": {}}
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("networks",), [{"name": "${NAME}", "pod": {}}]),
+        (("domain", "devices", "disks"), [{"name": "${NAME}", "disk": {}}]),
+        (("domain", "cpu"), {"cores": 2, "maxSockets": 1, "sockets": "${{MEMORY}}"}),
+    ],
+)
+def test_what_refers_to_an_open_field_is_no_error(make: Any, path: Any, value: Any) -> None:
+    vm = changed(VM, [INTERFACE], *SPEC, "domain", "devices", "interfaces")
+    vm = changed(vm, [{"name": "default", "pod": {}}], *SPEC, "networks")
+    assert render([make(changed(vm, value, *SPEC, *path))]).diagnostics == ()
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["${NAME}", "small"])
+def test_what_an_unknown_instancetype_may_bring_is_not_missed(make: Any, name: str) -> None:
+    vm = changed(VM, {"devices": {}}, *SPEC, "domain")
+    matcher = {"name": name, "kind": "VirtualMachineInstancetype"}
+    vm = changed(vm, matcher, "spec", "instancetype")
+    vm = changed(vm, {"name": "windows.11"}, "spec", "preference")
+    found = render([make(vm)]).diagnostics
+    assert [one.code for one in found if one.is_error] == []
+
+
+@BOTH
+def test_a_vm_in_a_template_silences_what_is_found_in_it(make: Any) -> None:
+    reason = {"virt-render.dev/ignore.VR420.volume": "added later"}
+    vm = changed(VM, [{"name": "none", "disk": {}}], *SPEC, "domain", "devices", "disks")
+    vm = changed(vm, reason, "metadata", "annotations")
+    assert render([make(vm)]).diagnostics == ()
+    vm = changed(VM, reason, "metadata", "annotations")
+    assert render([make(vm)]).diagnostics == ()
+    (idle,) = render([make(vm, parameters=KNOWN)]).diagnostics
+    key = "metadata.annotations[virt-render.dev/ignore.VR420.volume]"
+    assert (idle.code, idle.field) == ("VR120", f"{above(make(vm))}.{key}")
+
+
 def test_a_template_brings_its_own_definitions() -> None:
     small = changed(SMALL, {"name": "${NAME}"}, "metadata")
     vm = changed(
@@ -144,6 +186,25 @@ def test_settings_beside_the_input_stand_beside_it(make: Any) -> None:
     (found,) = [one for one in result.diagnostics if one.code == "VR426"]
     (other,) = found.related
     assert (found.location.index, other.location.index) == (0, 1)
+
+
+@pytest.mark.parametrize("others", [(), (SMALL,)])
+def test_a_release_that_nobody_named_is_assumed_in_a_template_too(others: tuple[Json, ...]) -> None:
+    """A gate that only some releases have may be the one that is meant."""
+    folder = [{"name": "shared", "virtiofs": {}}]
+    volume = {"name": "shared", "persistentVolumeClaim": {"claimName": "x"}}
+    vm = changed(VM, [volume], *SPEC, "volumes")
+    vm = changed(vm, folder, *SPEC, "domain", "devices", "filesystems")
+    gates = {"developerConfiguration": {"featureGates": ["ExperimentalVirtiofsSupport"]}}
+    cluster = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "KubeVirt",
+        "metadata": {"name": "kubevirt", "namespace": "kubevirt"},
+        "spec": {"configuration": gates},
+    }
+    found = render([openshift(vm, *others), cluster]).diagnostics
+    (one,) = [one for one in found if one.code == "VR431"]
+    assert (one.severity, "nothing says which release runs" in one.message) == ("warning", True)
 
 
 def test_kubevirt_refuses_references_to_no_parameter() -> None:
