@@ -1,12 +1,16 @@
 # The sidecar of Argo CD's repository server, also for CI jobs. Build: docker build -t registry.example.com/virt-render:0.1.0 .
-# Everything in it has a version, and what pip installs a hash; Go's checksum database vouches for kustomize.
-# KUSTOMIZE_VERSION should be the one that Argo CD bundles.
+# Everything in it has a version, and what pip installs a hash; Go's checksum database vouches for kustomize and helm.
+# KUSTOMIZE_VERSION and HELM_VERSION should be those that Argo CD bundles.
 ARG PYTHON_IMAGE=python:3.11.7-slim-bookworm
 ARG GO_IMAGE=golang:1.27.3-bookworm
 
-FROM ${GO_IMAGE} AS kustomize
+FROM ${GO_IMAGE} AS tools
+ENV CGO_ENABLED=0 GOBIN=/usr/local/bin GOTOOLCHAIN=local
 ARG KUSTOMIZE_VERSION=v5.8.1
-RUN CGO_ENABLED=0 GOBIN=/usr/local/bin GOTOOLCHAIN=local go install -trimpath sigs.k8s.io/kustomize/kustomize/v5@${KUSTOMIZE_VERSION}
+RUN go install -trimpath sigs.k8s.io/kustomize/kustomize/v5@${KUSTOMIZE_VERSION}
+# kustomize learns its version from Go, helm from the linker.
+ARG HELM_VERSION=v3.19.0
+RUN go install -trimpath -ldflags "-s -w -X helm.sh/helm/v3/internal/version.version=${HELM_VERSION}" helm.sh/helm/v3/cmd/helm@${HELM_VERSION}
 
 FROM ${PYTHON_IMAGE} AS build
 COPY . /source
@@ -26,7 +30,7 @@ LABEL org.opencontainers.image.title="virt-render" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="0.1.0"
 COPY --from=build /opt/virt-render /opt/virt-render
-COPY --from=kustomize /usr/local/bin/kustomize /usr/local/bin/kustomize
+COPY --from=tools /usr/local/bin/kustomize /usr/local/bin/helm /usr/local/bin/
 COPY plugin.yaml /home/argocd/cmp-server/config/plugin.yaml
 # Argo CD's sockets belong to 999; OpenShift picks any user, of group 0. Nothing is written but below TMPDIR.
 RUN chgrp -R 0 /home/argocd && chmod -R g=u /home/argocd

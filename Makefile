@@ -67,9 +67,9 @@ fuzz: $(READY) $(READS) ## Fuzz each target of tests/fuzz for SECONDS (1200); wh
 	for target in yaml quantity lock resourcelist kustomization; do \
 		$(BIN)/python -m scripts.fuzz "$$target" "$(or $(SECONDS),1200)" || exit 1; done
 
-mutate: $(READY) $(KUSTOMIZE) $(READS) $(HELM) ## Change COUNT (300) things in the code, one at a time: which does no test notice? SEED (1)
+mutate: $(READY) $(KUSTOMIZE) $(READS) $(HELM) ## Change COUNT (300) things in the code, one at a time: which does no test notice? SEED (1), TESTS (all)
 	$(PIP) install --requirement requirements/mutate.txt
-	$(BIN)/python scripts/mutate.py "$(or $(COUNT),300)" "$(or $(SEED),1)"
+	$(BIN)/python scripts/mutate.py "$(or $(COUNT),300)" "$(or $(SEED),1)" $(TESTS)
 
 tools: $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) ## Put what the tests drive into .tools: kustomize, helm, pre-commit, axe
 

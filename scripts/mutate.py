@@ -1,9 +1,12 @@
 """Change one thing in the code, see whether a test notices: a sample of such mutations, the same for the same seed.
 
-Usage: mutate.py [COUNT [SEED]] (300, 1). Works in a copy of the tree below .mutate. All tests run once, and coverage
-says which of them execute which line, in the processes that they start too; a mutation is then tried with those that
-come by its line, the quickest first, until one fails. Survivors are listed at the end, and make the status 1. One that
-changes no meaning is for people to tell.
+Usage: mutate.py [COUNT [SEED [TESTS...]]] (300, 1, all). Works in a copy of the tree below .mutate. The tests run
+once, and coverage says which of them execute which line, in the processes that they start too; a mutation is then tried
+with those that come by its line, the quickest first, until one fails. Survivors are listed at the end, and make the
+status 1. One that changes no meaning is for people to tell.
+
+All tests take long: begin with the quick ones (tests/unit tests/test_cases.py), and give what was printed as
+SURVIVORS=FILE to a second run with the same count, seed and code and other tests: it tries what survived the first.
 """
 
 import ast
@@ -222,11 +225,11 @@ def importers(file: str) -> list[str]:
     ]
 
 
-def recorded(tree: Path, folder: Path) -> Reach:
-    """Run all tests in *tree* once, with what they start, and see which line each executes; the same tests but once."""
-    answer = folder / f"reach-{digest()}.json"
+def recorded(tree: Path, folder: Path, chosen: Sequence[str]) -> Reach:
+    """Run *chosen* tests in *tree* once, with what they start, and see which line each executes; the same but once."""
+    answer = folder / f"reach-{digest(chosen)}.json"
     if not answer.exists():
-        _recording(tree, folder, answer)
+        _recording(tree, folder, answer, chosen)
     tests, seconds, lines = json.loads(answer.read_text())
     return Reach(
         tests,
@@ -238,7 +241,7 @@ def recorded(tree: Path, folder: Path) -> Reach:
     )
 
 
-def _recording(tree: Path, folder: Path, answer: Path) -> None:
+def _recording(tree: Path, folder: Path, answer: Path, chosen: Sequence[str]) -> None:
     settings = folder / "coverage.ini"
     settings.write_text(
         f"[run]\nparallel = true\ndata_file = {folder}/data\ninclude = {tree}/render/*\n"
@@ -247,18 +250,18 @@ def _recording(tree: Path, folder: Path, answer: Path) -> None:
     if (process := os.fork()) == 0:
         _enter(tree, folder / "recording.log")
         os.environ["COVERAGE_PROCESS_START"] = str(settings)
-        _record(tree, str(settings), answer)
+        _record(tree, str(settings), answer, chosen)
         os._exit(0)
     os.waitpid(process, 0)
 
 
-def _record(tree: Path, settings: str, answer: Path) -> None:
+def _record(tree: Path, settings: str, answer: Path, chosen: Sequence[str]) -> None:
     import coverage
 
     measured = coverage.Coverage(config_file=settings)
     recorder = Recorder(measured)
     measured.start()
-    pytest.main([*OPTIONS, *TESTS], plugins=[recorder])
+    pytest.main([*OPTIONS, *chosen], plugins=[recorder])
     measured.stop()
     measured.save()
     measured.combine()
@@ -392,7 +395,9 @@ def _status(process: int, seconds: float) -> int:
     return -signal.SIGKILL
 
 
-def trial(sample: list[Mutation], reach: Reach, tree: Path) -> Callable[[int], bytes]:
+def trial(
+    sample: list[Mutation], reach: Reach, tree: Path, chosen: Sequence[str]
+) -> Callable[[int], bytes]:
     """A process that tries mutations of *sample* in *tree*; the answer asks it what became of one."""
     asked, asking = os.pipe()
     answers, answering = os.pipe()
@@ -400,7 +405,7 @@ def trial(sample: list[Mutation], reach: Reach, tree: Path) -> Callable[[int], b
         os.close(asking)
         os.close(answers)
         _enter(tree, tree.parent / "trial.log")
-        os._exit(pytest.main([*OPTIONS, *TESTS], plugins=[Trial(sample, reach, asked, answering)]))
+        os._exit(pytest.main([*OPTIONS, *chosen], plugins=[Trial(sample, reach, asked, answering)]))
     os.close(asked)
     os.close(answering)
 
@@ -445,24 +450,31 @@ def copied(folder: Path) -> Path:
     return tree
 
 
-def digest() -> str:
-    """What code and tests are now."""
+def digest(chosen: Sequence[str]) -> str:
+    """What code and tests are now, and which tests are *chosen*."""
     files = sorted(path for name in ("render", "tests") for path in (ROOT / name).rglob("*.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+    named = "\0".join(chosen).encode()
+    return hashlib.sha256(named + b"".join(path.read_bytes() for path in files)).hexdigest()
 
 
-def main(count: int, seed: int) -> int:
-    """Try *count* mutations; the exit status."""
+def main(count: int = 300, seed: int = 1, *, chosen: Sequence[str] = ()) -> int:
+    """Try *count* mutations with the *chosen* tests; the exit status."""
+    chosen = chosen or TESTS
     files = sorted(path for name in PACKAGES for path in (ROOT / "render" / name).rglob("*.py"))
     found = [mutation for file in files for mutation in mutations(file)]
     sample = random.Random(seed).sample(found, min(count, len(found)))  # noqa: S311 - no secret
+    if before := os.environ.get("SURVIVORS"):
+        survived = {
+            line.removeprefix("survived: ") for line in Path(before).read_text().splitlines()
+        }
+        sample = [mutation for mutation in sample if str(mutation) in survived]
     folder = ROOT / ".mutate"
     shutil.rmtree(folder / "tree", ignore_errors=True)
     folder.mkdir(exist_ok=True)
     tree = copied(folder)
-    reach = recorded(tree, folder)
+    reach = recorded(tree, folder, chosen)
     print(f"{len(reach.tests)} tests, {sum(reach.seconds):.0f} s", flush=True)
-    ask = trial(sample, reach, tree)
+    ask = trial(sample, reach, tree, chosen)
     alive: list[Mutation] = []
     for number, mutation in enumerate(sample):
         lives = survives(mutation, number, reach, tree, ask)
@@ -476,4 +488,5 @@ def main(count: int, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(int(word) for word in (*sys.argv[1:], *("300", "1")[len(sys.argv) - 1 :]))))
+    numbers = [int(word) for word in sys.argv[1:3]]
+    sys.exit(main(*numbers, chosen=sys.argv[3:]))

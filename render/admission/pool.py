@@ -4,7 +4,6 @@ Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vmpool-admitter.go,
 pkg/virt-operator/resource/generate/components/validations_generated.go.
 """
 
-import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -20,9 +19,7 @@ from render.model.release import Windowed, since
 _STRATEGIES = ("unmanaged", "opportunistic", "proactive")
 _POOL = ("VirtualMachinePool",)
 _SETS = (*_POOL, "VirtualMachineInstanceReplicaSet")
-_INT64 = 2**63
 _PERCENT = 100
-_is_integer = re.compile(r"[+-]?[0-9]+").fullmatch
 
 
 def _selector(subject: Subject) -> Iterator[Cause]:
@@ -56,12 +53,12 @@ def _fault(value: object) -> str:
     if not value.endswith("%"):
         return "maxUnavailable percentage must end with %"
     number = value.removesuffix("%")
-    if not _is_integer(number) or not -_INT64 <= int(number) < _INT64:
-        wrong = "value out of range" if _is_integer(number) else "invalid syntax"
+    amount = go.atoi(number)
+    if isinstance(amount, str):
         shown = go.quoted(number)
-        return f"maxUnavailable percentage value {shown} is invalid: strconv.Atoi: parsing {shown}: {wrong}"
-    if not 0 < int(number) <= _PERCENT:
-        return f"maxUnavailable percentage value {int(number)} must be between 1 and 100"
+        return f"maxUnavailable percentage value {shown} is invalid: strconv.Atoi: parsing {shown}: {amount}"
+    if not 0 < amount <= _PERCENT:
+        return f"maxUnavailable percentage value {amount} must be between 1 and 100"
     return ""
 
 

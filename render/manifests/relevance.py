@@ -66,15 +66,18 @@ class Globs(NamedTuple):
 
     def match(self, real: str) -> str:
         """The first pattern that the resolved path *real*, or a folder around it, matches; ``""`` if none does."""
-        below = real.removeprefix(self.top.rstrip("/") + "/")
-        if not self.patterns or below == real:
-            return ""
-        return next((one for one in self.patterns if _expression(one).match(below)), "")
+        names = self._below(real)
+        return next((one for one in self.patterns if names and _matches(one, names)), "")
 
     def match_whole(self, real: str) -> bool:
         """Whether a pattern matches the resolved path *real* itself."""
+        names = self._below(real)
+        return bool(names) and any(_matches(one, names, whole=True) for one in self.patterns)
+
+    def _below(self, real: str) -> list[str]:
+        """The names on the way from the folder to *real*; none where that is elsewhere, or nobody asks for it."""
         below = real.removeprefix(self.top.rstrip("/") + "/")
-        return below != real and any(_expression(one, "").match(below) for one in self.patterns)
+        return below.split("/") if self.patterns and below != real else []
 
 
 def unmatched(globs: Globs, paths: Iterable[str]) -> list[str]:
@@ -82,31 +85,55 @@ def unmatched(globs: Globs, paths: Iterable[str]) -> list[str]:
     left = dict.fromkeys(globs.patterns)
     top = globs.top.rstrip("/") + "/"
     for path in paths if left else ():
-        below = path.removeprefix(top)
-        for pattern in [one for one in left if _expression(one, "").match(below)]:
+        names = path.removeprefix(top).split("/")
+        for pattern in [one for one in left if _matches(one, names, whole=True)]:
             del left[pattern]
         if not left:
             break
     return list(left)
 
 
-_PIECE = r"(?s)\*\*/|/\*\*|\*\*|\*|\?|\[!?[^\]]+\]|."
-_MEANINGS = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+def _matches(pattern: str, names: list[str], *, whole: bool = False) -> bool:
+    """Whether *pattern* matches the way *names*, or, but for *whole*, the beginning of it.
+
+    No way of matching is tried twice: patterns come from whoever wrote the repository.
+    """
+    steps = _steps(pattern)
+    reached = _skipped({0}, steps)
+    for name in names:
+        after = set()
+        for at in reached - {len(steps)}:
+            step = steps[at]
+            if step is None:
+                after |= {at, at + 1}
+            elif step.match(name):
+                after.add(at + 1)
+        reached = _skipped(after, steps)
+        if not whole and len(steps) in reached:
+            return True
+    return len(steps) in reached
+
+
+def _skipped(reached: set[int], steps: "_Steps") -> set[int]:
+    """*reached* and what follows where ``**`` stands for no folder; at the end it stands for all that is inside."""
+    for at in range(len(steps) - 1):
+        if at in reached and steps[at] is None:
+            reached.add(at + 1)
+    return reached
+
+
+_Steps = tuple[re.Pattern[str] | None, ...]
+"""What each name on the way has to be; None for ``**``, any number of names."""
 
 
 @cache
-def _expression(pattern: str, below: str = "(?:/.*)?") -> re.Pattern[str]:
-    """The expression that *pattern* stands for, and *below* of what lies in what it matches."""
-    anchored = "/" in pattern.rstrip("/")
-    pieces = (_meaning(piece) for piece in re.findall(_PIECE, pattern.strip("/")))
-    start = "" if anchored else "(?:.*/)?"
-    return re.compile(f"{start}{''.join(pieces)}{below}\\Z", re.DOTALL)
+def _steps(pattern: str) -> _Steps:
+    from fnmatch import translate
 
-
-def _meaning(piece: str) -> str:
-    if piece[0] == "[" and len(piece) > 1:
-        return f"[{piece[1:-1].replace('!', '^', 1)}]".replace("\\", r"\\")
-    return _MEANINGS.get(piece) or re.escape(piece)
+    words = pattern.strip("/").split("/")
+    if "/" not in pattern.rstrip("/"):
+        words = ["**", *words]
+    return tuple(None if word == "**" else re.compile(translate(word)) for word in words)
 
 
 class Scope(NamedTuple):

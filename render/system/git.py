@@ -272,8 +272,14 @@ def checkout(top: str, revision: str, other: str = "") -> Iterator[str]:
         # An index of its own, into which git takes no name that leads out of the folder.
         index = os.path.join(folder, "index")
         run(top, "read-tree", revision, environ={"GIT_INDEX_FILE": index})
-        files = _files(top, index)
-        below = os.fsencode(tree)
+        _lay_out(top, _files(top, index), tree, other)
+        yield tree
+
+
+def _lay_out(top: str, files: "list[_IndexEntry]", tree: str, other: str) -> None:
+    """Write *files* below *tree*. Raises GitError, also for names that the file system does not take."""
+    below = os.fsencode(tree)
+    try:
         for name in {os.path.dirname(entry.name) for entry in files}:
             os.makedirs(os.path.join(below, name), exist_ok=True)
         if other:
@@ -288,7 +294,12 @@ def checkout(top: str, revision: str, other: str = "") -> Iterator[str]:
         files.sort(key=lambda entry: entry.mode == _LINK)
         for entry, data in zip(files, _blobs(top, files), strict=True):
             _write(os.path.join(below, entry.name), entry.mode, data)
-        yield tree
+    except OSError as error:
+        name = os.path.relpath(os.fsencode(error.filename or below), below)
+        why = error.strerror or error
+        raise GitError(
+            f"a file of the commit cannot be written: {os.fsdecode(name)}: {why}"
+        ) from error
 
 
 class _IndexEntry(NamedTuple):

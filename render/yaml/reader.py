@@ -225,6 +225,15 @@ def _is_nameless(document: Document) -> bool:
     return not isinstance(document.body.get("kind"), str)
 
 
+def _is_nothing(item: Any) -> bool:
+    """Whether an item of a List can be no object; its kind may come from the List."""
+    return (
+        not isinstance(item, dict)
+        or not isinstance(item.get("kind"), str)
+        or not item.get("metadata")
+    )
+
+
 def _too_many(place: Location) -> Diagnostic:
     return codes.LIMIT_EXCEEDED.at(place, TOO_MANY)
 
@@ -232,7 +241,7 @@ def _too_many(place: Location) -> Diagnostic:
 def _unwrap(contents: Read, chunk: Chunk, body: Tree, origin: Origin, *, ambiguous: bool) -> None:
     mistakes = 0
     for route, item in lists.items(body):
-        mistakes += not isinstance(item, dict) or not isinstance(item.get("kind"), str)
+        mistakes += _is_nothing(item)
         if mistakes > MISTAKES:
             contents.diagnostics.append(
                 _too_many(Location(file=origin.file, line=chunk.line, column=1))
@@ -321,12 +330,12 @@ def _advice(written: str) -> str:
 
 def _deeper(value: Any, depth: int) -> bool:
     level = [value]
-    for _ in range(depth + 1):
+    for _ in range(depth):
         level = [
             child
             for node in level
-            if isinstance(node, dict | list)
             for child in (node.values() if isinstance(node, dict) else node)
+            if child and isinstance(child, dict | list)
         ]
         if not level:
             return False

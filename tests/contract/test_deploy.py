@@ -175,10 +175,12 @@ def test_the_image_runs_as_argo_cd_and_openshift_want_it() -> None:
     said = dockerfile()
     assert ["USER", "999:0"] in said
     assert ["COPY", "plugin.yaml", "/home/argocd/cmp-server/config/plugin.yaml"] in said
-    (variables,) = (words for words in said if words[0] == "ENV")
+    variables = [words for words in said if words[0] == "ENV"][-1]  # of the last stage
     assert {"HOME=/tmp", "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1"} < set(variables)
     assert any("compileall" in words for words in said)
-    assert any(words[-1] == "/usr/local/bin/kustomize" for words in said)
+    (programs,) = (words for words in said if words[:2] == ["COPY", "--from=tools"])
+    assert programs[2:] == ["/usr/local/bin/kustomize", "/usr/local/bin/helm", "/usr/local/bin/"]
+    assert "/usr/local/bin" in dict(word.split("=", 1) for word in variables[1:])["PATH"].split(":")
     bases = [words[1] for words in said if words[0] == "FROM"]
     assert bases == ["${GO_IMAGE}", "${PYTHON_IMAGE}", "${PYTHON_IMAGE}"]
 
@@ -186,6 +188,11 @@ def test_the_image_runs_as_argo_cd_and_openshift_want_it() -> None:
 def test_what_is_installed_has_versions_and_hashes() -> None:
     arguments = dict(words[1].split("=") for words in dockerfile() if words[0] == "ARG")
     assert all(re.search(r"\d+\.\d+\.\d+", value) for value in arguments.values()), arguments
+    built = [words[-1] for words in dockerfile() if words[:3] == ["RUN", "go", "install"]]
+    assert [one.partition("@")[2] for one in built] == ["${KUSTOMIZE_VERSION}", "${HELM_VERSION}"]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for tool in ("KUSTOMIZE", "HELM"):  # what the tests run is what the image holds
+        assert f"{tool}_VERSION := {arguments[f'{tool}_VERSION']}\n" in makefile
     action = (ROOT / "action.yml").read_text(encoding="utf-8")
     image = " ".join(word for words in dockerfile() for word in words)
     for text in (action, image):

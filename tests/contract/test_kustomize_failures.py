@@ -8,12 +8,16 @@ from render.manifests.kustomize import build
 from render.yaml.reader import Limits
 
 
-def failure(folder: Path, kustomize: str) -> str:
+def refused(folder: Path, kustomize: str) -> Diagnostic:
     reach = kustomization.reach(str(folder), Limits(), allow_remote=False)
     found = build(str(folder), kustomize, reach, Limits(), most=1 << 20, allow_remote=False)
     assert isinstance(found, Diagnostic)
     assert found.code == "VR116"
-    return found.message.removeprefix(f"kustomize build {folder}: ")
+    return found
+
+
+def failure(folder: Path, kustomize: str) -> str:
+    return refused(folder, kustomize).message.removeprefix(f"kustomize build {folder}: ")
 
 
 def test_warnings_do_not_stand_before_the_error(tmp_path: Path, kustomize: str) -> None:
@@ -26,3 +30,12 @@ def test_warnings_do_not_stand_before_the_error(tmp_path: Path, kustomize: str) 
 def test_an_error_alone_is_passed_on_whole(tmp_path: Path, kustomize: str) -> None:
     (tmp_path / "kustomization.yaml").write_text("resources: [nowhere]\n")
     assert failure(tmp_path, kustomize).startswith("Error: accumulating resources")
+
+
+def test_charts_are_not_for_kustomize_to_render(tmp_path: Path, kustomize: str) -> None:
+    (tmp_path / "kustomization.yaml").write_text("helmCharts: [{name: a}]\n")
+    assert (refused(tmp_path, kustomize).help or "").startswith(
+        "virt-render does not let kustomize run helm"
+    )
+    (tmp_path / "kustomization.yaml").write_text("resources: [nowhere]\n")
+    assert "helm" not in (refused(tmp_path, kustomize).help or "")

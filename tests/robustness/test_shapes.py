@@ -115,6 +115,10 @@ LARGE: dict[str, tuple[Callable[[], str], str | None]] = {
     "empty-items": (
         lambda: f"apiVersion: v1\nkind: List\nitems: [{', '.join(['{}'] * 750_000)}]\n", "VR111",
     ),
+    "empty-machines": (
+        lambda: f"apiVersion: kubevirt.io/v1\nkind: VirtualMachineList\nitems: [{', '.join(['{}'] * 750_000)}]\n",
+        "VR111",
+    ),
     "empty-documents": (lambda: "---\n{}\n" * 140_000, "VR111"),
     "json-in-a-row": (lambda: json_in_a_row(16_000), None),
     "empty-json-in-a-row": (lambda: "{}" * 500_000, "VR111"),

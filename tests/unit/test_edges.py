@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from render import Settings, render
-from render.admission import requirements
+from render.admission import pool, requirements
 from render.apply.instancetype import memory
 from render.apply.preference import devices
-from render.defaults import hotplug, vm
+from render.defaults import hotplug, objects, vm
 from render.defaults import spec as defaults
 from render.manifests import discover
 from render.model.cluster_config import ClusterConfig
@@ -99,6 +99,62 @@ def test_nothing_is_plugged_without_a_maximum() -> None:
     assert draft.tree["spec"]["domain"]["cpu"]["maxSockets"] == 3
 
 
+@pytest.mark.parametrize(
+    ("sockets", "maximum"),
+    [(127, 508), (128, 512), (129, 512), (513, 513)],  # no default goes beyond 512 vCPUs
+)
+def test_four_times_the_sockets_but_no_more_than_512(sockets: int, maximum: int) -> None:
+    draft = Draft({"spec": {"domain": {"cpu": {"sockets": sockets, "cores": 1, "threads": 1}}}})
+    hotplug._fill_max_sockets(draft, ClusterConfig(), NEWEST)  # noqa: SLF001 - its rule
+    assert draft.tree["spec"]["domain"]["cpu"]["maxSockets"] == maximum
+
+
+def test_spinlocks_without_a_count() -> None:
+    features: dict[str, Any] = {"hyperv": {"spinlocks": {}}}
+    draft = Draft({"spec": {"domain": {"features": features, "devices": {}}}})
+    objects._fill_features(draft)  # noqa: SLF001 - its rule
+    filled = draft.tree["spec"]["domain"]["features"]["hyperv"]["spinlocks"]
+    assert filled == {"enabled": True, "spinlocks": 4096}
+
+
+def test_no_vcpu_is_spread_across_nothing_that_is_known() -> None:
+    preference = {
+        "cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"across": "Elsewhere"}},
+        "requirements": {"cpu": {"guest": 1}},
+    }
+    template: dict[str, Any] = {
+        "spec": {"domain": {"cpu": {"sockets": 1, "cores": 1, "threads": 1}}}
+    }
+    assert requirements.check(template, None, preference) is not None
+
+
+@pytest.mark.parametrize(
+    ("percentage", "fault"),
+    [
+        ("100%", ""),
+        (f"{'0' * 5000}1%", ""),
+        ("+7%", ""),
+        ("-1%", "value -1 must be between"),
+        (f"{2**63 - 1}%", f"value {2**63 - 1} must be between"),
+        (f"{-(2**63)}%", f"value {-(2**63)} must be between"),
+        (f"{2**63}%", "out of range"),
+        (f"{'9' * 5000}%", "out of range"),
+        ("--1%", "invalid syntax"),
+        ("%", "invalid syntax"),
+    ],
+)
+def test_percentages_of_a_pool_are_64_bits_wide(percentage: str, fault: str) -> None:
+    said = pool._fault(percentage)  # noqa: SLF001 - its rule
+    assert fault in said if fault else not said
+
+
+@pytest.mark.parametrize(("guest", "requested"), [("0", None), ("1", "1")])
+def test_no_memory_is_requested_for_none(guest: str, requested: str | None) -> None:
+    draft = Draft({"spec": {"domain": {"memory": {"guest": guest}}}})
+    defaults._request_memory(draft, ClusterConfig())  # noqa: SLF001 - its rule
+    assert draft.get("spec", "domain", "resources", "requests", "memory") == requested
+
+
 @pytest.mark.parametrize(("label", "name"), [("mine", "pinned"), ("other", "live"), ("", "live")])
 def test_a_recorded_revision_counts_while_its_label_is_the_matcher(label: str, name: str) -> None:
     def instancetype(cpus: int) -> dict[str, Any]:
@@ -148,6 +204,23 @@ def test_counts_of_vcpus_are_32_bits_wide() -> None:
     draft = Draft({"spec": {"domain": {"resources": {"limits": {"cpu": str((1 << 32) + 3)}}}}})
     defaults._fill_topology(draft)  # noqa: SLF001 - its rule
     assert draft.tree["spec"]["domain"]["cpu"]["sockets"] == 3
+
+
+@pytest.mark.parametrize(
+    ("image", "policy"),
+    [
+        ("a", "Always"),
+        ("a:latest", "Always"),
+        ("a:1", "IfNotPresent"),
+        ("a@sha256:0", "IfNotPresent"),
+        ("host:5000/a", "IfNotPresent"),  # the port counts as a tag
+        ("host:5000/a:latest", "Always"),
+    ],
+)
+def test_what_is_pulled_always(image: str, policy: str) -> None:
+    draft = Draft({"spec": {"volumes": [{"name": "a", "containerDisk": {"image": image}}]}})
+    defaults._fill_pull_policies(draft)  # noqa: SLF001 - its rule
+    assert draft.tree["spec"]["volumes"][0]["containerDisk"]["imagePullPolicy"] == policy
 
 
 def test_new_files_have_the_permissions_of_the_umask(

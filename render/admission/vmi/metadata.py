@@ -1,12 +1,11 @@
 """Labels and annotations (upstream: ValidateVirtualMachineInstanceMetadata in admitters/vmi-create-admitter.go)."""
 
-import re
 from collections.abc import Iterable, Iterator
 
 from render.admission.checks import Check, Evaluate, Subject
 from render.diagnostics.cause import Cause
 from render.model import fieldpath
-from render.model.apimachinery.go import quoted
+from render.model.apimachinery.go import atoi, quoted
 from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, until
 
@@ -22,8 +21,6 @@ _RESERVED = frozenset(
     )
 )
 _THREADS = "kubevirt.io/multiThreadedQemuMigration"
-_INTEGER = r"[+-]?[0-9]+"
-_INT64_MAX = 2**63 - 1
 #: Of replica sets only the spec is checked.
 _KINDS = ("VirtualMachine", "VirtualMachinePool", "VirtualMachineInstance")
 
@@ -64,24 +61,17 @@ def _migration_threads(subject: Subject) -> Iterator[Cause]:
         return
     shown = _at(subject, "annotations")
     entry = f"invalid entry {fieldpath.text(shown)}.{_THREADS}"
-    fault = _no_integer(count)
-    if fault:
+    number = atoi(count)
+    if isinstance(number, str):
         message = (
-            f"cannot parse {count} to int: strconv.Atoi: parsing {quoted(count)}: {fault}, {entry}"
+            f"cannot parse {count} to int: strconv.Atoi: parsing {quoted(count)}: {number}, {entry}"
         )
-    elif int(count) <= 1:
+    elif number <= 1:
         message = f"thread count ({count}) must be larger than 1. {entry}"
     else:
         return
     cure = "name at least two threads, or leave the annotation out"
     yield Cause("metadata/migration-threads", shown, message, cure, place=(*shown, _THREADS))
-
-
-def _no_integer(text: str) -> str:
-    """Why Go's ``strconv.Atoi`` refuses *text*, ``""`` if it reads it."""
-    if not re.fullmatch(_INTEGER, text):
-        return "invalid syntax"
-    return "" if -_INT64_MAX - 1 <= int(text) <= _INT64_MAX else "value out of range"
 
 
 def _check(rule: str, evaluate: Evaluate) -> Check:

@@ -10,6 +10,8 @@ _ESCAPES = {
 }  # fmt: skip
 _BYTE, _BASIC_PLANE = 0x80, 0x10000
 # Patterns are compiled by the first call that needs them: most processes render one or two machines.
+_INTEGER = r"[+-]?[0-9]+"
+_INT64, _DIGITS = 2**63, 19
 _PCI_ADDRESS = r"[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]"
 
 
@@ -79,3 +81,13 @@ def _matcher(pattern: str) -> re.Pattern[str] | None:
         else:
             out += re.escape(part["escaped"] or part["plain"])
     return re.compile(out, re.DOTALL) if end == len(pattern) else None
+
+
+def atoi(text: str) -> int | str:
+    """What Go's ``strconv.Atoi`` reads in *text*, or why it refuses it."""
+    if not re.fullmatch(_INTEGER, text):
+        return "invalid syntax"
+    # Python reads no number of thousands of digits: beyond 19 none is in range, but for zeros before it.
+    digits = text.lstrip("+-").lstrip("0") or "0"
+    number = int(text[:1].strip("0123456789") + digits) if len(digits) <= _DIGITS else _INT64
+    return number if -_INT64 <= number < _INT64 else "value out of range"

@@ -146,6 +146,15 @@ def test_bindings_of_older_releases(
     assert said(bindings, vmi({"name": "a", **interface}), release=release) == expected
 
 
+def test_slirp_is_judged_where_it_is_and_has_a_network() -> None:
+    spec = vmi(
+        {"name": "a", "slirp": {}}, {"name": "b", "masquerade": {}}, {"name": "c", "slirp": {}}
+    )
+    spec["networks"] = [one for one in spec["networks"] if one["name"] != "c"]
+    found = [field for check, field in said(bindings, spec, release="1.5") if "slirp" in check]
+    assert found == [f"{FIELD}[0].name"]
+
+
 def test_discontinued_bindings() -> None:
     spec = vmi({"name": "a", "slirp": {}}, {"name": "b", "macvtap": {}})
     assert said(discontinued, spec, release="1.7") == [("slirp", f"{FIELD}[0].slirp")]

@@ -33,6 +33,13 @@ def test_what_kubevirt_reads(api_version: str, kind: str, *, counts: bool) -> No
         (("[",), "[", True, True),
         (("**/test/*.yaml",), "a/b/test/vm.yaml", True, True),
         (("**/test/*.yaml",), "a/b/test/c/vm.yaml", False, False),
+        (("a/**",), "a/b/c", True, True),
+        (("a/**",), "a", False, False),
+        (("a/**/b",), "a/b/c", False, True),
+        (("a/**/**/b",), "a/b", True, True),
+        (("**",), "a/b", True, True),
+        (("[!a]b",), "a/b", False, False),
+        (("[!]a", "[z-a]", "[!"), "a", False, False),
     ],
 )
 def test_what_patterns_match(
@@ -41,3 +48,11 @@ def test_what_patterns_match(
     globs = relevance.Globs("/top", patterns)
     assert globs.match_whole(f"/top/{path}") is whole
     assert bool(globs.match(f"/top/{path}")) is below
+
+
+@pytest.mark.parametrize("pattern", ["*a" * 40 + "*b", "**/a/" * 40 + "b", "*a*/**/" * 40 + "b"])
+def test_no_pattern_is_tried_in_every_way(pattern: str) -> None:
+    """Where it was, this test did not end."""
+    globs = relevance.Globs("/top", (pattern,))
+    assert not globs.match("/top/" + "a" * 200)
+    assert not globs.match("/top/" + "/".join(["a" * 4] * 400))

@@ -3,8 +3,12 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from render.system import git
 from tests.support.repository import Repository
+
+BLOB_OF_A = "78981922613b2afb6025042ff6bd878ac1994e85"
 
 
 def test_a_second_checkout_shares_the_files_that_are_the_same(tmp_path: Path) -> None:
@@ -39,3 +43,17 @@ def test_a_second_checkout_shares_the_files_that_are_the_same(tmp_path: Path) ->
         assert os.readlink(new / "becomes-link") == "becomes-link\n"
         assert os.readlink(new / "link") == "same"
         assert (old / "becomes-link").read_text() == "becomes-link\n"
+
+
+def test_a_file_whose_name_is_too_long_for_the_file_system(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "repository")
+    repository.write("a", "a\n")
+    repository.commit("One")
+    for name in ("n" * 300, f"{'n' * 300}/a"):
+        repository.git("update-index", "--add", "--cacheinfo", f"100644,{BLOB_OF_A},{name}")
+        top = str(repository.folder)
+        tree = git.run(top, "write-tree").decode().strip()
+        refused = pytest.raises(git.GitError, match=r"cannot be written: n+: File name too long")
+        with refused, git.checkout(top, tree):
+            pass
+        repository.git("update-index", "--force-remove", name)
