@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from render.diagnostics.diagnostic import Diagnostic
     from render.diff.impact import Impact
     from render.pipeline import Rendered, render
-    from render.pipeline.comparison import compare
+    from render.pipeline.comparison.fleet import compare
     from render.settings import Settings
 
 __all__ = ["Diagnostic", "Impact", "Rendered", "Settings", "__version__", "compare", "render"]
@@ -17,7 +17,7 @@ _HOMES = {
     "Impact": "render.diff.impact",
     "Rendered": "render.pipeline",
     "Settings": "render.settings",
-    "compare": "render.pipeline.comparison",
+    "compare": "render.pipeline.comparison.fleet",
     "render": "render.pipeline",
 }
 

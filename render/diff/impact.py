@@ -16,7 +16,7 @@ from render.diff.compare import (
     written_differences,
 )
 from render.diff.effects import EFFECTS, Action, Reconciliation
-from render.diff.holders import Outcome
+from render.diff.pools import Outcome
 from render.diff.sizes import Size
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath

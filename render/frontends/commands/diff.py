@@ -184,7 +184,7 @@ _Texts = dict[tuple[bytes, Limits], Read]
 
 def diff(asked: Request, work: Work) -> Exit:
     """Print what becomes of each VM."""
-    from render.pipeline.comparison import compare
+    from render.pipeline.comparison.fleet import compare
 
     work.begin("read", "reading both states")
     try:
@@ -230,7 +230,7 @@ def diff(asked: Request, work: Work) -> Exit:
 
 def _lost(old: _NamedState, new: _NamedState) -> Impact:
     """The VMs of the one state that can be read: the other cannot. Raises SnapshotError where nobody knows of any."""
-    from render.pipeline.comparison import compare
+    from render.pipeline.comparison.fleet import compare
 
     broken, read = (new, old) if new.fault else (old, new)
     assert broken.fault is not None  # noqa: S101 - one of them is
@@ -287,7 +287,7 @@ def _differing(impact: Impact, old: _NamedState, new: _NamedState) -> int:
 
     Only VMs that something happens to, or whose definitions were edited, can be among them.
     """
-    from render.pipeline.comparison import compare
+    from render.pipeline.comparison.fleet import compare
 
     effects = {one.resource: one.effects for one in impact.machines if is_shown(one) or one.edited}
     if not effects:

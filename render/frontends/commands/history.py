@@ -251,7 +251,7 @@ def _changes(last: Rendering | None, now: Rendering) -> list[str]:
     """What became of a VM that ran as in *last* when it was edited to what is *now*, a line each."""
     if last is None:
         return []
-    from render.pipeline.comparison import compare
+    from render.pipeline.comparison.fleet import compare
 
     machines = compare(last.objects, now.objects, last.settings, now.settings).machines
     return [line for machine in machines for line in lines(machine)]

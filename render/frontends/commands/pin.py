@@ -153,7 +153,7 @@ def _is_pinned(part: _PinInput) -> bool:
 
 def _preview(part: _PinInput) -> str:
     """What the moves of *part* do to the VMs, field by field: the same objects under the old lock and the new."""
-    from render.pipeline.comparison import compare
+    from render.pipeline.comparison.fleet import compare
     from render.report.impact.text import lines
 
     settings = part.asked.settings._replace(

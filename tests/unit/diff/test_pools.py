@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from render import Settings, compare
-from render.diff.holders import Outcome
 from render.diff.impact import HolderImpact
+from render.diff.pools import Outcome
 from render.model import tree
 from render.model.resource import ResourceRef
 

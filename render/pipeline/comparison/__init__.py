@@ -1,0 +1,1 @@
+"""Both states of a repository, and what becomes of each VM between them."""

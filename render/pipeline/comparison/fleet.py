@@ -1,0 +1,74 @@
+"""What a change of a repository does to the VMs of a cluster: its second state applied to its first."""
+
+from collections.abc import Container, Iterable
+
+from render.diff.impact import (
+    Impact,
+    MachineImpact,
+)
+from render.diff.sizes import Size, size_of
+from render.model import catalogue, tree
+from render.model.resource import ResourceRef
+from render.model.tree import Tree
+from render.pipeline.comparison.edits import edited_between, without_effect
+from render.pipeline.comparison.machines import impact_of
+from render.pipeline.comparison.replicas import holder_impacts
+from render.pipeline.comparison.sides import Side, side_of, state_of, synced_alike_in
+from render.pipeline.machine import TEMPLATE, Machine
+from render.settings import Settings
+
+_NOTHING_RUNS_OTHERWISE = frozenset({"none", "same"})
+
+
+def compare(
+    before: Iterable[Tree],
+    after: Iterable[Tree],
+    settings: Settings = Settings(),  # noqa: B008 - frozen
+    after_settings: Settings | None = None,
+) -> Impact:
+    """What becomes of each VM when a cluster that holds the objects *before* gets the objects *after*.
+
+    Both are what is in the repository; they are rendered as *settings* say, the second with *after_settings* if given.
+    Every VM of *before* runs, but halted ones, as it was then created and started; claims that are in neither state
+    exist and are ReadWriteMany. Never raises for what the objects hold, as `render`.
+    """
+    first = state_of(before, settings, "before")
+    second = state_of(after, after_settings or settings, "after", first)
+    synced_alike = synced_alike_in(first, second)
+    old = side_of(first, synced_alike)
+    new = side_of(second, synced_alike, old)
+    impacts = [impact_of(key, old, new) for key in {**old.resources, **new.resources}]
+    impacts += (MachineImpact(ref, ("same",)) for ref in synced_alike.values())
+    edited = edited_between(old, new)
+    described = (_described(one, (old, new), edited) for one in impacts)
+    machines = tuple(sorted(described, key=lambda one: one.resource))
+    holders = holder_impacts(old, new, edited)
+    return Impact(machines, old.diagnostics, new.diagnostics, tuple(holders))
+
+
+def _described(
+    machine_impact: MachineImpact, sides: tuple[Side, Side], edited: Container[catalogue.Key]
+) -> MachineImpact:
+    """*machine_impact* with the VM's size in both states, its pins, and which *edited* definitions do not change it."""
+    before, after = (_rendered(machine_impact.resource, side) for side in sides)
+    return machine_impact._replace(
+        sizes=(_size(before), _size(after)),
+        pins=tuple(sorted(after.pinned)) if after else (),
+        edited=tuple(without_effect(after, edited))
+        if after and _NOTHING_RUNS_OTHERWISE.issuperset(machine_impact.effects)
+        else (),
+    )
+
+
+def _rendered(ref: ResourceRef, side: Side) -> Machine | None:
+    """The VM *ref* as *side* renders it."""
+    key = ref.kind, ref.namespace or side.settings.namespace, ref.name
+    machine = side.places.rendered.get(key) or side.machines.get(key)
+    return machine if machine is not None and not machine.failed else None
+
+
+def _size(machine: Machine | None) -> Size | None:
+    if machine is None:
+        return None
+    instancetype = machine.instancetype.name if machine.instancetype else ""
+    return size_of(machine.vmi or tree.get(machine.vm, *TEMPLATE) or {}, instancetype)

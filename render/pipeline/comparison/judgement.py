@@ -1,0 +1,135 @@
+"""What the webhooks and the controller say of a VM that is created or updated.
+
+Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vms-admitter.go.
+"""
+
+from typing import NamedTuple
+
+from render.admission import update
+from render.defaults.vm import FIRMWARE, RANDOM
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic
+from render.model import tree
+from render.model.catalogue import Definition
+from render.model.draft import Draft
+from render.model.kinds import KIND_CLASSES
+from render.model.tree import Tree
+from render.pipeline import order
+from render.pipeline.machine import TEMPLATE, Machine
+
+_VERSION_LABEL = "instancetype.kubevirt.io/object-version"
+#: What the controller finds out after the update is stored.
+_FAILS_LATER = frozenset(
+    code.number
+    for code in (
+        codes.INSTANCETYPE_NOT_FOUND,
+        codes.PREFERENCE_NOT_FOUND,
+        codes.UNEXPECTED_KIND,
+        codes.REVISION_NOT_FOUND,
+        codes.REVISION_UNFIT,
+    )
+)
+#: What keeps a VMI from being started, and is known before there is one.
+_AT_START = frozenset({codes.DEFAULT_NETWORK.number})
+_CONFLICT = codes.INSTANCETYPE_CONFLICT.number
+#: What is ours to demand, and not the cluster's.
+_OURS = frozenset({codes.PIN_MISSING.number, codes.PRESET_OVERRIDDEN.number})
+
+
+class Judgement(NamedTuple):
+    """What KubeVirt says of a VM: why it is refused, why the controller fails, and why no VMI starts.
+
+    *creation*: why only a new VM is refused.
+    """
+
+    refused: tuple[str, ...]
+    faults: tuple[str, ...]
+    at_start: tuple[str, ...]
+    creation: tuple[str, ...]
+
+    @property
+    def is_unstartable(self) -> bool:
+        """Whether the next start fails."""
+        return bool(self.at_start)
+
+
+def admit(before: Tree, updated: Machine) -> Judgement:
+    """Send *updated* through all stages; *before* is what was stored."""
+    release = updated.context.release
+    causes = [cause.message for cause in update.refused(before, updated.vm, release)]
+    verdict = judge(updated)
+    return verdict._replace(
+        refused=tuple(dict.fromkeys((*causes, *verdict.refused))),
+        faults=verdict.faults or _outdated(updated),
+        at_start=tuple(dict.fromkeys((*verdict.creation, *verdict.at_start))),
+    )
+
+
+def judge(updated: Machine) -> Judgement:
+    """Send *updated* through all stages."""
+    admitted = None
+    for stage in order.stages(updated.resource, updated.context.settings)[0]:
+        if stage is order.FIRST_OF_VMI:
+            admitted = len(updated.diagnostics)
+        stage(updated)
+        if updated.failed:
+            break
+    refusals = updated.diagnostics[:admitted]
+    later = updated.diagnostics[len(refusals) :]
+    errors = [one for one in refusals if one.is_error and one.code not in _OURS]
+    created = update.creation(updated.context.release)
+    creation = [one for one in errors if one.check in created]
+    at_start = [one for one in errors if one.code in _AT_START]
+    at_once = [one for one in errors if one not in at_start and one not in creation]
+    at_start += (one for one in later if one.is_error and one.code not in _OURS)
+    causes = (_message(one, updated) for one in at_once if one.code not in _FAILS_LATER)
+    faults = (one.message for one in at_once if one.code in _FAILS_LATER)
+    return Judgement(
+        tuple(dict.fromkeys(causes)),
+        tuple(dict.fromkeys(faults)),
+        tuple(dict.fromkeys(one.message for one in at_start)),
+        tuple(dict.fromkeys(one.message for one in creation)),
+    )
+
+
+def forget_identity(before: Tree, updated: Machine) -> None:
+    """Take what only a creation makes up out of *updated*, where *before*, of an older release, has it not."""
+    place = (*TEMPLATE, *FIRMWARE)
+    stored: Tree = tree.get(before, *place) or {}
+    given: Tree = tree.get(updated.vm, *place) or {}
+    known = {key: value for key, value in given.items() if value is not RANDOM or key in stored}
+    if known != given:
+        vm, template = Draft(updated.vm), Draft(updated.vmi)
+        for draft, path, ids in (
+            (vm, place, ("uuid", "serial")),
+            (template, FIRMWARE, ("serial",)),
+        ):
+            for key in ids:
+                if key not in known:
+                    draft.remove((*path, key))
+            if not draft.get(*path):
+                draft.remove(path)
+        updated.vm, updated.vmi = vm.tree, template.tree
+
+
+def _message(diagnostic: Diagnostic, machine: Machine) -> str:
+    """KubeVirt's text: it does not name the instancetype."""
+    name = machine.instancetype.name if machine.instancetype else ""
+    return (
+        diagnostic.message.removesuffix(f" {name}")
+        if diagnostic.code == _CONFLICT
+        else diagnostic.message
+    )
+
+
+def _outdated(machine: Machine) -> tuple[str, ...]:
+    """The revisions that KubeVirt replaces by others, while the VM goes on to name them (upstream: upgrade.go)."""
+    words = []
+    for kind_class in KIND_CLASSES:
+        definition: Definition | None = getattr(machine, kind_class.word)
+        named = tree.get(machine.vm, "spec", kind_class.word, "revisionName")
+        if named and definition and definition.resource and kind_class.word not in machine.pinned:
+            labels = tree.get(definition.resource.body, "metadata", "labels") or {}
+            if labels.get(_VERSION_LABEL) != "v1beta1":
+                words.append(f'controllerrevisions.apps "{named}" not found')
+    return tuple(words)

@@ -1,0 +1,315 @@
+"""What becomes of one VM, or of one VMI without a VM, on its way from the first state to the second."""
+
+from collections.abc import Sequence
+
+from render.diff import impact, stored
+from render.diff.compare import VMI, written_differences
+from render.diff.effects import Reconciliation, Update, reconcile
+from render.diff.impact import (
+    Facts,
+    FieldChange,
+    MachineImpact,
+    WeighedDifference,
+)
+from render.diff.migratability import Claims
+from render.model import tree
+from render.model.catalogue import Definition
+from render.model.kinds import KIND_CLASSES
+from render.model.resource import ResourceRef
+from render.model.tree import Tree
+from render.pipeline import attribution
+from render.pipeline.attribution import Transition
+from render.pipeline.comparison import judgement, lifecycle
+from render.pipeline.comparison.sides import Key, Side, template_modes
+from render.pipeline.input import definitions
+from render.pipeline.machine import Machine
+from render.pipeline.stages import emit
+from render.revisions import stamps
+
+_LOST = ("unrenderable",)
+_RESTRICTED = "update of VMI object is restricted"
+#: Effects of changes whose fields are those of the VM.
+_OF_VM = frozenset({"none", "refused", "stop", "start"})
+
+
+def impact_of(key: Key, old: Side, new: Side) -> MachineImpact:
+    """What becomes of the machine *key*, which one side or both have."""
+    resource = new.resources.get(key) or old.resources[key]
+    before, after = old.machines.get(key), new.machines.get(key)
+    if key not in new.resources:
+        return MachineImpact(resource.ref, ("gone",))
+    if key not in old.resources:
+        return _new_impact(resource.ref, key, new)
+    if before is None or after is None or before.failed:
+        return _lost_impact(resource.ref, key, old, new)
+    # What is refused or does not start as it was written before is no matter of this change.
+    is_rewritten = before.raw != after.raw
+    is_suspect = is_rewritten and _has_errors(after)
+    if not is_suspect and not _reads_something_else(before, after, old, new):
+        return MachineImpact(resource.ref, ("same",))
+    if key[0] == definitions.VMI:
+        return _bare_impact(before, after, Transition(before, after, (old.places, new.places), key))
+    return _Comparison(key, before, after, old, new).impact()
+
+
+def _new_impact(ref: ResourceRef, key: Key, side: Side) -> MachineImpact:
+    """What becomes of a VM that only *side*, the second, has."""
+    machine = side.machines.get(key)
+    if machine is None or machine.failed:
+        return MachineImpact(ref, ("new", *_LOST), _errors(key, side), unrendered=("after",))
+    if not _has_errors(machine):
+        return MachineImpact(ref, ("new",))
+    verdict = judgement.judge(
+        Machine(machine.context, machine.resource, lifecycle.without_status(machine.decoded))
+    )
+    refused = (*verdict.refused, *verdict.creation)
+    later = () if refused else (*verdict.faults, *verdict.at_start)
+    effects = ("refused",) if refused else ("error",) if later else ()
+    return MachineImpact(ref, (*effects, "new"), refused or later or _errors(key, side))
+
+
+def _lost_impact(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImpact:
+    """What is known of a VM that one state, or both, cannot render."""
+    sides: tuple[tuple[impact.SideName, Side], ...] = (("before", old), ("after", new))
+    unrendered = tuple(
+        name
+        for name, side in sides
+        if (machine := side.machines.get(key)) is None or machine.failed
+    )
+    return MachineImpact(
+        ref, _LOST, _errors(key, new if "after" in unrendered else old), unrendered=unrendered
+    )
+
+
+def _bare_impact(before: Machine, after: Machine, change: Transition) -> MachineImpact:
+    """What becomes of a VMI without a VM: its spec cannot be updated (upstream: vmi-update-admitter.go)."""
+    old, new = (stamps.put(lifecycle.without_status(one.decoded), {}) for one in (before, after))
+    differences = written_differences(old, new, VMI)
+    refused = any(one.route[0] == "spec" for one in differences)
+    effect = "refused" if refused else "none"
+    other = before.vmi != after.vmi or before.context.config != after.context.config
+    effects = (effect,) if differences else ("recreate",) if other else ("same",)
+    return MachineImpact(
+        after.resource.ref,
+        effects,
+        (_RESTRICTED,) if refused else (),
+        tuple(
+            FieldChange(
+                one.field,
+                impact.shown(one.route, one.before),
+                impact.shown(one.route, one.after),
+                effect,
+                attribution.of_vm(one.route, change),
+            )
+            for one in differences
+        ),
+    )
+
+
+def _has_errors(machine: Machine) -> bool:
+    return any(one.is_error for one in machine.diagnostics)
+
+
+def _errors(key: Key, side: Side) -> tuple[str, ...]:
+    """What keeps the VM of *side* from being rendered."""
+    ref = side.resources[key].ref
+    messages = (one.message for one in side.diagnostics if one.is_error and one.resource == ref)
+    return tuple(dict.fromkeys(messages))
+
+
+def _reads_something_else(before: Machine, after: Machine, old: Side, new: Side) -> bool:
+    """Whether anything differs of which a VM is made, or what becomes of it."""
+    return (
+        before.decoded != after.decoded
+        or before.vm != after.vm
+        or before.vmi != after.vmi
+        or _definition_specs(before) != _definition_specs(after)
+        or old.clusters != new.clusters
+        or _is_rewritten(before)
+        or before.context.release != after.context.release
+        or old.claims != new.claims
+    )
+
+
+def _is_rewritten(machine: Machine) -> bool:
+    """Whether the cluster writes instancetype and preference into the VM; an apply brings the matchers back."""
+    return lifecycle.reference_policy(machine) != lifecycle.REFERENCE and lifecycle.has_revision(
+        machine
+    )
+
+
+def _definition_specs(machine: Machine) -> list[Tree]:
+    """The specs of the definitions of a VM, as they are written."""
+    in_force = (one for one in (machine.instancetype, machine.preference) if one is not None)
+    return [
+        one.resource.spec if one.resource and one.resource.spec else one.spec for one in in_force
+    ]
+
+
+class _Comparison:
+    """One VM of two states, on its way from the one to the other."""
+
+    def __init__(self, key: Key, before: Machine, after: Machine, old: Side, new: Side) -> None:
+        self._key = key
+        self._old, self._new = old, new
+        self._before, self._after = before, after
+
+    def impact(self) -> MachineImpact:
+        """What the update does."""
+        created = lifecycle.created(self._before)
+        running = lifecycle.running(created)
+        if self._is_only_redefined():
+            outcome = self._outcome(running)
+            facts = Facts([], self._is_touched, running, outcome, running, self._recreated())
+            return self._weighed(facts, (created, created))
+        created.vm = lifecycle.synced(lifecycle.pinned(created), running)
+        updated = self._updated(created)
+        changes = impact.stored_changes(
+            lifecycle.without_status(created.vm), lifecycle.without_status(updated.vm)
+        )
+        verdict = judgement.admit(created.vm, updated)
+        judgement.forget_identity(created.vm, updated)
+        if verdict.refused:
+            weighed = [WeighedDifference(one, "refused") for one in changes]
+            return self._machine_impact(("refused",), verdict.refused, weighed, (created, updated))
+        is_upgrade = self._is_upgrade and not changes
+        faults = verdict.faults
+        if is_upgrade and verdict.is_unstartable:
+            faults = (*faults, *verdict.at_start)
+        if faults:
+            facts = Facts(changes, self._is_touched, running, None, None, None, faults=faults)
+            return self._weighed(facts, (created, updated))
+        stale = impact.stale_volumes(created.vm, updated.vm)
+        expanded = lifecycle.restarted(updated, created, running if self._was != "Halted" else None)
+        outcome = self._outcome(running)
+        if outcome is not None and not is_upgrade:
+            outcome = reconcile(self._update(created, expanded, running))
+        facts = Facts(
+            changes,
+            self._is_touched,
+            running,
+            outcome,
+            None if verdict.is_unstartable else emit.started(expanded),
+            self._recreated(),
+            impact.run_change(self._was, impact.strategy_of(updated.vm)),
+            stale=stale,
+        )
+        judged = self._weighed(facts, (created, expanded))
+        return judged._replace(messages=(*judged.messages, *verdict.at_start))
+
+    @property
+    def _was(self) -> str:
+        """The run strategy before."""
+        return impact.strategy_of(self._before.vm)
+
+    @property
+    def _is_upgrade(self) -> bool:
+        return self._before.context.release != self._after.context.release
+
+    @property
+    def _is_touched(self) -> bool:
+        """Whether something changed that the VM reads."""
+        redefined = _definition_specs(self._before) != _definition_specs(self._after)
+        return redefined or self._old.clusters != self._new.clusters
+
+    def _is_only_redefined(self) -> bool:
+        """Whether nothing changed but definitions to whose revisions the VM is pinned."""
+        before, after = self._before, self._after
+        return (
+            before.decoded == after.decoded
+            and before.context.config == after.context.config
+            and lifecycle.reference_policy(before) == lifecycle.REFERENCE
+            and self._old.claims == self._new.claims
+            and not self._is_upgrade
+            and not _has_errors(after)
+            and not before.merged
+            and not after.merged
+            and all(lifecycle.is_pinned(one, before.vm, before.vm) for one in KIND_CLASSES)
+        )
+
+    def _outcome(self, running: Tree) -> Reconciliation | None:
+        """That nothing happens to the VMI *running*, if it runs."""
+        return Reconciliation(running, "", "", "") if self._was != "Halted" else None
+
+    def _recreated(self) -> Tree | None:
+        """The VMI of the VM made anew, None where none can be."""
+        return None if self._after.failed else emit.started(lifecycle.created(self._after))
+
+    def _updated(self, created: Machine) -> Machine:
+        """The VM as the update sends it on its way through the webhooks."""
+        before, after = self._before.decoded, self._after.decoded
+        vm = stored.apply(before, after, created.vm)
+        context = self._after.context._replace(traced=True)
+        updated = Machine(context, self._after.resource, lifecycle.without_status(vm))
+        for kind_class in KIND_CLASSES:
+            word = kind_class.word
+            given = tree.get(after, "spec", word)
+            if given and given.get("inferFromVolume") and given == tree.get(before, "spec", word):
+                # What was inferred once is not inferred again.
+                tree.put(updated.vm, ("spec", word), tree.get(created.vm, "spec", word))
+            definition: Definition | None = getattr(created, word)
+            if definition is not None and lifecycle.is_pinned(kind_class, created.vm, updated.vm):
+                updated.pinned[word] = definition
+        return updated
+
+    def _update(self, created: Machine, updated: Machine, running: Tree) -> Update:
+        namespace = self._key[1]
+        claims = dict(self._old.claims.get(namespace, {})) | self._new.claims.get(namespace, {})
+        for template in tree.get(updated.vm, "spec", "dataVolumeTemplates") or ():
+            modes = template_modes(template.get("spec") or {})
+            if modes:
+                claims.setdefault(tree.get(template, "metadata", "name") or "", tuple(modes))
+        return Update(
+            started=lifecycle.applied(created, updated.context.release),
+            applied=lifecycle.applied(updated, updated.context.release),
+            vm=updated.vm,
+            running=running,
+            namespace=namespace,
+            config=updated.context.config,
+            release=updated.context.release,
+            claims=Claims(claims),
+        )
+
+    def _weighed(self, facts: Facts, machines: tuple[Machine, Machine]) -> MachineImpact:
+        effects, weighed = impact.weigh(facts)
+        messages = facts.faults
+        if facts.outcome is not None:
+            messages = tuple(filter(None, (facts.outcome.restart, facts.outcome.error)))
+        judged = self._machine_impact(impact.ordered(effects), messages, weighed, machines)
+        if facts.outcome is None or facts.run:
+            return judged._replace(stale=facts.stale)
+        context = self._after.context
+        rollout = attribution.rollout_strategy(context.config, context.release, self._new.places)
+        return judged._replace(
+            workload=facts.outcome.action,
+            stale=facts.stale,
+            rollout=rollout if facts.outcome.is_staged else None,
+        )
+
+    def _machine_impact(
+        self,
+        effects: tuple[str, ...],
+        messages: tuple[str, ...],
+        weighed: Sequence[WeighedDifference],
+        machines: tuple[Machine, Machine],
+    ) -> MachineImpact:
+        created, updated = machines
+        changes = []
+        sides = self._old.places, self._new.places
+        manifests = self._before.decoded, self._after.decoded
+        now = Transition(created, updated, sides, self._key, manifests)
+        then = Transition(updated, self._after, sides, self._key, manifests)
+        for difference, effect in weighed:
+            route, before, after = difference
+            change = then if effect == "recreate" else now
+            of = attribution.of_vm if effect in _OF_VM else attribution.of_vmi
+            changes.append(
+                FieldChange(
+                    difference.field,
+                    impact.shown(route, before),
+                    impact.shown(route, after),
+                    effect,
+                    of(route, change),
+                )
+            )
+        return MachineImpact(self._after.resource.ref, effects, messages, tuple(changes))

@@ -1,0 +1,97 @@
+"""What becomes of pools and replica sets, and of what they make."""
+
+from collections.abc import Container, Iterator
+
+from render.diff import impact, pools
+from render.diff.compare import VM, VMI, Difference, differences
+from render.diff.impact import (
+    FieldChange,
+    HolderImpact,
+)
+from render.model import catalogue
+from render.model.fieldpath import FieldPath
+from render.pipeline import attribution
+from render.pipeline.attribution import SideIndex, Transition
+from render.pipeline.comparison import lifecycle
+from render.pipeline.comparison.edits import without_effect
+from render.pipeline.comparison.sides import Key, Side
+from render.pipeline.machine import TEMPLATE, Machine
+from render.pipeline.stages import holders
+from render.revisions import stamps
+
+
+def holder_impacts(
+    old: Side, new: Side, edited: Container[catalogue.Key]
+) -> Iterator[HolderImpact]:
+    """What becomes of the pools and replica sets that change, or of which one of the *edited* definitions does."""
+    keys = {
+        key: None
+        for side in (old, new)
+        for key, machine in side.machines.items()
+        if machine.resource.holder is not None
+    }
+    for key in sorted(keys):
+        before, after = old.machines.get(key), new.machines.get(key)
+        if before is None or after is None:
+            outcome = _lone_holder(before, after, new)
+        else:
+            outcome = _holder_impact(key, before, after, (old.places, new.places), edited)
+        if outcome is not None:
+            yield outcome
+
+
+def _lone_holder(before: Machine | None, after: Machine | None, new: Side) -> HolderImpact | None:
+    """What is said of a pool or replica set that one state has; nothing where errors keep it from the other."""
+    machine = after or before
+    assert machine is not None  # noqa: S101 - one of them
+    ref, holder = machine.resource.ref, machine.resource.holder
+    if any(one.is_error and one.resource == ref for one in new.diagnostics):
+        return None
+    count = pools.replicas(holder.body if holder else {})
+    if after is None:
+        return HolderImpact(ref, "gone", (count, 0))
+    return HolderImpact(ref, "new", (0, count))
+
+
+def _holder_impact(
+    key: Key,
+    before: Machine,
+    after: Machine,
+    sides: tuple[SideIndex, SideIndex],
+    edited: Container[catalogue.Key],
+) -> HolderImpact | None:
+    """What becomes of the VMs of a pool, or the VMIs of a replica set; None for one that stays as it is."""
+    was, now = before.resource.holder, after.resource.holder
+    if was is None or now is None or before.failed or after.failed:
+        return None
+    kind = VMI if after.is_bare else VM
+    old, new = (stamps.put(lifecycle.without_status(one.decoded), {}) for one in (before, after))
+    differing = differences(old, new, kind)
+    passed = tuple(one.resource for one in without_effect(after, edited))
+    counts = pools.replicas(was.body), pools.replicas(now.body)
+    if not differing and not passed and counts[0] == counts[1]:
+        return None
+    release = after.context.release
+    outcome: pools.Outcome = "later" if passed else "scaled"
+    if differing:
+        outcome = pools.outcome(differing, kind, now.body, release)
+    change = Transition(before, after, sides, key)
+    return HolderImpact(
+        after.resource.ref,
+        outcome,
+        counts,
+        tuple(_template_change(one, change, holders.template_of(now)) for one in differing),
+        passed,
+        pools.is_selective(now.body, release),
+    )
+
+
+def _template_change(one: Difference, change: Transition, template: FieldPath) -> FieldChange:
+    """What differs in what a pool or replica set makes, which it has at *template*."""
+    of_template = one.route[: len(TEMPLATE)] == TEMPLATE
+    cause = attribution.of_vmi(one.route[len(TEMPLATE) :], change) if of_template else None
+    cause = cause or attribution.of_vm(one.route, change)
+    if cause is not None and cause.resource == change.after.resource.ref:
+        cause = cause._replace(path=(*template, *cause.path))
+    before, after = (impact.shown(one.route, value) for value in (one.before, one.after))
+    return FieldChange(one.field, before, after, "", cause)

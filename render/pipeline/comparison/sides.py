@@ -1,0 +1,225 @@
+"""The two states of a repository, and what a cluster makes of each."""
+
+from collections.abc import Container, Iterable, Sequence
+from typing import NamedTuple
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.model import tree
+from render.model.resource import (
+    CDI,
+    INSTANCETYPE_GROUP,
+    KUBEVIRT,
+    Resource,
+    ResourceRef,
+    from_body,
+)
+from render.model.tree import Tree
+from render.pipeline import attribution, order
+from render.pipeline.attribution import SideIndex
+from render.pipeline.input import definitions, library, unchanged
+from render.pipeline.machine import Machine
+from render.pipeline.result import Rendered
+from render.settings import Settings
+
+KINDS = (definitions.VM, definitions.VMI)
+_CLUSTERS = ("KubeVirt", "HyperConverged")
+Key = tuple[str, str, str]
+
+
+class Side(NamedTuple):
+    """One state: its VMs by identity, and what is to be said of it.
+
+    *machines* are those that could be decoded, *resources* all, and *given* what they were made of. *claims*: access
+    modes, by namespace and name; *clusters*: the cluster's settings as they are written.
+    """
+
+    settings: Settings
+    given: Sequence[Resource]
+    resources: dict[Key, Resource]
+    machines: dict[Key, Machine]
+    claims: dict[str, dict[str, tuple[str, ...]]]
+    clusters: list[object]
+    places: SideIndex
+    diagnostics: tuple[Diagnostic, ...]
+
+
+class State(NamedTuple):
+    """The objects of one side, as they were given and as they are synced.
+
+    *synced* is what a rendering made of *given*, and *machines* what it was made with; None and nothing where it leaves
+    the VMs as they are.
+    """
+
+    side: attribution.SideName
+    settings: Settings
+    given: library.Intake
+    synced: Rendered | None
+    machines: dict[Key, Machine]
+
+
+def state_of(
+    objects: Iterable[Tree],
+    settings: Settings,
+    side: attribution.SideName,
+    first: State | None = None,
+) -> State:
+    """The state that *objects* are, some of which may be those of the *first* one."""
+    given = library.parse(objects, first.given.resources if first else ())
+    machines: dict[Key, Machine] = {}
+
+    def observe(machine: Machine, _: Tree) -> None:
+        machines.setdefault(_key(machine.resource, settings), machine)
+
+    synced = order.run(given.resources, settings, observe) if settings.emit != "source" else None
+    return State(side, settings, given, synced, machines)
+
+
+def synced_alike_in(old: State, new: State) -> dict[Key, ResourceRef]:
+    """The VMs that both states sync alike, and in which nothing differs that such a VM reads.
+
+    Only of states that were rendered: what is synced then says everything that definitions decide.
+    """
+    if old.synced is None or new.synced is None or old.settings != new.settings:
+        return {}
+    vms, others = _split(old.synced, old.settings)
+    later_vms, later_others = _split(new.synced, new.settings)
+    if others != later_others:
+        return {}
+    blamed = {
+        one.resource
+        for state in (old.synced, new.synced)
+        for one in state.diagnostics
+        if one.is_error
+    }
+    return {
+        key: ref
+        for key, (ref, body) in vms.items()
+        if ref not in blamed and key in later_vms and later_vms[key][1] == body
+    }
+
+
+def _split(
+    rendered: Rendered, settings: Settings
+) -> tuple[dict[Key, tuple[ResourceRef, Tree]], list[Tree]]:
+    """The machines of a rendering by identity, and what all of them may read but for hashed definitions."""
+    machines: dict[Key, tuple[ResourceRef, Tree]] = {}
+    others = []
+    for body in rendered.resources:
+        one = from_body(body, 0)
+        if definitions.is_machine(one):
+            machines[_key(one, settings)] = one.ref, body
+        elif one.group != INSTANCETYPE_GROUP:
+            others.append(body)
+    return machines, others
+
+
+def side_of(state: State, synced_alike: Container[Key], first: Side | None = None) -> Side:
+    """What a cluster makes of a *state*, but for the VMs that are *synced_alike*; *first* is the one before."""
+    _, settings, given, synced, rendered = state
+    places = {_place_key(one): given.positions[one.index] for one in given.resources}
+    if synced is None:
+        return _started_side(state, given, settings, first)
+    rest = [one for one in given.resources if _key(one, settings) not in synced_alike]
+    plain = settings._replace(
+        emit="source", stored=False, defaults="manifest", firmware_uuid="none", pins="ignore",
+        lock=None,
+    )  # fmt: skip
+    left = [
+        body for body in synced.resources if _key(from_body(body, 0), settings) not in synced_alike
+    ]
+    side = _started_side(state, library.parse(left), plain, first)
+    return side._replace(
+        resources={**_withheld(rest, side), **side.resources},
+        diagnostics=library.answered(synced, given).diagnostics,
+        places=side.places._replace(
+            places=places,
+            rendered=rendered,
+            copied=attribution.copies(synced, places),
+        ),
+    )
+
+
+def _started_side(
+    state: State, objects: library.Intake, settings: Settings, first: Side | None
+) -> Side:
+    """What a cluster makes of *objects*, under *settings* that leave them as they are.
+
+    What it made the same already on the *first* side is not made again.
+    """
+    same = None
+    if first is not None and first.settings == settings:
+        same = unchanged.between(first.given, objects.resources, first.machines.values())
+    machines: dict[Key, Machine] = {}
+
+    def observe(machine: Machine, _: Tree) -> None:
+        machines.setdefault(_key(machine.resource, settings), machine)
+
+    rendered = library.answered(
+        order.run(objects.resources, settings, observe, unchanged=same), objects
+    )
+    keys = {_key(one, settings): one for one in objects.resources}
+    clusters = [one for key, one in keys.items() if key[0] in _CLUSTERS]
+    if settings.cluster_config is not None and not clusters:
+        clusters = [from_body(settings.cluster_config, 0)]
+    places = {_place_key(one): objects.positions[one.index] for one in objects.resources}
+    source = next((one.context.config_source for one in machines.values()), None)
+    return Side(
+        settings,
+        objects.resources,
+        {key: one for key, one in keys.items() if key[0] in KINDS and one.group == KUBEVIRT},
+        machines,
+        _claims(objects.resources, settings),
+        [one.spec for one in clusters],
+        SideIndex(state.side, places, {}, source),
+        rendered.diagnostics,
+    )
+
+
+def _withheld(resources: Sequence[Resource], side: Side) -> dict[Key, Resource]:
+    """The VMs among *resources* that the rendering left out, because of their errors."""
+    withheld = {}
+    for resource in resources:
+        kind, *names = _key(resource, side.settings)
+        known = any((other, *names) in side.resources for other in KINDS)
+        if kind in KINDS and resource.group == KUBEVIRT and not known:
+            withheld[kind, names[0], names[1]] = resource
+    return withheld
+
+
+def _place_key(resource: Resource) -> Key:
+    return definitions.kind_rendered(resource), resource.ref.namespace, resource.ref.name
+
+
+def _key(resource: Resource, settings: Settings) -> Key:
+    ref = resource.ref
+    kind = ref.kind if resource.holder else definitions.kind_rendered(resource)
+    return kind, ref.namespace or settings.namespace, ref.name
+
+
+def _claims(
+    resources: Sequence[Resource], settings: Settings
+) -> dict[str, dict[str, tuple[str, ...]]]:
+    """The access modes of the claims of the input, by namespace; a claim wins over the DataVolume of its name."""
+    by_namespace: dict[str, dict[str, tuple[str, ...]]] = {}
+    for resource in resources:
+        modes = _modes(resource)
+        if modes:
+            claims = by_namespace.setdefault(resource.namespace or settings.namespace, {})
+            if resource.kind == "PersistentVolumeClaim" or resource.name not in claims:
+                claims[resource.name] = modes
+    return by_namespace
+
+
+def _modes(resource: Resource) -> tuple[str, ...]:
+    modes = None
+    if resource.kind == "PersistentVolumeClaim" and not resource.group:
+        modes = resource.spec.get("accessModes")
+    elif resource.kind == "DataVolume" and resource.group == CDI:
+        modes = template_modes(resource.spec)
+    return tuple(map(str, modes)) if isinstance(modes, list) else ()
+
+
+def template_modes(spec: Tree) -> list[str] | None:
+    """The access modes that the *spec* of a DataVolume asks for."""
+    modes: list[str] | None = tree.get(spec, "pvc", "accessModes")
+    return modes or tree.get(spec, "storage", "accessModes")
