@@ -501,6 +501,11 @@ def impact_schema() -> dict[str, Any]:
             "items": _closed({"resource": resource, "pin": perhaps}),
             "description": "the definitions that were edited, and nothing comes of it",
         },
+        "deleted": {
+            "type": "array",
+            "items": _closed({"resource": resource, "pin": perhaps}),
+            "description": "the definitions that were deleted, and nothing comes of it",
+        },
         "before": size,
         "after": size,
         "changes": {"type": "array", "items": _closed(change)},

@@ -254,7 +254,7 @@ def test_what_is_to_migrate_can(objects: tuple[Json, ...], expected: bool) -> No
 def test_of_two_reasons_the_one_is_named_that_the_release_names(
     volume: Json, text: str, release: str, *, has_volumes_first: bool
 ) -> None:
-    bridged = {"networks": [ON_POD], "interfaces": [{"name": "default", "bridge": {}}]}
+    bridged: Json = {"networks": [ON_POD], "interfaces": [{"name": "default", "bridge": {}}]}
     body = vm("web", **MIGRATES, **bridged, **storing(volume=volume))
     found = render([body, RWO], Settings(kubevirt=release)).diagnostics
     message = next(one.message for one in found if one.code == "VR714")
