@@ -85,10 +85,10 @@ class MachineImpact(NamedTuple):
 
     *effects* come worst first; *messages* are KubeVirt's texts. *workload*: what KubeVirt does with a VMI that waits
     for a migration. *stale*: DataVolumes that stay as they are, although their template changed. *sizes*: before and
-    after, None where there is no such VM, or where it cannot be rendered and something happens to it. *pins*: which
-    definitions the lock decides. *edited* and *deleted*: of a VM to which nothing happens, the definitions that were.
-    *unrendered*: the states in which an ``unrenderable`` VM cannot be rendered; *messages* are then the errors of the
-    second, if it is one of them. *rollout*: the strategy of the cluster, if the VM waits for a restart because of it.
+    after, None where there is no such VM, or an ``unrenderable`` one. *pins*: which definitions the lock decides.
+    *edited* and *deleted*: of a VM to which nothing happens, the definitions that were. *unrendered*: the states in
+    which an ``unrenderable`` VM cannot be rendered; *messages* are then the errors of the second, if it is one of them.
+    *rollout*: the strategy of the cluster, if the VM waits for a restart because of it.
     """
 
     resource: ResourceRef

@@ -61,12 +61,12 @@ def _described(
         sizes=(_size(before), _size(after)),
         pins=tuple(sorted(after.pinned)) if after else (),
     )
+    now = machines[1]
+    if now is not None and now.failed and "unrenderable" not in machine_impact.effects:
+        # Nothing can be rendered of it, and it has what it was created with.
+        described = described._replace(sizes=(_size(before), _size(before)))
     if not _NOTHING_RUNS_OTHERWISE.issuperset(machine_impact.effects):
         return described
-    now = machines[1]
-    if now is not None and now.failed:
-        # Nothing can be rendered of it, and it runs on as it was.
-        described = described._replace(sizes=(_size(before), _size(before)))
     return described._replace(
         edited=tuple(edits_without_effect(after, changed.edited)) if after else (),
         deleted=tuple(deletions_without_effect(before, now, changed.deleted))

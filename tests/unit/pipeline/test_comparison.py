@@ -321,6 +321,9 @@ def test_a_deleted_definition_is_not_named_of_who_no_longer_names_it() -> None:
     gone = only([VM, SMALL], [SMALL])
     assert (gone.effects, gone.deleted) == (("gone",), ())
     assert only([VM, SMALL], [VM], Settings(emit="vm")).deleted == ()  # cannot be rendered
+    stopped = only([VM, SMALL], [edited(VM, "Halted", "spec", "runStrategy")])
+    assert (stopped.effects[0], stopped.deleted) == ("stop", ())
+    assert stopped.sizes[0] == stopped.sizes[1]
     kept = only([VM, SMALL], [VM])
     assert kept.deleted == (
         DefinitionWithoutEffect(ResourceRef("VirtualMachineInstancetype", "prod", "small")),
