@@ -19,6 +19,7 @@ from render.pipeline.comparison.edits import (
 from render.pipeline.comparison.machines import impact_of
 from render.pipeline.comparison.replicas import holder_impacts
 from render.pipeline.comparison.sides import Side, side_of, state_of, synced_alike_in
+from render.pipeline.input import definitions
 from render.pipeline.machine import TEMPLATE, Machine
 from render.settings import Settings
 
@@ -76,9 +77,10 @@ def _described(
 
 
 def _machine(ref: ResourceRef, side: Side) -> Machine | None:
-    """The VM *ref* as *side* has it."""
-    key = ref.kind, ref.namespace or side.settings.namespace, ref.name
-    return side.places.rendered.get(key) or side.machines.get(key)
+    """The VM *ref* as *side* has it, also of a VMI that was made of it."""
+    names = ref.namespace or side.settings.namespace, ref.name
+    rendered, key = side.places.rendered, (ref.kind, *names)
+    return rendered.get(key) or rendered.get((definitions.VM, *names)) or side.machines.get(key)
 
 
 def _size(machine: Machine | None) -> Size | None:

@@ -75,11 +75,12 @@ def test_nothing_changes() -> None:
     assert found.resource == ("VirtualMachine", "prod", "web")
 
 
-@pytest.mark.parametrize("emit", ["source", "vm", "vmi", "expand", "hashed", "revisions"])
+@pytest.mark.parametrize("emit", ["source", "vm", "vmi", "hashed", "revisions"])
 def test_a_vm_that_is_synced_alike_is_one_machine_that_stays(emit: Any) -> None:
     found = only([VM, SMALL], [VM, SMALL], Settings(emit=emit))
     kind = "VirtualMachineInstance" if emit == "vmi" else "VirtualMachine"
     assert (found.resource.kind, found.effects) == (kind, ("same",))
+    assert found.sizes == (Size(2, 2 << 30, "small"),) * 2
 
 
 def test_new_gone_and_unrenderable() -> None:
