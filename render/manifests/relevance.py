@@ -192,8 +192,8 @@ def of_kubevirt(diagnostics: Sequence[Diagnostic], data: bytes) -> tuple[list[Di
     offsets = [0]
     for line in lines:
         offsets.append(offsets[-1] + len(line) + 1)
-    match = list(_of_kubevirt(diagnostics, data, starts, lines, offsets))
-    return match, sum(one.code == codes.FILE_SKIPPED.number for one in match)
+    concerning = list(_of_kubevirt(diagnostics, data, starts, lines, offsets))
+    return concerning, sum(one.code == codes.FILE_SKIPPED.number for one in concerning)
 
 
 def _of_kubevirt(

@@ -202,12 +202,6 @@ def _watched(watch: list[Documents] | None, loaded: Documents) -> Documents:
     return loaded
 
 
-def roots(path: str, limits: Limits) -> list[str]:
-    """The folders at and below *path* with a kustomization that no other one there refers to; sorted."""
-    discovered = discover.walk(tidy(path), (os.path.realpath(path),), plain=False)
-    return kustomization.survey(discovered.kustomizations, limits).tops
-
-
 def patch_files(path: str, limits: Limits) -> list[str]:
     """The kustomizations at and below *path*, and the files that they use beside their resources; sorted."""
     folders = discover.walk(tidy(path), (os.path.realpath(path),), plain=False).kustomizations

@@ -168,7 +168,7 @@ def check_unfilled(
 
     Nothing where one of them stands for a list or a mapping.
     """
-    found: list[list[Diagnostic]] = []
+    variants: list[list[Diagnostic]] = []
     parts: Parts = {}
     for number in range(EXAMPLES):
         filled = placeholders.filled(machine, number, context.release)
@@ -177,13 +177,13 @@ def check_unfilled(
         body, open_ = filled
         part = Part(from_body(body, _TRIED, machine.origin), machine, (), open_)
         parts = {_TRIED: part}
-        found.append(_findings([part], resources, context, render))
-    return [relocated(one, parts) for one in _certain(found, parts)]
+        variants.append(_findings([part], resources, context, render))
+    return [relocated(one, parts) for one in _certain(variants, parts)]
 
 
-def _certain(found: Sequence[Sequence[Diagnostic]], parts: Parts) -> list[Diagnostic]:
-    """Of what is *found* with each of the examples what holds with all of them, and depends on none."""
-    return [one for one in found[0] if one in found[-1] and not _is_open(one, parts)]
+def _certain(variants: Sequence[Sequence[Diagnostic]], parts: Parts) -> list[Diagnostic]:
+    """Of the findings in all *variants*, one an example, those that hold with each, and depend on none."""
+    return [one for one in variants[0] if one in variants[-1] and not _is_open(one, parts)]
 
 
 def _attempt(

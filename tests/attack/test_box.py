@@ -1,6 +1,8 @@
 """kustomize runs in a box: nothing of ours but a few variables, no network where the system lets us, little memory."""
 
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,21 @@ from tests.support.manifests import put, vm
 from tests.support.process import run
 
 PRINTING = "#!{sh}\nexport\nfor f in $HOME $XDG_CONFIG_HOME $TMPDIR; do [ -d $f ] || echo missing; done\necho $HOME/*\n"
+
+
+def lets_us(*words: str) -> bool:
+    """Whether the system permits namespaces as *words* ask util-linux for them: then the box has to enter them too."""
+    program = shutil.which("unshare")
+    if program is None:
+        return False
+    asked = [program, "--user", "--map-root-user", *words]
+    return subprocess.run(asked, capture_output=True, check=False).returncode == 0
+
+
+def has_mount_setattr() -> bool:
+    """Whether the kernel is Linux 5.12 or newer."""
+    major, minor, *_ = os.uname().release.split(".")
+    return (int(major), int(minor)) >= (5, 12)
 
 
 def test_the_environment_has_names_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,6 +81,7 @@ def test_no_network_where_the_system_lets_us(tmp_path: Path, loopback: Loopback)
     done = run_program([sys.executable, "-c", code], folder=".", environ={}, inside=inside)
     if not inside.seal().network:
         loopback.asked.clear()
+        assert not lets_us("--net", "true")
         pytest.skip("this system forbids namespaces")
     assert done.returncode
 
@@ -80,6 +98,8 @@ def test_files_are_read_only_where_the_system_lets_us(tmp_path: Path) -> None:
         inside=inside,
     )  # fmt: skip
     if not inside.seal().writing:
+        may_mount = lets_us("--net", "--mount", "mount", "--bind", str(home), str(home))
+        assert not (may_mount and has_mount_setattr())
         pytest.skip("this system forbids namespaces of mounts")
     assert done.stdout == b"on\n"
     assert [path.name for path in home.iterdir()] == ["a"]

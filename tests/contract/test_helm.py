@@ -14,6 +14,7 @@ import pytest
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import helm as module
 from render.manifests.discover import HelmRelease
+from render.manifests.relevance import Scope
 from render.manifests.sources import Documents, Reading, load, load_all
 from render.yaml.reader import Limits
 from tests.support.manifests import put, vm
@@ -318,6 +319,18 @@ def virt_render(helm: str, *words: str) -> "subprocess.CompletedProcess[str]":
         text=True,
         check=False,
     )
+
+
+def test_of_what_a_chart_prints_the_objects_of_kubevirt_count_for_check(helm: str) -> None:
+    """A build prints all of it, and so has to understand it."""
+    put("chart/templates/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n")
+    for scope, codes in ((Scope(), []), (None, ["VR104"])):
+        found = load(["chart"], Reading(Limits(), helm=helm, scope=scope))
+        assert [one.code for one in found.diagnostics] == codes
+        assert [one.body["kind"] for one in found.documents] == ["VirtualMachine"]
+    put("chart/templates/vm.yaml", VM.replace("{{ .Release.Name }}-web", '""'))
+    found = load(["chart"], Reading(Limits(), helm=helm, scope=Scope()))
+    assert [one.code for one in found.diagnostics] == ["VR104"]
 
 
 def test_a_release_has_a_name(helm: str, monkeypatch: pytest.MonkeyPatch) -> None:

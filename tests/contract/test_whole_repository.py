@@ -308,12 +308,15 @@ def test_what_a_pool_names_is_found_in_other_folders_too(tmp_path: Path) -> None
     assert check(tmp_path) == (Exit.OK, {})
 
 
-def test_settings_of_two_clusters_are_unclear_to_roots_with_vms_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("other", ["kubevirt", "main"])
+def test_settings_of_two_clusters_are_unclear_to_roots_with_vms_alone(
+    tmp_path: Path, other: str
+) -> None:
     lay_out(tmp_path, "types", "vms", "one", "two")
-    for cluster, strategy in (("one", "None"), ("two", "LiveMigrate")):
+    for cluster, name, strategy in (("one", "kubevirt", "None"), ("two", other, "LiveMigrate")):
         text = (
             "apiVersion: kubevirt.io/v1\nkind: KubeVirt\n"
-            "metadata: {name: kubevirt, namespace: kubevirt}\n"
+            f"metadata: {{name: {name}, namespace: kubevirt}}\n"
             f"spec: {{configuration: {{evictionStrategy: {strategy}}}}}\n"
         )
         manifests.put(tmp_path / cluster / "kubevirt.yaml", text)

@@ -156,12 +156,12 @@ def fleet() -> tuple[Tree, ...]:
 
 
 def answers(settings_holder: Tree, release: str) -> tuple[list[Tree], list[tuple[object, ...]]]:
-    """What becomes of the fleet, and what is said of its VMs."""
+    """What becomes of the fleet, and what is said of its VMs; the cure names the resource that there is."""
     rendered = render([settings_holder, *fleet()], Settings(emit="vmi", kubevirt=release))
     return (
         [body for body in rendered.resources if body["kind"] in KINDS],
         [
-            (found.code, found.severity, found.message, found.help, found.check, found.field)
+            (found.code, found.severity, found.message, found.check, found.field)
             for found in rendered.diagnostics
             if found.resource and found.resource.kind in KINDS
         ],

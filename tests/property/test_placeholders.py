@@ -45,7 +45,9 @@ def test_a_placeholder_brings_no_other_error(objects: list[Json], data: st.DataO
     path = data.draw(
         st.sampled_from([one for one in leaves(body) if one[0] in ("metadata", "spec")])
     )
-    tree.put(body, path, data.draw(st.sampled_from(["${X}", "{{ x }}", "${X}-${Y}"])))
+    value = tree.get(body, *path)
+    partly = f"${{X}}{value[1:]}" if isinstance(value, str) else "${X}-${Y}"
+    tree.put(body, path, data.draw(st.sampled_from(["${X}", "{{ x }}", partly])))
     found = render([*objects[:index], body, *objects[index + 1 :]], settings).diagnostics
     mine = {one.code for one in found if one.is_error and one.location.index == index}
     event("left open" if mine else "free text")

@@ -123,7 +123,7 @@ BUILDING = {
     "argocd inputs": "building . with kustomize",
     "pin": "building . with kustomize",
     "verify": "building . with kustomize",
-    "migrate": "migrating 1 objects",
+    "migrate": "migrating 1 object",
     "show vm-1": "rendering vm-1",
 }
 

@@ -121,6 +121,18 @@ def test_a_url_in_the_configuration_of_a_plugin_is_refused(root: Path, *, inline
     assert found.location.file == "kustomization.yaml"
 
 
+@pytest.mark.parametrize("key", ["generators", "transformers"])
+def test_a_folder_that_makes_the_configuration_of_a_plugin_is_refused(root: Path, key: str) -> None:
+    write(root / "made", "resources: [config.yaml]\nnamePrefix: a-\n")
+    write(root, f"{key}: [made]\n")
+    (found,) = kustomization.reach(".", Limits(), allow_remote=False).diagnostics
+    assert (found.code, found.location.file) == ("VR122", "kustomization.yaml")
+    said = f"made/kustomization.yaml has namePrefix, and makes configurations of {key}: "
+    assert found.message.startswith(said)
+    write(root / "made", "resources: [config.yaml]\n")
+    assert kustomization.reach(".", Limits(), allow_remote=False).diagnostics == []
+
+
 def test_a_kustomization_that_is_no_yaml_is_an_error(root: Path) -> None:
     write(root, "resources: [vm.yaml\n")
     (found,) = kustomization.reach(".", Limits(), allow_remote=False).diagnostics

@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 import pytest
 
-from render.manifests.sources import Documents, Reading, load, load_all, roots
+from render.manifests.sources import Documents, Reading, load, load_all
 from render.yaml.reader import Limits
 from tests.support.manifests import put
 
@@ -184,6 +184,9 @@ def test_the_limit_of_one_file_and_of_all() -> None:
     assert (names(found), said(found)) == (["a", "b"], ["VR111 c.yaml"])
     stream = read("-", stdin=io.BytesIO(b"a" * 100), limits=Limits(file_bytes=99))
     assert said(stream) == ["VR111 <stdin>"]
+    text = VM.format("a").encode()
+    stream = read("-", stdin=io.BytesIO(text), limits=Limits(file_bytes=size))
+    assert (names(stream), said(stream)) == (["a"], [])
 
 
 def test_patches_are_no_resources_when_kustomize_is_not_used() -> None:
@@ -210,7 +213,6 @@ def test_several_kustomizations_are_listed_and_not_built() -> None:
     put("test/kustomization.yaml", "resources: [../base]\n")
     put("base/kustomization.yaml", "resources: [vm.yaml]\n")
     put("vm.yaml", VM.format("loose"))
-    assert roots(".", Limits()) == ["prod", "test"]
     found = read(".", kustomize="no-such-kustomize")
     assert said(found) == ["VR119 ."]
     assert "prod, test" in found.diagnostics[0].message

@@ -47,6 +47,29 @@ def test_a_device_is_refused_and_what_lies_about_its_size_is_bounded() -> None:
     assert isinstance(files.read("/proc/self/status", "status", 1 << 20), bytes)
 
 
+def test_a_file_that_grows_is_read_no_further_than_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its end may never come."""
+    target, read = tmp_path / "a", os.read
+    target.write_bytes(b"1")
+    reads: list[int] = []
+
+    def growing(descriptor: int, size: int) -> bytes:
+        with target.open("ab") as stream:
+            stream.write(b"1234")
+        assert len(reads) < 20
+        reads.append(size)
+        return read(descriptor, min(size, 4))
+
+    monkeypatch.setattr(os, "read", growing)
+    found = files.read(str(target), "a", 10)
+    assert isinstance(found, Diagnostic)
+    assert found.code == "VR111"
+    assert reads[0] == 2  # one more than it had
+    assert len(reads) == 4  # 2, 6, 10 and 14 bytes
+
+
 def test_a_write_replaces_the_text_and_keeps_the_mode(tmp_path: Path) -> None:
     target = tmp_path / "out.yaml"
     target.write_text("old")

@@ -25,3 +25,33 @@ from render.yaml.excerpts import Excerpts
 )
 def test_lines_are_shown_without_what_is_secret(text: str, number: int, shown: str) -> None:
     assert Excerpts(text.encode()).at(number, 1)[0] == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "at"),
+    [
+        ("a: https://user:hunter2@host/x", 11, 11),
+        ("a: https://user:hunter2@host/x", 12, 12),
+        ("a: https://user:hunter2@host/x", 13, 0),
+        ("a: b # password: hunter2", 17, 17),
+        ("a: b # password: hunter2", 19, 0),
+    ],
+)
+def test_a_column_is_marked_up_to_where_something_is_hidden(
+    text: str, column: int, at: int
+) -> None:
+    shown, marked = Excerpts(text.encode()).at(1, column)
+    assert "hunter2" not in shown
+    assert marked == at
+
+
+@pytest.mark.parametrize(
+    ("text", "private"),
+    [
+        ("userData: |\n  a\n\n  b\nc: d\n", {1, 3}),
+        ("kind: Secret\ndata:\n\n  a: b\n\n  c: d\n", {3, 5}),
+        ("a: b\n", set()),
+    ],
+)
+def test_lines_with_nothing_on_them_are_not_private(text: str, private: set[int]) -> None:
+    assert Excerpts(text.encode()).private() == private

@@ -437,6 +437,14 @@ def test_nesting_up_to_the_limit_is_read() -> None:
     assert faults("a: [[]]", depth=2) != []
 
 
+@pytest.mark.parametrize("closed", ["[]", "{}", "{a: []}", "[{}]"])
+def test_what_is_closed_leaves_no_room_for_deeper_nesting(closed: str) -> None:
+    text = "a: [" + f"{closed}, " * 5 + "{b: {c: d}}]"
+    assert faults(text, depth=4) == []
+    ((code, _, _, message),) = faults(text, depth=3)
+    assert (code, message) == ("VR111", "nested deeper than 3 levels")
+
+
 def test_a_big_file_is_refused_before_it_is_parsed() -> None:
     ((code, line, column, message),) = faults(b"]" * 101, file_bytes=100)
     assert (code, line, column) == ("VR111", 1, 1)

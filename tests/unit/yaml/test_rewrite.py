@@ -49,6 +49,21 @@ def test_a_key_is_renamed_in_its_place_with_its_comments() -> None:
     assert edit(VM, *RENAME) == VM.replace("running: true #", "runStrategy: Always #")
 
 
+@pytest.mark.parametrize(
+    ("change", "after"),
+    [
+        pytest.param(Move(("a", "b"), ("a", "d")), "a:\n  d: 1 # one\n  c: 2\n", id="in-its-place"),
+        pytest.param(
+            Move(("a", "b"), ("d", "b")), "a:\n  c: 2\nd:\n  b: 1 # one\n", id="to-elsewhere"
+        ),
+    ],
+)
+def test_a_comment_goes_where_its_key_goes(change: Operation, after: str) -> None:
+    """Also where more than the key is written anew."""
+    made = edit("a:\n  b: 1 # one\n  c: 2\n", change, Put(("e",), []))
+    assert made.rstrip() == f"{after}e: []"
+
+
 def test_only_the_edited_document_is_written_anew() -> None:
     odd = "a:   {b:    1}   # odd\n"
     text = f"{odd}---\n{VM}---\n{odd}"

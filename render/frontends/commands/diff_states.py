@@ -1,0 +1,406 @@
+"""The two states that ``virt-render diff`` compares: revisions or folders, each as it asks to be read."""
+
+import contextlib
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from render.diagnostics import codes
+from render.diagnostics.codes import status
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.exits import Exit
+from render.frontends import locks
+from render.frontends.commands import snapshots
+from render.frontends.commands.snapshots import SnapshotError
+from render.frontends.reporting import findings_of
+from render.frontends.request import config
+from render.frontends.request.commands import DASHES
+from render.frontends.request.options import RELEASE
+from render.frontends.request.request import Request, again
+from render.frontends.session import include, reading
+from render.manifests import kustomization, roots, sources
+from render.manifests.discover import CHART_FILE
+from render.manifests.neighbours import Neighbours
+from render.manifests.relevance import Scope
+from render.manifests.sources import Documents
+from render.model.resource import ResourceRef, from_body
+from render.model.tree import Tree
+from render.report.findings import find, merge
+from render.report.impact.review import (
+    ReviewedState,
+)
+from render.report.places import Sources
+from render.settings import Layer, Settings, Source, decide
+from render.system import git
+from render.system.git import GitError
+from render.system.streams import standard_input
+from render.yaml.reader import Document, Limits, Read
+
+#: Where a working tree branched off, the first that is there.
+_DEFAULTS = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
+_RANGE = ".."
+#: As git has it: what came since the two parted.
+_BRANCH = "..."
+_ENDS = 2
+_USAGE = "virt-render diff [BASE[..HEAD]] [--] [PATH], or two folders"
+_NO_REPOSITORY = "not a git repository"
+
+
+class NamedState(NamedTuple):
+    """One side: its name for people, its objects, how they are rendered, and where they stand.
+
+    *fault*: why nothing can be said of the objects; what is not read, is not synced either. *around*: where *places*
+    have what counts beside the objects.
+    """
+
+    name: str
+    objects: list[Tree]
+    settings: Settings
+    places: Sources
+    fault: SnapshotError | None = None
+    around: Mapping[ResourceRef, int] = MappingProxyType({})
+
+
+#: The states of one side, by the folder of the kustomization, the chart or the root; ``""`` is what lies in none.
+Side = dict[str, NamedState]
+
+
+class _LoadedSide(NamedTuple):
+    """What was read of one side: called *name*, at *path* seen from *folder*, as *there* asks.
+
+    None of *inputs* is divided yet.
+    """
+
+    name: str
+    folder: str
+    path: str
+    there: Request
+    inputs: list[Documents]
+
+    def roots(self) -> set[str]:
+        """The folders that are applied each by itself, as seen from the path."""
+        layout, namespace = self.there.layout, self.there.settings.namespace
+        with contextlib.chdir(self.folder):
+            folders = (
+                folder
+                for one in self.inputs
+                if not one.is_one_root
+                for folder in roots.of_files(one, layout.roots, namespace).values()
+            )
+            return {os.path.relpath(folder, self.path) for folder in folders if folder}
+
+    def side(self, known: Collection[str], cluster: "ClusterOption") -> Side:
+        """The states of what was read in a *cluster*, of which the folders *known* are applied each by itself."""
+        with contextlib.chdir(self.folder):
+            folders = [os.path.normpath(os.path.join(self.path, folder)) for folder in known]
+            parts = [
+                part
+                for one in self.inputs
+                for part in (
+                    [one] if one.is_one_root else roots.parted(one, roots.within(one, folders))
+                )
+            ]
+            neighbours = Neighbours(parts, self.there.layout.shared)
+            for part in parts:
+                include(part, neighbours)
+            return {
+                os.path.relpath(part.folder, self.path).removeprefix("."): _state(
+                    self.there, part, self.name, cluster
+                )
+                for part in parts
+            }
+
+    def unfilled(self, name: str) -> SnapshotError | None:
+        """Why the chart *name* is not rendered, None if it is not there: ``check`` passes such a chart over.
+
+        Who rendered the other state of it must not read that it went.
+        """
+        folder = os.path.normpath(os.path.join(self.path, name))
+        if not os.path.isfile(os.path.join(self.folder, folder, CHART_FILE)):
+            return None
+        faults = [
+            codes.HELM_FAILED.at(one.location, one.message)
+            for loaded in self.inputs
+            for one in loaded.diagnostics
+            if one.code == codes.FILE_SKIPPED.number
+            and os.path.normpath(one.location.file) == folder
+        ]
+        return SnapshotError(merge(find(faults, Sources())), status(faults)) if faults else None
+
+
+class _Revisions(NamedTuple):
+    """What is compared: *before* and *after* are revisions, ``""`` the working tree; *path* is seen from here.
+
+    *is_branch*: not *before* itself counts, but the commit at which *after* left it.
+    """
+
+    before: str
+    after: str
+    path: str
+    is_branch: bool
+
+
+class ClusterOption(NamedTuple):
+    """What the command line says of the cluster of one side: its release, ``""`` for nothing, and its settings."""
+
+    release: str
+    file: str
+    document: Document | None
+
+    def decide(self, settings: Settings) -> Settings:
+        """*settings* with what was said."""
+        if self.release:
+            settings = settings._replace(kubevirt=self.release)
+        return settings._replace(cluster_config=self.document.body) if self.document else settings
+
+    def state(self, name: str) -> ReviewedState:
+        """The state *name* in this cluster, for people."""
+        return ReviewedState(name, self.release, self.file)
+
+
+Clusters = tuple[ClusterOption, ClusterOption]
+_Texts = dict[tuple[bytes, Limits], Read]
+
+
+def clusters_of(asked: Request) -> Clusters:
+    """What the command line says of the clusters of both sides. Raises SnapshotError."""
+    releases, files = (_ends(asked.own[name]) for name in ("kubevirt", "cluster_config"))
+    clusters = []
+    for release, file in zip(releases, files, strict=True):
+        faults: tuple[Diagnostic, ...] = ()
+        document = None
+        if release:
+            faults = decide((Layer(Source.FLAG, {"--kubevirt": release}),), (RELEASE,)).diagnostics
+        if file:
+            configured = config.cluster_config(file, asked.limits)
+            document = next(iter(configured.documents), None)
+            faults += configured.diagnostics
+        if faults:
+            raise SnapshotError(merge(find(faults, Sources())), status(faults))
+        clusters.append(ClusterOption(release, file, document))
+    return clusters[0], clusters[1]
+
+
+def _ends(given: str) -> tuple[str, str]:
+    """Both ends of a range; of one value alone, that value."""
+    ends = () if os.path.exists(given) else range(len(given))
+    found = [(given[:n], given[n + len(_RANGE) :]) for n in ends if given.startswith(_RANGE, n)]
+    # Paths that lead up have dots of their own.
+    files = (one for one in found if all(map(os.path.exists, one)))
+    return next(files, found[0] if found else (given, given))
+
+
+def sides_of(asked: Request, clusters: Clusters, trees: contextlib.ExitStack) -> tuple[Side, Side]:
+    """Both sides, as the words of the command line name them; what is checked out for them belongs to *trees*."""
+    words = _sorted(asked.paths)
+    texts: _Texts = {}
+    if words.are_folders:
+        read = [_read(asked, path, path, texts) for path in words.paths]
+    else:
+        revisions = _revisions(words)
+        if clusters[0] != clusters[1] and not revisions.before:
+            read = [_read(asked, revisions.path, revisions.path, texts) for _ in clusters]
+        else:
+            top = _top(revisions)
+            base = revisions.before or _branched_off(top)
+            if revisions.is_branch:
+                head = _commit(top, revisions.after or "HEAD").id
+                base = git.merge_base(top, _commit(top, base).id, head)
+            _demand(revisions.path, top, (base, revisions.after))
+            first = _at(asked, top, base, revisions.path, trees, texts)
+            last = _at(asked, top, revisions.after, revisions.path, trees, texts, first.folder)
+            read = [first, last]
+    # What is a root on one side is one on the other too: else a second VM of a name would make the first another one.
+    known = {folder for one in read for folder in one.roots()}
+    loaded = [one.side(known, cluster) for one, cluster in zip(read, clusters, strict=True)]
+    for one, side, other in zip(read, loaded, reversed(loaded), strict=True):
+        for name in other.keys() - side.keys():
+            fault = one.unfilled(name)
+            if fault is not None:
+                side[name] = NamedState(one.name, [], other[name].settings, Sources(), fault)
+    before, after = (
+        {
+            name: state._replace(settings=cluster.decide(state.settings))
+            for name, state in side.items()
+        }
+        for side, cluster in zip(loaded, clusters, strict=True)
+    )
+    return before, after
+
+
+def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
+    """Raise SnapshotError unless *path* is there, now or at one of the *revisions*."""
+    inside = os.path.relpath(os.path.realpath(path), top)
+    if inside == os.curdir or os.path.exists(path):
+        return
+    if any(git.has(top, _commit(top, one).id, inside) for one in revisions if one):
+        return
+    fault = codes.UNREADABLE.at(Location(file=path), f"neither state has {path}")
+    raise snapshots.refuse(fault)
+
+
+def _top(revisions: _Revisions) -> str:
+    """The top of the work tree; of a repository without one, that is the repository. Raises GitError, SnapshotError."""
+    folder = revisions.path if os.path.isdir(revisions.path) else "."
+    try:
+        is_bare = git.is_bare(folder)
+    except GitError as error:
+        if revisions.before and _NO_REPOSITORY in str(error):
+            fault = codes.UNREADABLE.at(
+                Location(file=revisions.before),
+                f"{revisions.before} is neither a folder nor a revision: {folder} is in no repository of git",
+                help=_USAGE,
+            )
+            raise snapshots.refuse(fault) from error
+        raise
+    if is_bare:
+        if revisions.after:
+            return os.path.realpath(folder)
+        raise GitError("the repository is bare and has no working tree: name two revisions")
+    return os.path.realpath(git.root(folder))
+
+
+class _Words(NamedTuple):
+    """The words of the command line: what is to name *revisions*, and what *paths*."""
+
+    revisions: list[str]
+    paths: list[str]
+
+    @property
+    def are_folders(self) -> bool:
+        """Whether two folders are to be compared as they are."""
+        return (
+            not self.revisions and len(self.paths) == _ENDS and all(map(os.path.isdir, self.paths))
+        )
+
+
+def _sorted(words: Sequence[str]) -> _Words:
+    """What is what of *words*; paths stand behind ``--``. Raises SnapshotError where only that would say it."""
+    if DASHES in words:
+        end = words.index(DASHES)
+        return _Words([*words[:end]], [*words[end + 1 :]])
+    paths = [word for word in words if os.path.exists(word)]
+    for word in paths:
+        if git.is_object(".", word) and not git.is_bare("."):
+            message = f"{word} is the name of a revision, and of a file or folder"
+            cure = f"virt-render diff {word} -- is the revision, virt-render diff -- {word} what lies there"
+            raise snapshots.refuse(codes.USAGE.at(Location(), message, help=cure))
+    named = [word for word in words if word not in paths]
+    ranges = [word for word in named if _RANGE in word.split("/")[0]]
+    if len(named) == _ENDS and len(ranges) == 1:  # a path that only one of the revisions may have
+        paths += (word for word in named if word not in ranges)
+        named = ranges
+    return _Words(named, paths)
+
+
+def _revisions(words: _Words) -> _Revisions:
+    """What *words* ask for: at most one range of revisions, and at most one path. Raises SnapshotError."""
+    named, paths = words
+    word = named[0] if named else ""
+    is_branch = _BRANCH in word
+    before, _, after = word.partition(_BRANCH if is_branch else _RANGE)
+    if len(named) > 1 or len(paths) > 1 or _RANGE in before or _RANGE in after:
+        message = f"cannot tell what to compare of {' '.join((*named, *paths))}"
+        raise snapshots.refuse(codes.USAGE.at(Location(), message, help=_USAGE))
+    return _Revisions(before, after, paths[0] if paths else ".", is_branch)
+
+
+def _branched_off(top: str) -> str:
+    """The commit at which the working tree left the default branch. Raises GitError."""
+    for name in _DEFAULTS:
+        try:
+            default = git.commit(top, name).id
+        except GitError:
+            continue
+        return git.merge_base(top, default)
+    raise GitError(
+        "no default branch is known here; name a revision, or fetch one (git fetch origin main)"
+    )
+
+
+def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
+    asked: Request,
+    top: str,
+    revision: str,
+    path: str,
+    trees: contextlib.ExitStack,
+    texts: _Texts,
+    other: str = "",
+) -> _LoadedSide:
+    """What stands at *path* at *revision*, or in the working tree; *other* is what is checked out already."""
+    if not revision:
+        return _read(asked, path, "the working tree", texts)
+    commit = _commit(top, revision)
+    inside = os.path.relpath(os.path.realpath(path), top)
+    tree = trees.enter_context(_checked_out(top, commit.id, other))
+    if not os.path.exists(os.path.join(tree, inside)):
+        return _LoadedSide(commit.id[:10], tree, inside, asked, [Documents()])
+    with contextlib.chdir(tree):
+        return _read(asked, inside, commit.id[:10], texts)
+
+
+def _commit(top: str, revision: str) -> git.Commit:
+    """The commit that *revision* names. Raises GitError, with the fetch that may be missing."""
+    try:
+        return git.commit(top, revision)
+    except GitError as error:
+        text = str(error)
+        if git.is_shallow(top):
+            text += "; the clone is shallow: git fetch --unshallow, or git fetch --depth=1 origin COMMIT"
+        raise GitError(text) from error
+
+
+@contextlib.contextmanager
+def _checked_out(top: str, commit_id: str, other: str) -> Iterator[str]:
+    try:
+        with git.checkout(top, commit_id, other) as tree:
+            yield tree
+    except GitError as error:
+        if git.is_shallow(top):
+            raise GitError(f"{error}; the clone is shallow: git fetch --unshallow") from error
+        raise
+
+
+def _read(asked: Request, path: str, name: str, texts: _Texts) -> _LoadedSide:
+    """What stands at *path*: of a folder what KubeVirt reads, with the configuration that stands there.
+
+    *texts* are those that the other side was found to have, and gets those of this one.
+    """
+    there = again(asked, path)
+    if there.diagnostics:
+        findings = merge(find(there.diagnostics, there.sources))
+        raise SnapshotError(findings, status(there.diagnostics))
+    how, here = reading(there, standard_input())._replace(known=texts), os.getcwd()
+    if os.path.isdir(path) and not (kustomization.find(path) and there.kustomize != "never"):
+        how = how._replace(scope=Scope(there.layout.exclude))
+        return _LoadedSide(name, here, path, there, sources.load_all((path,), how, whole=True))
+    loaded = sources.load((path,), how, whole=True)
+    return _LoadedSide(name, here, loaded.folder, there, [loaded])
+
+
+def _state(there: Request, loaded: Documents, name: str, cluster: ClusterOption) -> NamedState:
+    locks.choose(loaded, there)
+    fault = None
+    if status(loaded.diagnostics) is not Exit.OK:
+        findings = merge(findings_of(loaded, loaded.diagnostics, there))
+        fault = SnapshotError(findings, status(loaded.diagnostics))
+    emitted = there.settings if "emit" in there.chosen else there.settings._replace(emit="source")
+    around = (cluster.document,) if cluster.document else there.cluster
+    for document in around:
+        loaded.data.add_file(document.origin.file, there.limits.file_bytes)
+    count = len(loaded.documents)
+    origins = [document.origin for document in (*loaded.documents, *around)]
+    return NamedState(
+        name,
+        [document.body for document in loaded.documents],
+        emitted,
+        Sources(origins, loaded.data, loaded.blame),
+        fault,
+        {from_body(one.body, 0).ref: count + position for position, one in enumerate(around)},
+    )
+
+
+def unreadable(message: str) -> Diagnostic:
+    """That git does not answer, as the *message* says."""
+    return codes.HISTORY_UNREADABLE.at(Location(), f"git: {message}")
