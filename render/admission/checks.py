@@ -1,8 +1,8 @@
 """What a check is, and the rows that most checks are.
 
 A row names a place below the VMI spec, in which `EACH` stands for the items of a list, and KubeVirt's message with
-``{field}`` (the field that is reported), ``{parent}`` (what is around it), ``{value}`` and ``{index}`` to fill in. A
-rule that needs a third condition is a function that yields causes.
+``{field}`` (the field that is reported), ``{parent}`` (what is around it) and ``{value}`` to fill in. A rule that needs
+a third condition is a function that yields causes.
 """
 
 import re
@@ -147,7 +147,6 @@ def _worded(subject: Subject, place: FieldValue, message: str, value: Any = None
         field=subject.text(*place.shown),
         parent=subject.text(*place.shown[:-1]),
         value=place.value if value is None else value,
-        index=next((step for step in reversed(place.path) if isinstance(step, int)), 0),
     )
 
 

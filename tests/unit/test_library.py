@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from render import Rendered, render
+from render import Rendered, Settings, render
+from render.model import tree
 
 VM = {
     "apiVersion": "kubevirt.io/v1",
@@ -121,3 +122,12 @@ def test_what_contains_itself_is_too_deep() -> None:
     rendered = render([body])
     assert [found.code for found in rendered.diagnostics] == ["VR111"]
     assert rendered.resources == []
+
+
+@pytest.mark.parametrize("emit", ["vm", "expand", "hashed", "revisions"])
+def test_nobody_decided_a_field_that_is_left_out(emit: Any) -> None:
+    """KubeVirt's defaults are applied on the way to each of these, and most of them left out again."""
+    rendered = render([SMALL, VM], Settings(emit=emit))
+    (vm,) = (body for body in rendered.resources if body["kind"] == VM["kind"])
+    decided = [one.field for one in rendered.provenance if one.decider]
+    assert [field for field in decided if tree.get(vm, *field) is None] == []

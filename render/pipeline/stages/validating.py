@@ -38,7 +38,15 @@ VMI = "VirtualMachineInstance"
 _CONSEQUENCES = {
     "network/passt": frozenset({"network/passt-gate"}),
     "network/macvtap": frozenset({"network/macvtap-gate"}),
-    "network/binding": frozenset({"network/slirp", "network/passt", "network/macvtap"}),
+    "network/binding": frozenset(
+        {
+            "network/slirp",
+            "network/passt",
+            "network/passt-gate",
+            "network/macvtap",
+            "network/macvtap-gate",
+        }
+    ),
 }
 #: The metadata of an object that come from the template that it is made of.
 _COPIED = ("labels", "annotations")

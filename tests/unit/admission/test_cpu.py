@@ -265,3 +265,12 @@ def test_threads_on_arm64() -> None:
 )
 def test_shape(cpu: Json, expected: list[tuple[str, str, str]]) -> None:
     assert refusals(CHECKS, of(cpu)) == expected
+
+
+@pytest.mark.parametrize(
+    ("amount", "whole"), [("2", True), ("2001m", False), (str(2**63 // 1000 + 1), True)]
+)
+def test_thousandths_of_a_pinned_cpu_overflow_as_in_go(amount: str, *, whole: bool) -> None:
+    """The product with 1000, and the thousandths that it is compared with, are both cut to 64 bits."""
+    found = names(CHECKS, pinned({"cpu": amount}, cores=2))
+    assert ("cpu/pinned-requests-whole" not in found) is whole

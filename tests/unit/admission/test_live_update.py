@@ -3,6 +3,8 @@
 import pytest
 
 from render import Settings, render
+from render.model.cluster.live_update import memory_fault
+from render.model.release import NEWEST
 from tests.support.pools import Json
 
 _OF_TWO = "Memory hotplug is only available for x86_64 and arm64 VMs"
@@ -112,3 +114,30 @@ def test_without_settings_of_the_cluster_no_gate_is_asked_for_volumes() -> None:
     }
     # What 1.4 does where its resource says nothing is Stage, which asks for no gate.
     assert not render([vm], Settings(kubevirt="1.4", admission="full")).diagnostics
+
+
+@pytest.mark.parametrize(
+    ("memory", "text"),
+    [
+        ({"guest": "1026Mi", "maxGuest": "2050Mi"}, ""),
+        ({"guest": "1025Mi", "maxGuest": "2Gi"}, "Guest memory must be 2Mi aligned"),
+        ({"guest": "1Gi", "maxGuest": "2049Mi"}, "MaxGuest must be 2Mi aligned"),
+        (
+            {"guest": "1026Mi", "maxGuest": "2Gi", "hugepages": {"pageSize": "1Gi"}},
+            "Guest memory must be 1Gi aligned",
+        ),
+        (
+            {"guest": "2050Mi", "maxGuest": "2Gi"},
+            "Guest memory is greater than the configured maxGuest memory",
+        ),
+        (
+            {"guest": "1022Mi", "maxGuest": "2Gi"},
+            "Memory hotplug is only available for VMs with at least 1Gi of guest memory",
+        ),
+    ],
+)
+def test_sizes_that_memory_can_grow_from_and_to(memory: Json, text: str) -> None:
+    fault = memory_fault(
+        {"architecture": "amd64", "domain": {"memory": memory}}, memory["maxGuest"], NEWEST
+    )
+    assert (fault.text if fault else "") == text

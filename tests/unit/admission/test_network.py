@@ -322,6 +322,8 @@ def ranged(*pairs: tuple[str, int, int]) -> list[Json]:
         (ranged(("TCP", 0, 9)), [("port-range", "[0].start")]),
         (ranged(("TCP", 1, 65536)), [("port-range", "[0].end")]),
         (ranged(("TCP", 9, 1)), [("port-range", "[0].start")]),
+        ([{"protocol": "TCP", "end": 9}], [("port-range", "[0].start")]),
+        ([{"protocol": "TCP", "start": 9}], [("port-range", "[0].end")]),
         (ranged(("TCP", 5, 9), ("TCP", 1, 5), ("UDP", 1, 9)), [("port-ranges-overlap", "")]),
         (ranged(*[("TCP", port, port) for port in range(1, 12)]), [("port-ranges-count", "")]),
     ],

@@ -42,3 +42,20 @@ def test_the_keys_of_a_list_map(items: list[tuple[str, str]], duplicate: str) ->
         else []
     )
     assert refusals(CHECKS, {"topologySpreadConstraints": constraints}) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("/var/log", ""),
+        ("var/log", "path must be absolute (start with '/')"),
+        ("/var/../etc", "path must not contain '..'"),
+        ("/" * 4096, ""),
+        ("/" * 4097, "Too long: may not be more than 4096 bytes"),
+    ],
+)
+def test_the_path_in_a_container(path: str, text: str) -> None:
+    volume = {"name": "logs", "containerPath": {"path": path, "readOnly": True}}
+    place = "spec.volumes[0].containerPath.path"
+    expected = [Refusal("schema/container-path", place, f"{place}: {text}")] if text else []
+    assert refusals(CHECKS, {"volumes": [volume]}, release="1.8.0") == expected

@@ -545,3 +545,21 @@ def test_golden_inputs_start_the_same_vms(
     once = texts()
     assert invoke(["migrate", "--check"]) is Exit.OK
     assert texts() == once
+
+
+def test_a_preset_whose_selector_is_none_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (
+        OLD["presets.yaml"]
+        .partition("---")[0]
+        .replace("{matchLabels: {os: windows}}", "{matchLabels: [os]}")
+    )
+    Path("presets.yaml").write_text(text, encoding="utf-8")
+    assert invoke(["migrate"]) is Exit.OK
+    said = capfdbinary.readouterr().err.decode()
+    assert (
+        "VirtualMachineInstancePreset windows stays as it is: expected a mapping, got a list"
+        in said
+    )

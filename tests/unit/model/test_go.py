@@ -3,7 +3,7 @@
 import pytest
 
 from render.model.apimachinery.addresses import is_ip
-from render.model.apimachinery.go import is_pci_address, listed, path_matches, quoted
+from render.model.apimachinery.go import atoi, is_pci_address, listed, path_matches, quoted
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,21 @@ def test_addresses() -> None:
     assert not any(map(is_ip, ("", "1", "10.0.0", "10.0.0.01", "fe80::1%eth0", "10.0.0.1/8", "x")))
     assert all(map(is_pci_address, ("0000:00:01.0", "ABcd:eF:1f.7")))
     assert not any(map(is_pci_address, ("", "0:00:01.0", "0000:00:01.8", "0000:00:01.0\n")))
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("+7", 7),
+        (f"-{'0' * 5000}7", -7),
+        (str(2**63 - 1), 2**63 - 1),
+        (str(2**63), "value out of range"),
+        (str(-(2**63)), -(2**63)),
+        (str(-(2**63) - 1), "value out of range"),
+        ("1" * 20, "value out of range"),
+        ("1.0", "invalid syntax"),
+        ("", "invalid syntax"),
+    ],
+)
+def test_atoi(text: str, number: int | str) -> None:
+    assert atoi(text) == number

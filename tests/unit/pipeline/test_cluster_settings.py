@@ -6,6 +6,9 @@ import pytest
 
 from render import Rendered, Settings, render
 from render.diagnostics.diagnostic import Diagnostic
+from render.model.cluster_config import ClusterConfig
+from render.model.resource import from_body
+from render.pipeline.machine import SettingsSource
 
 Json = dict[str, Any]
 
@@ -211,3 +214,29 @@ def test_the_setting_of_an_architecture_is_named(named: Json) -> None:
     answer = render([config, vm], Settings(emit="vmi", kubevirt="1.8"))
     (found,) = (one for one in answer.diagnostics if "machine" in one.message and one.related)
     assert found.related[0].location.path[-1] == "emulatedMachines"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "decided_by"),
+    [
+        ("spec.domain.resources.requests.cpu", "200m", "cpuRequest"),
+        ("spec.domain.resources.requests.memory", "1Gi", ""),
+        ("spec.domain.cpu.maxSockets", 8, "liveUpdateConfiguration.maxCpuSockets"),
+        ("spec.domain.cpu.maxSockets", 16, "liveUpdateConfiguration.maxHotplugRatio"),
+        ("spec.domain.memory.maxGuest", "4Gi", "liveUpdateConfiguration.maxHotplugRatio"),
+        ("spec.domain.devices.interfaces", [{}], ""),
+        ("spec.domain.machine.type", "virt-9", "architectureConfiguration.arm64.machineType"),
+        ("spec.domain.machine.type", "q35", ""),
+        ("spec.hostname", "web", ""),
+    ],
+)
+def test_which_setting_gave_a_field_its_value(path: str, value: Any, decided_by: str) -> None:
+    body = kubevirt(
+        cpuRequest="200m",
+        machineType="q36",
+        architectureConfiguration={"arm64": {"machineType": "virt-9"}},
+        liveUpdateConfiguration={"maxCpuSockets": 8, "maxHotplugRatio": 4},
+    )
+    source = SettingsSource(from_body(body, 0), body, lambda _: None, lambda _: ClusterConfig())
+    found = source.deciding(tuple(path.split(".")), value, "arm64")
+    assert found == (tuple(decided_by.split(".")) if decided_by else None)

@@ -276,9 +276,10 @@ def revision_of(definition: Json) -> Json:
     }
 
 
-def lock_of(*objects: Json) -> Json:
-    given = [from_body(one, index) for index, one in enumerate(objects)]
-    return lockfile.document(pinning.pin(given, Settings()).lock)
+def lock_of(*bodies: Json, **settings: Any) -> Json:
+    """The lock that pins the VMs among *bodies*."""
+    given = [from_body(body, index) for index, body in enumerate(bodies)]
+    return lockfile.document(pinning.pin(given, Settings(**settings)).lock)
 
 
 _NAMED = edited(VM, "small-1", "spec", "instancetype", "revisionName")
@@ -492,3 +493,33 @@ def test_where_machines_of_v1alpha1_cannot_be_all_of_them_are_named() -> None:
         ("VM", ("unrenderable",)),
         ("VirtualMachine", ("unrenderable",)),
     }
+
+
+def test_another_pin_is_a_line_of_the_lock() -> None:
+    before, after = ([VM, BIGGER, lock_of(VM, one)] for one in (SMALL, BIGGER))
+    cause = change(only(before, after, Settings(emit="vm")), "spec.domain.memory.guest").cause
+    assert cause is not None
+    assert (cause.resource.kind, cause.field, cause.index, cause.side) == (
+        "RevisionLock", "pins.prod/web.instancetype", 2, "after",
+    )  # fmt: skip
+
+
+def test_an_edit_beside_the_input_does_not_reach_who_is_pinned() -> None:
+    """Of two definitions of the catalogue that the VM could run, it is told of the one that it names."""
+    kind = "VirtualMachineClusterInstancetype"
+    sizes = [edited(one, kind, "kind") for one in (SMALL, BIGGER)]
+    for one in sizes:
+        del one["metadata"]["namespace"]
+    vm = edited(VM, {"name": "small"}, "spec", "instancetype")
+    before, after = (Settings(emit="vm", catalog=[one]) for one in sizes)
+    given = [vm, lock_of(vm, catalog=[sizes[0]])]
+    (found,) = compare(given, given, before, after).machines
+    assert found.effects == ("same",)
+    assert [str(one.resource) for one in found.edited] == [f"{kind} small"]
+    (found,) = compare(given, given, before, before).machines
+    assert found.edited == ()
+
+
+def test_a_vm_of_a_definition_that_kubevirt_deploys_is_the_same() -> None:
+    vm = edited(VM, {"name": "u1.nano"}, "spec", "instancetype")
+    assert only([vm], [vm]).effects == ("same",)

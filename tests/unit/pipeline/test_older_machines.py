@@ -573,3 +573,24 @@ def test_first_pin_goes_on_from_the_number_of_the_store(written: str, first: int
         one.message for one in rendered(text, BIG, lock=later).diagnostics if one.code == "VR619"
     ]
     assert [one.startswith("the lock counts revision 16") for one in said] == [first == 15]
+
+
+def test_the_hash_of_a_flavor_does_not_depend_on_the_release() -> None:
+    flavored, flavor = SOURCES["flavored"], BIG.replace("memory:", "gpus: [], memory:")
+    found = [rendered(flavored, flavor, kubevirt=release) for release in ("1.4", "1.8", "1.9")]
+    stamps = [one.resources[0]["metadata"]["annotations"] for one in found]
+    assert len({one["virt-render.dev/flavor"] for one in stamps}) == 1
+
+
+@pytest.mark.parametrize(("metadata", "name"), [("name: other", "other"), ("labels: {}", "stored")])
+def test_stamp_names_a_preference_of_flavors_as_its_revision_does(metadata: str, name: str) -> None:
+    held = (
+        f"{{apiVersion: flavor.kubevirt.io/v1alpha1, kind: VirtualMachinePreference, metadata: {{{metadata}}},"
+        " spec: {devices: {preferredDiskBus: sata}}}"
+    )
+    matcher = "preference: {name: odd, kind: VirtualMachinePreference, revisionName: stored}"
+    machine = SOURCES["vm"].replace("  instancetype:", f"  {matcher}\n  instancetype:")
+    found = rendered(machine, REVISION.format(data=held))
+    (vm,) = (one for one in found.resources if one["kind"] == "VirtualMachine")
+    stamp = vm["metadata"]["annotations"]["virt-render.dev/preference"]
+    assert stamp.startswith(f"VirtualMachinePreference/{name}@")

@@ -220,3 +220,34 @@ def test_a_pin_of_what_the_release_lacks_is_an_error_at_the_lock() -> None:
     errors = [d for d in found.diagnostics if d.is_error]
     assert [d.resource and d.resource.kind for d in errors] == ["RevisionLock"]
     assert errors[0].help.startswith("virt-render pin --upgrade prod/web")
+
+
+def test_a_resource_beside_the_input_has_no_place_in_it() -> None:
+    note = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "note"}}
+    around = [note, note, kubevirt(spec={"imageTag": "v1.6.2"})]
+    found = render([vm("a"), vm("b"), vm("c")], Settings(catalog=around)).diagnostics
+    said = [one.location for one in found if one.code == "VR711"]
+    assert {(str(one.resource), one.index) for one in said} == {
+        ("KubeVirt kubevirt/kubevirt", None)
+    }
+
+
+@pytest.mark.parametrize(
+    ("architecture", "devices", "releases"),
+    [
+        ("ppc64le", {}, "1.5, 1.7, 1.8, 1.9"),
+        (
+            "s390x",
+            {"watchdog": {"name": "dog", "i6300esb": {"action": "reset"}}},
+            "1.5, 1.6, 1.7, 1.8, 1.9",
+        ),
+    ],
+)
+def test_the_releases_that_refuse_are_named(
+    architecture: str, devices: Json, releases: str
+) -> None:
+    machine = vm(devices=devices)
+    machine["spec"]["template"]["spec"]["architecture"] = architecture
+    found = [one for one in render([kubevirt(spec={}), machine]).diagnostics if one.check]
+    assert [str(one.severity) for one in found] == ["warning"]
+    assert f"(by KubeVirt {releases} alone, and nothing says" in found[0].message

@@ -159,3 +159,12 @@ def test_odd_notes_do_no_harm(notes: Any) -> None:
     odd = instancetype("p-small")
     odd["metadata"]["annotations"] = notes
     assert memory(machine("p-small"), odd) == "1Gi"
+
+
+def test_the_kind_that_a_matcher_leaves_out_stays_out() -> None:
+    cluster = "VirtualMachineClusterInstancetype"
+    vm = machine()
+    del vm["spec"]["instancetype"]["kind"]
+    renamed = noted(instancetype("p-small", kind=cluster), (cluster, "default", "small"))
+    rendered = render([vm, renamed], Settings(emit="source", annotations=False))
+    assert rendered.resources[0]["spec"]["instancetype"] == {"name": "p-small"}

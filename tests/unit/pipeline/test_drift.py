@@ -1,0 +1,49 @@
+"""Which VMs are said to run what an object held before."""
+
+import pytest
+
+from render import Settings, render
+from render.model.resource import from_body
+from render.pipeline import pinning
+from render.revisions import lockfile
+from tests.support.pools import Json
+
+
+def instancetype(memory: str) -> Json:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineInstancetype",
+        "metadata": {"name": "small", "namespace": "prod"},
+        "spec": {"cpu": {"guest": 1}, "memory": {"guest": memory}},
+    }
+
+
+def vm(name: str) -> Json:
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": name, "namespace": "prod"},
+        "spec": {
+            "runStrategy": "Always",
+            "instancetype": {"name": "small", "kind": "VirtualMachineInstancetype"},
+            "template": {"spec": {"domain": {"devices": {}}}},
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("count", "who"),
+    [
+        (1, "prod/a is pinned to; it keeps the old content"),
+        (3, "prod/a, prod/b, prod/c are pinned to; they keep the old content"),
+        (4, "prod/a, prod/b, prod/c and 1 more are pinned to; they keep the old content"),
+        (5, "prod/a, prod/b, prod/c and 2 more are pinned to; they keep the old content"),
+    ],
+)
+def test_the_first_three_are_named(count: int, who: str) -> None:
+    vms = [vm(name) for name in "abcde"[:count]]
+    pinned = [from_body(body, index) for index, body in enumerate([*vms, instancetype("1Gi")])]
+    lock = lockfile.document(pinning.pin(pinned, Settings()).lock)
+    found = render([*vms, instancetype("2Gi"), lock]).diagnostics
+    (changed,) = (one.message for one in found if one.code == "VR608")
+    assert changed == (f"VirtualMachineInstancetype prod/small differs from what {who}")
