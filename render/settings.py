@@ -67,16 +67,16 @@ class Source(Enum):
     FILE = "configuration key"
 
 
-Kind = Literal["choice", "text", "flag", "path", "number", "release"]
+Kind = Literal["choice", "text", "label", "flag", "path", "number", "release"]
 
 
 class Option(NamedTuple):
     """A row of the table.
 
     *choices* are all values of a ``choice``; of a ``path`` they are the words that are not paths; a ``release`` may
-    also have a ``v`` and a patch (``v1.8.4``). *needs* names the option and value without which this one means
-    nothing; *least* is the smallest number and *most* the largest, 0 for any; *many*: it may be repeated, and its
-    value is a tuple.
+    also have a ``v`` and a patch (``v1.8.4``); a ``label`` is one of DNS, as the name of a namespace is. *needs* names
+    the option and value without which this one means nothing; *least* is the smallest number and *most* the largest, 0
+    for any; *many*: it may be repeated, and its value is a tuple.
     """
 
     name: str
@@ -163,7 +163,7 @@ OPTIONS: tuple[Option, ...] = (
         choices=("none", "stable"),
     ),
     Option(
-        "namespace", "text", "default", "where a VM without a namespace looks for namespaced objects",
+        "namespace", "label", "default", "where a VM without a namespace looks for namespaced objects",
         metavar="NAME",
     ),
     Option(
@@ -272,7 +272,16 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[Any, str]:
         return "", f"{_shown(raw)} is not one of {', '.join(option.choices)}{near}"
     if option.kind == "path" and not is_name(raw):
         return "", f"{_shown(raw)} cannot be the name of a file"
+    if option.kind == "label":
+        return raw, _fault_of_label(raw)
     return raw, ""
+
+
+def _fault_of_label(raw: str) -> str:
+    from render.model.apimachinery import dns1123
+
+    faults = dns1123.label_faults(raw)
+    return f"{_shown(raw)} is not a DNS label: {'; '.join(faults)}" if faults else ""
 
 
 def _flag(raw: Any, *, typed: bool) -> tuple[Any, str]:
@@ -441,7 +450,7 @@ def _fault_of(option: Option, value: Any) -> str:
         return f"{_shown(value)} cannot be the name of a file"
     if _is_no_choice(option, value):
         return f"{_shown(value)} is none of {', '.join(option.choices)}"
-    return ""
+    return _fault_of_label(value) if option.kind == "label" else ""
 
 
 def _fault_of_objects(option: Option, value: Any) -> str:

@@ -339,6 +339,7 @@ def _property(option: Option) -> dict[str, Any]:
     kinds: dict[str, dict[str, Any]] = {
         "flag": {"type": "boolean"},
         "choice": {"enum": list(option.choices)},
+        "label": {**name, "maxLength": 63, "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"},
         "release": {"type": "string", "pattern": r"^(auto|v?\d+\.\d+(\.\d+)?)$"},
         "number": {"type": "integer", "minimum": 1},
         "many": {"anyOf": [name, {"type": "array", "minItems": 1, "items": name}]},
@@ -500,6 +501,11 @@ def impact_schema() -> dict[str, Any]:
             "type": "array",
             "items": _closed({"resource": resource, "pin": perhaps}),
             "description": "the definitions that were edited, and nothing comes of it",
+        },
+        "deleted": {
+            "type": "array",
+            "items": _closed({"resource": resource, "pin": perhaps}),
+            "description": "the definitions that were deleted, and nothing comes of it",
         },
         "before": size,
         "after": size,

@@ -1,6 +1,7 @@
-"""The rules about a VM itself: how it is to run.
+"""The rules about a VM itself: how it is to run, and how its volumes are to change while it does.
 
-Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vms-admitter.go (validateRunStrategy).
+Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vms-admitter.go (validateRunStrategy,
+validateLiveUpdateFeatures).
 """
 
 from collections.abc import Iterator
@@ -56,6 +57,28 @@ def _known(elsewhere: tuple[str, ...], subject: Subject) -> Iterator[Cause]:
         )
 
 
+_UPDATE = "updateVolumesStrategy"
+
+
+def _update_gate(name: str, gate: str, values: tuple[str, ...] = ()) -> Check:
+    """A strategy for volumes, one of *values* if they are given, that needs *gate* where live update is rolled out."""
+
+    def evaluate(subject: Subject) -> Iterator[Cause]:
+        strategy = subject.holder.get(_UPDATE)
+        if strategy is None or (values and strategy not in values):
+            return
+        if subject.config.rollout_strategy == "LiveUpdate" and not subject.has_gate(gate):
+            yield Cause(
+                name,
+                (_UPDATE,),  # QUIRK(vms-admitter.go): not below `spec`
+                f"{gate} feature gate is not enabled in kubevirt-config",
+                f"enable the feature gate {gate} in the KubeVirt CR, or leave this out",
+                place=(*subject.holder_root, _UPDATE),
+            )
+
+    return Check(name, evaluate, needs=f"gate {gate}", only=_HOLDERS)
+
+
 CHECKS = (
     Check("run-strategy/one", _exactly_one, only=_HOLDERS),
     until("1.6", Check("run-strategy/known", partial(_known, ()), only=_HOLDERS)),
@@ -64,4 +87,6 @@ CHECKS = (
         "1.6",
         Check("run-strategy/receiver", _receiver, needs=f"gate {_GATE}", only=_HOLDERS),
     ),
+    until("1.5", _update_gate("gates/update-volumes", "VolumesUpdateStrategy")),
+    until("1.5", _update_gate("gates/migrate-volumes", "VolumeMigration", ("Migration",))),
 )

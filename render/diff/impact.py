@@ -68,11 +68,12 @@ class RolloutStrategy(NamedTuple):
     gate: str = ""
 
 
-class EditedDefinition(NamedTuple):
-    """A definition that a VM uses and that was edited without anything coming of it.
+class DefinitionWithoutEffect(NamedTuple):
+    """A definition that a VM uses and that was edited, or deleted, without anything coming of it.
 
     *pin* is the content that the VM is pinned to: a hash of the lock, or the name of a ControllerRevision; ``""`` for a
-    VM that has the edit, and decides the edited fields otherwise.
+    VM that has the edit, and decides the edited fields otherwise, or that keeps what KubeVirt recorded before the
+    deletion.
     """
 
     resource: ResourceRef
@@ -84,9 +85,9 @@ class MachineImpact(NamedTuple):
 
     *effects* come worst first; *messages* are KubeVirt's texts. *workload*: what KubeVirt does with a VMI that waits
     for a migration. *stale*: DataVolumes that stay as they are, although their template changed. *sizes*: before and
-    after, None where there is no such VM, or it cannot be rendered. *pins*: which definitions the lock decides.
-    *edited*: of a VM to which nothing happens, the definitions that were edited. *unrendered*: the states in which an
-    ``unrenderable`` VM cannot be rendered; *messages* are then the errors of the second, if it is one of them.
+    after, None where there is no such VM, or an ``unrenderable`` one. *pins*: which definitions the lock decides.
+    *edited* and *deleted*: of a VM to which nothing happens, the definitions that were. *unrendered*: the states in
+    which an ``unrenderable`` VM cannot be rendered; *messages* are then the errors of the second, if it is one of them.
     *rollout*: the strategy of the cluster, if the VM waits for a restart because of it.
     """
 
@@ -98,7 +99,8 @@ class MachineImpact(NamedTuple):
     stale: tuple[str, ...] = ()
     sizes: tuple[Size | None, Size | None] = (None, None)
     pins: tuple[str, ...] = ()
-    edited: tuple[EditedDefinition, ...] = ()
+    edited: tuple[DefinitionWithoutEffect, ...] = ()
+    deleted: tuple[DefinitionWithoutEffect, ...] = ()
     unrendered: tuple[SideName, ...] = ()
     rollout: RolloutStrategy | None = None
 

@@ -7,7 +7,7 @@ pkg/virt-controller/watch/replicaset/replicaset.go.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics.codes import CANNOT_MIGRATE, USED_TWICE
 from render.diagnostics.diagnostic import Diagnostic, Related, at
@@ -15,9 +15,13 @@ from render.model import fieldpath, tree
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.release import holds, until
 from render.model.resource import CDI, Resource
 from render.model.tree import Tree
 from render.pipeline.machine import Machine
+
+if TYPE_CHECKING:
+    from render.diff.migratability import Claims
 
 #: VMs with these do not run, or run elsewhere.
 _IDLE = frozenset({"Halted", "WaitAsReceiver"})
@@ -174,10 +178,14 @@ def _used_twice(what: str, uses: Sequence[_ResourceUse]) -> Iterator[Diagnostic]
             )._replace(check=f"{USED_TWICE.slug}/{what}")
 
 
+#: Upstream: pkg/virt-handler/vm.go (calculateLiveMigrationCondition), which names one reason.
+_VOLUMES_FIRST = until("1.6", "a volume that cannot migrate is named before all else")
+
+
 def _unable(
     machines: Sequence[tuple[Machine, Tree]], resources: Sequence[Resource]
 ) -> Iterator[Diagnostic]:
-    from render.diff.migratability import Claims, claim_of, obstacle
+    from render.diff.migratability import Claims, obstacle
 
     modes: dict[tuple[str, str], tuple[str, ...]] = {}
     for one in resources:
@@ -197,13 +205,10 @@ def _unable(
         started = machine.checked.vmi if machine.checked else _as_written(machine, spec)
         config = _settings_for(machine, started.get("spec") or {})
         vmi = _networked(machine, spec, started, config)
-        reasons = [obstacle(vmi, config, machine.context.release)]
-        for volume in spec.get("volumes") or ():
-            claim = claim_of(volume)
-            if claim and not claims.is_shared(claim):
-                reasons.append(f"the claim {claim} is not ReadWriteMany")
-            if volume.get("hostDisk") is not None and not volume["hostDisk"].get("shared"):
-                reasons.append(f"the host disk {volume.get('name', '')} is not shared")
+        release = machine.context.release
+        reasons = [obstacle(vmi, config, release), _unshared(spec, claims)]
+        if holds(_VOLUMES_FIRST, release):
+            reasons.reverse()
         reason = next(filter(None, reasons), "")
         if reason:
             yield CANNOT_MIGRATE.at(
@@ -212,6 +217,19 @@ def _unable(
                 help="a drain of its node waits for it for ever: remove the obstacle, or use evictionStrategy:"
                 " LiveMigrateIfPossible or None",
             )
+
+
+def _unshared(spec: Tree, claims: "Claims") -> str:
+    """The first volume of *spec* that only one node can have at a time, ``""`` if all can be shared."""
+    from render.diff.migratability import claim_of
+
+    for volume in spec.get("volumes") or ():
+        claim = claim_of(volume)
+        if claim and not claims.is_shared(claim):
+            return f"the claim {claim} is not ReadWriteMany"
+        if volume.get("hostDisk") is not None and not volume["hostDisk"].get("shared"):
+            return f"the host disk {volume.get('name', '')} is not shared"
+    return ""
 
 
 def _storage(resource: Resource) -> Iterator[Tree]:

@@ -81,8 +81,7 @@ def _fill(top: Node, children: list[Node], chunk: Chunk, get: libyaml.Next) -> i
     room = _MOST
     while (event := get()) is not FINISHED:
         if event is END:
-            open_nodes.pop()
-            open_children.pop()
+            open_nodes.pop().children = open_children.pop() or ()  # no list for each that is empty
             continue
         kind, anchor, tag, mark, *scalar = event
         if kind == CLOSE:

@@ -403,6 +403,17 @@ def test_a_pinned_vm_stays_and_is_counted(repository: Repository) -> None:
     assert said[edited + 2] == "    prod/db, prod/web"
 
 
+def test_a_deleted_instancetype_is_named_with_the_pin(repository: Repository) -> None:
+    repository.fine("pin")
+    repository.commit("Pinned")
+    repository.write("instancetypes/small.yaml", "")
+    said = repository.fine("diff", "HEAD", "--emit", "vm").splitlines()
+    assert said[1] == "2 VMs: 2 same"
+    deleted = said.index("deleted, and nothing comes of it for VMs that use it:")
+    assert said[deleted + 1].startswith("  VirtualMachineInstancetype prod/small: pinned to small@")
+    assert said[deleted + 2] == "    prod/db, prod/web"
+
+
 @pytest.mark.parametrize("releases", ["1.4..1.9", "1.9..1.4"])
 def test_an_upgrade_restarts_nothing_where_the_vm_is_written_otherwise_for_it(
     tmp_path: Path, releases: str

@@ -68,7 +68,18 @@ def _own() -> list[Json]:
         "annotations": {"kubevirt.io/multiThreadedQemuMigration": "many"}
     }
     disk = {"containerDisk": {"image": "fedora"}}
-    objects = {
+    moving = _vm({})
+    moving["spec"]["updateVolumesStrategy"] = "Migration"
+    live: Json = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "KubeVirt",
+        "metadata": {"name": "kubevirt", "namespace": "kubevirt"},
+    }
+    gates = {"featureGates": ["VMLiveUpdateFeatures"]}
+    live["spec"] = {
+        "configuration": {"vmRolloutStrategy": "LiveUpdate", "developerConfiguration": gates}
+    }
+    objects: dict[str, Json | list[Json]] = {
         "serial": _vm({"firmware": {"serial": "a/b"}}),
         "serial-length": _vm({"firmware": {"serial": "a" * 300}}),
         "many-volumes": _vm({}, volumes=[{"name": f"v{number}", **disk} for number in range(257)]),
@@ -76,8 +87,12 @@ def _own() -> list[Json]:
         "pool-hugepages": pool,
         "pool-minus": minus,
         "pool-healing": healed,
+        "volumes-strategy": [live, moving],
     }
-    return [{"id": name, "objects": [body]} for name, body in objects.items()]
+    return [
+        {"id": name, "objects": body if isinstance(body, list) else [body]}
+        for name, body in objects.items()
+    ]
 
 
 def asked(family: str, release: str) -> list[Json]:

@@ -74,6 +74,9 @@ def test_sources_complete_each_other() -> None:
     ("source", "key", "raw", "value"),
     [
         (Source.FLAG, "--no-such", True, None),
+        (Source.FLAG, "--namespace", "../../x", None),
+        (Source.ENVIRONMENT, "VIRT_RENDER_NAMESPACE", "a\nb", None),
+        (Source.PARAMETER, "namespace", "prod", "prod"),
         (Source.FLAG, "--allow-empty", True, True),
         (Source.ENVIRONMENT, "VIRT_RENDER_ALLOW_EMPTY", "TRUE", True),
         (Source.PARAMETER, "annotations", "false", False),

@@ -1,5 +1,6 @@
 """``virt-render pin``: decide in Git what VMs run."""
 
+import errno
 import os
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -192,7 +193,7 @@ def _target(asked: Request) -> str | Diagnostic:
         return asked.lock
     path = asked.paths[0] if asked.paths else "."
     if path != "-" and not os.path.lexists(path):
-        message = f"cannot read {path}: no such file or folder"
+        message = f"cannot read {path}: {os.strerror(errno.ENOENT)}"
         return codes.UNREADABLE.at(Location(file=path), message)
     if len(asked.paths) > 1 or not os.path.isdir(path):
         message = "only a single folder has a lock of its own"

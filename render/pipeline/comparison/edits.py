@@ -1,11 +1,12 @@
-"""The definitions that a change edits, and whom that does not reach."""
+"""The definitions that a change edits or deletes, and whom that does not reach."""
 
 from collections.abc import Container, Iterator
+from typing import NamedTuple
 
-from render.diff.impact import EditedDefinition
-from render.model import catalogue
-from render.model.catalogue import Definition
-from render.model.kinds import KIND_CLASSES
+from render.diff.impact import DefinitionWithoutEffect
+from render.model import catalogue, tree
+from render.model.catalogue import Catalogue, Definition
+from render.model.kinds import KIND_CLASSES, KindClass
 from render.model.resource import ResourceRef
 from render.model.tree import Tree
 from render.pipeline.comparison.sides import Side
@@ -14,42 +15,75 @@ from render.pipeline.stages import pins
 from render.revisions import hashes
 
 
-def edited_between(old: Side, new: Side) -> frozenset[catalogue.Key]:
-    """The definitions that both states have, with different contents."""
+class ChangedDefinitions(NamedTuple):
+    """The definitions that both states have, with different contents, and those that only the first has."""
+
+    edited: frozenset[catalogue.Key] = frozenset()
+    deleted: frozenset[catalogue.Key] = frozenset()
+
+
+def changed_between(old: Side, new: Side) -> ChangedDefinitions:
+    """What became of the definitions; nothing where one of the states has no VM that could use them."""
     machines = [
         next(iter((one.places.rendered or one.machines).values()), None) for one in (old, new)
     ]
     before, after = (one.context.catalogue if one else None for one in machines)
     if before is None or after is None:
-        return frozenset()
-    both = before.definitions.keys() & after.definitions.keys()
-    edited = {
-        key
-        for key in both
-        if not _is_same_content(before.definitions[key].content, after.definitions[key].content)
-    }
+        return ChangedDefinitions()
+    return ChangedDefinitions(frozenset(_edited(before, after)), frozenset(_deleted(before, after)))
+
+
+def _edited(before: Catalogue, after: Catalogue) -> Iterator[catalogue.Key]:
+    for key in before.definitions.keys() & after.definitions.keys():
+        if not _is_same_content(before.definitions[key].content, after.definitions[key].content):
+            yield key
     if before.bundled != after.bundled:
         for kind, name in before.bundled.keys() & after.bundled.keys():
             key = catalogue.Key(kind, "", name)
             given = key in before.definitions or key in after.definitions
             if not given and before.bundled[kind, name] != after.bundled[kind, name]:
-                edited.add(key)
-    return frozenset(edited)
+                yield key
+
+
+def _deleted(before: Catalogue, after: Catalogue) -> Iterator[catalogue.Key]:
+    for key in before.definitions.keys() - after.definitions.keys() - after.elsewhere.keys():
+        if key.namespace or (key.kind, key.name) not in after.bundled:
+            yield key
 
 
 def _is_same_content(one: Tree, other: Tree) -> bool:
     return one == other or hashes.content(one) == hashes.content(other)
 
 
-def without_effect(
+def edits_without_effect(
     machine: Machine, edited: Container[catalogue.Key]
-) -> Iterator[EditedDefinition]:
+) -> Iterator[DefinitionWithoutEffect]:
     """The *edited* definitions that *machine* uses, each with its pin."""
     for kind_class in KIND_CLASSES:
-        definition: Definition | None = getattr(machine, kind_class.word)
-        if definition is None:
-            continue
-        namespace = "" if "Cluster" in definition.kind else machine.namespace
-        key = catalogue.Key(definition.kind, namespace, definition.name)
-        if key in edited:
-            yield EditedDefinition(ResourceRef(*key), pins.pinned_content(machine, kind_class))
+        key = _key(machine, kind_class)
+        if key is not None and key in edited:
+            yield DefinitionWithoutEffect(
+                ResourceRef(*key), pins.pinned_content(machine, kind_class)
+            )
+
+
+def deletions_without_effect(
+    before: Machine, after: Machine, deleted: Container[catalogue.Key]
+) -> Iterator[DefinitionWithoutEffect]:
+    """The *deleted* definitions that a VM used *before*, and refers to *after*, each with its pin.
+
+    *after* may have errors: as it is synced, KubeVirt has what the VM was created with, and a rendering has not.
+    """
+    for kind_class in KIND_CLASSES:
+        key = _key(before, kind_class)
+        matchers = [tree.get(one.decoded, "spec", kind_class.word) for one in (before, after)]
+        if key is not None and key in deleted and matchers[0] == matchers[1]:
+            yield DefinitionWithoutEffect(ResourceRef(*key), pins.pinned_content(after, kind_class))
+
+
+def _key(machine: Machine, kind_class: KindClass) -> catalogue.Key | None:
+    definition: Definition | None = getattr(machine, kind_class.word)
+    if definition is None:
+        return None
+    namespace = "" if "Cluster" in definition.kind else machine.namespace
+    return catalogue.Key(definition.kind, namespace, definition.name)

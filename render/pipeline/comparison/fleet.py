@@ -1,19 +1,25 @@
 """What a change of a repository does to the VMs of a cluster: its second state applied to its first."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 
 from render.diff.impact import (
     Impact,
     MachineImpact,
 )
 from render.diff.sizes import Size, size_of
-from render.model import catalogue, tree
+from render.model import tree
 from render.model.resource import ResourceRef
 from render.model.tree import Tree
-from render.pipeline.comparison.edits import edited_between, without_effect
+from render.pipeline.comparison.edits import (
+    ChangedDefinitions,
+    changed_between,
+    deletions_without_effect,
+    edits_without_effect,
+)
 from render.pipeline.comparison.machines import impact_of
 from render.pipeline.comparison.replicas import holder_impacts
 from render.pipeline.comparison.sides import Side, side_of, state_of, synced_alike_in
+from render.pipeline.input import definitions
 from render.pipeline.machine import TEMPLATE, Machine
 from render.settings import Settings
 
@@ -39,32 +45,42 @@ def compare(
     new = side_of(second, synced_alike, old)
     impacts = [impact_of(key, old, new) for key in {**old.resources, **new.resources}]
     impacts += (MachineImpact(ref, ("same",)) for ref in synced_alike.values())
-    edited = edited_between(old, new)
-    described = (_described(one, (old, new), edited) for one in impacts)
+    changed = changed_between(old, new)
+    described = (_described(one, (old, new), changed) for one in impacts)
     machines = tuple(sorted(described, key=lambda one: one.resource))
-    holders = holder_impacts(old, new, edited)
+    holders = holder_impacts(old, new, changed.edited)
     return Impact(machines, old.diagnostics, new.diagnostics, tuple(holders))
 
 
 def _described(
-    machine_impact: MachineImpact, sides: tuple[Side, Side], edited: Container[catalogue.Key]
+    machine_impact: MachineImpact, sides: tuple[Side, Side], changed: ChangedDefinitions
 ) -> MachineImpact:
-    """*machine_impact* with the VM's size in both states, its pins, and which *edited* definitions do not change it."""
-    before, after = (_rendered(machine_impact.resource, side) for side in sides)
-    return machine_impact._replace(
+    """*machine_impact* with the VM's size in both states, its pins, and the *changed* definitions without an effect."""
+    machines = [_machine(machine_impact.resource, side) for side in sides]
+    before, after = (one if one is not None and not one.failed else None for one in machines)
+    described = machine_impact._replace(
         sizes=(_size(before), _size(after)),
         pins=tuple(sorted(after.pinned)) if after else (),
-        edited=tuple(without_effect(after, edited))
-        if after and _NOTHING_RUNS_OTHERWISE.issuperset(machine_impact.effects)
+    )
+    now = machines[1]
+    if now is not None and now.failed and "unrenderable" not in machine_impact.effects:
+        # Nothing can be rendered of it, and it has what it was created with.
+        described = described._replace(sizes=(_size(before), _size(before)))
+    if not _NOTHING_RUNS_OTHERWISE.issuperset(machine_impact.effects):
+        return described
+    return described._replace(
+        edited=tuple(edits_without_effect(after, changed.edited)) if after else (),
+        deleted=tuple(deletions_without_effect(before, now, changed.deleted))
+        if before and now
         else (),
     )
 
 
-def _rendered(ref: ResourceRef, side: Side) -> Machine | None:
-    """The VM *ref* as *side* renders it."""
-    key = ref.kind, ref.namespace or side.settings.namespace, ref.name
-    machine = side.places.rendered.get(key) or side.machines.get(key)
-    return machine if machine is not None and not machine.failed else None
+def _machine(ref: ResourceRef, side: Side) -> Machine | None:
+    """The VM *ref* as *side* has it, also of a VMI that was made of it."""
+    names = ref.namespace or side.settings.namespace, ref.name
+    rendered, key = side.places.rendered, (ref.kind, *names)
+    return rendered.get(key) or rendered.get((definitions.VM, *names)) or side.machines.get(key)
 
 
 def _size(machine: Machine | None) -> Size | None:

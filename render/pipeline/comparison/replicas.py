@@ -13,7 +13,7 @@ from render.model.fieldpath import FieldPath
 from render.pipeline import attribution
 from render.pipeline.attribution import SideIndex, Transition
 from render.pipeline.comparison import lifecycle
-from render.pipeline.comparison.edits import without_effect
+from render.pipeline.comparison.edits import edits_without_effect
 from render.pipeline.comparison.sides import Key, Side
 from render.pipeline.machine import TEMPLATE, Machine
 from render.pipeline.stages import holders
@@ -67,7 +67,7 @@ def _holder_impact(
     kind = VMI if after.is_bare else VM
     old, new = (stamps.put(lifecycle.without_status(one.decoded), {}) for one in (before, after))
     differing = differences(old, new, kind)
-    passed = tuple(one.resource for one in without_effect(after, edited))
+    passed = tuple(one.resource for one in edits_without_effect(after, edited))
     counts = pools.replicas(was.body), pools.replicas(now.body)
     if not differing and not passed and counts[0] == counts[1]:
         return None

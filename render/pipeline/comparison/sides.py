@@ -119,7 +119,7 @@ def side_of(state: State, synced_alike: Container[Key], first: Side | None = Non
     places = {_place_key(one): given.positions[one.index] for one in given.resources}
     if synced is None:
         return _started_side(state, given, settings, first)
-    rest = [one for one in given.resources if _key(one, settings) not in synced_alike]
+    rest = [one for one in given.resources if not _is_among(_key(one, settings), synced_alike)]
     plain = settings._replace(
         emit="source", stored=False, defaults="manifest", firmware_uuid="none", pins="ignore",
         lock=None,
@@ -179,11 +179,16 @@ def _withheld(resources: Sequence[Resource], side: Side) -> dict[Key, Resource]:
     """The VMs among *resources* that the rendering left out, because of their errors."""
     withheld = {}
     for resource in resources:
-        kind, *names = _key(resource, side.settings)
-        known = any((other, *names) in side.resources for other in KINDS)
-        if kind in KINDS and resource.group == KUBEVIRT and not known:
-            withheld[kind, names[0], names[1]] = resource
+        key = _key(resource, side.settings)
+        is_machine = key[0] in KINDS and resource.group == KUBEVIRT
+        if is_machine and not _is_among(key, side.resources):
+            withheld[key] = resource
     return withheld
+
+
+def _is_among(key: Key, known: Container[Key]) -> bool:
+    """Whether the VM or VMI *key* is among those that are *known*, if only as what was made of it."""
+    return key in known or (key[0] in KINDS and any((kind, *key[1:]) in known for kind in KINDS))
 
 
 def _place_key(resource: Resource) -> Key:

@@ -56,6 +56,10 @@ def decode(resource: Resource, release: Version) -> Decoded:
     return Decoded(*schemas.decode_resource(resource, release))
 
 
+#: QUIRK(pkg/virt-operator/resource/generate/components/crds.go): kinds whose plural its warning spells otherwise.
+_MISSPELT = {"VirtualMachineClusterInstancetype": "VirtualMachineClusterInstanceTypes"}
+
+
 def _older_definition(resource: Resource, release: Version) -> Decoded:
     """An object of instancetype.kubevirt.io before v1beta1."""
     decoded, diagnostics = schemas.decode_resource(resource, release)
@@ -65,10 +69,11 @@ def _older_definition(resource: Resource, release: Version) -> Decoded:
         # A release that serves both prunes both by the schema of v1beta1.
         newer = instancetypes.newer_fields(resource.kind, resource.version, spec)
     diagnostics += _unknown(resource, newer)
+    kinds = _MISSPELT.get(resource.kind) or f"{resource.kind}s"
     diagnostics.append(
         DEPRECATED_VERSION.at(
             at(resource, ("apiVersion",)),
-            f"{INSTANCETYPE_GROUP}/{resource.version} {resource.kind}s is now deprecated and will be removed "
+            f"{INSTANCETYPE_GROUP}/{resource.version} {kinds} is now deprecated and will be removed "
             "in v1. KubeVirt >= 1.6 does not serve it",
             help=f"write apiVersion: {INSTANCETYPE_GROUP}/v1beta1, or let `virt-render migrate` do it",
         )

@@ -18,7 +18,6 @@ from render.report.impact.review import (
     causes,
     changes,
     counts,
-    edited,
     entries,
     gibibytes,
     holders,
@@ -28,6 +27,7 @@ from render.report.impact.review import (
     stopping,
     texts,
     total,
+    unaffected,
     without_rest,
     worst,
 )
@@ -54,7 +54,7 @@ def report(review: Review, _: ImpactStyle) -> str:
             if said
         ],
         without=without_rest(machines),
-        edited=edited(machines),
+        unaffected=unaffected(machines),
         assumed=ASSUMED if any(map(is_shown, machines)) else (),
         total=_totals(total(machines)),
         causes=causes(entries(review.parts)),

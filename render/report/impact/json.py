@@ -1,8 +1,14 @@
 """The impact of a change as JSON (``schemas/impact.schema.json``): everything that is known of each VM."""
 
+from collections.abc import Iterable
 from typing import Any
 
-from render.diff.impact import ChangeSource, FieldChange, RolloutStrategy
+from render.diff.impact import (
+    ChangeSource,
+    DefinitionWithoutEffect,
+    FieldChange,
+    RolloutStrategy,
+)
 from render.diff.sizes import Size
 from render.report import escaping, findings, plain_json
 from render.report.findings import Finding
@@ -95,13 +101,16 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "rolloutStrategy": machine.rollout and _rollout(machine.rollout, part.locate),
         "staleDataVolumes": list(machine.stale),
         "pins": list(machine.pins),
-        "edited": [
-            {"resource": one.resource._asdict(), "pin": one.pin or None} for one in machine.edited
-        ],
+        "edited": _without_effect(machine.edited),
+        "deleted": _without_effect(machine.deleted),
         "before": _size(before),
         "after": _size(after),
         "changes": [_change(one, part.locate) for one in machine.changes],
     }
+
+
+def _without_effect(definitions: Iterable[DefinitionWithoutEffect]) -> list[dict[str, Any]]:
+    return [{"resource": one.resource._asdict(), "pin": one.pin or None} for one in definitions]
 
 
 def _size(size: Size | None) -> dict[str, Any] | None:

@@ -18,7 +18,6 @@ from render.report.impact.review import (
     MEANINGS,
     ROLLOUT,
     ChangeCause,
-    EditedWithoutEffect,
     HolderEntry,
     ImpactText,
     Locate,
@@ -26,6 +25,7 @@ from render.report.impact.review import (
     MachineGroup,
     Review,
     Totals,
+    UnaffectedUsers,
     alike,
     amounts,
     by_instancetype,
@@ -33,7 +33,6 @@ from render.report.impact.review import (
     causes,
     changes,
     counts,
-    edited,
     entries,
     holders,
     not_counted,
@@ -42,6 +41,7 @@ from render.report.impact.review import (
     stopping,
     texts,
     total,
+    unaffected,
     unrendered,
     without_rest,
     worst,
@@ -54,9 +54,17 @@ _TICKS = re.compile("`+")
 #: Effects of which KubeVirt's text says more than the fields do.
 _QUOTED = ("unrenderable", "refused", "error")
 #: Shares of what is left of the budget, section by section.
-_ERRORS, _CAUSES, _MACHINES, _EDITED, _DETAILS, _HOLDERS, _TOTALS = 0.2, 0.2, 0.35, 0.3, 0.8, 0.5, 1
+_ERRORS, _CAUSES, _MACHINES, _UNAFFECTED, _DETAILS, _HOLDERS, _TOTALS = (
+    0.2,
+    0.2,
+    0.35,
+    0.3,
+    0.8,
+    0.5,
+    1,
+)
 #: All that may be cut, and how much saying so takes.
-_SECTIONS, _NOTE_BYTES = 8, 100
+_SECTIONS, _NOTE_BYTES = 9, 100
 _NAMED = 5
 
 
@@ -77,10 +85,11 @@ def report(review: Review, style: ImpactStyle) -> str:
         ("VM", "Effect", "Why"), map(_row, machine_entries), "more VMs", budget, _MACHINES
     )
     machines = review.machines
-    sections += _table(
-        ("Edited, without an effect", "VMs", "Why"),
-        map(_edited, edited(machines)), "more of these definitions", budget, _EDITED,
-    )  # fmt: skip
+    for word, users in unaffected(machines):
+        sections += _table(
+            (f"{word.capitalize()}, without an effect", "VMs", "Why"),
+            map(_unaffected, users), "more of these definitions", budget, _UNAFFECTED,
+        )  # fmt: skip
     shown = [one for one in machine_entries if one.machine.changes or any(texts(one))]
     sections += budget.fitting(
         ((len(one.machines), _folded(one)) for one in alike(shown)), _DETAILS, "details of {} VMs"
@@ -212,7 +221,7 @@ def _why(entry: MachineEntry) -> str:
     return f"{code(change.field, cell=True)} {old} → {new}{more}{strategy}"
 
 
-def _edited(one: EditedWithoutEffect) -> tuple[str, str, str]:
+def _unaffected(one: UnaffectedUsers) -> tuple[str, str, str]:
     names = [code(f"{vm.namespace}/{vm.name}", cell=True) for vm in one.machines[:_NAMED]]
     more = len(one.machines) - len(names)
     said = ", ".join(names) + (f" and {more:,} more" if more else "")

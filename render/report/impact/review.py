@@ -1,12 +1,13 @@
 """The impact of a change, ready to be shown: by kustomization, with places, counts and totals."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from render.diff.effects import EFFECTS
 from render.diff.impact import (
     ChangeSource,
+    DefinitionWithoutEffect,
     FieldChange,
     HolderImpact,
     Impact,
@@ -341,29 +342,40 @@ def alike(machine_entries: Iterable[MachineEntry]) -> list[MachineGroup]:
     return [MachineGroup(part, tuple(machines)) for part, machines in groups.values()]
 
 
-class EditedWithoutEffect(NamedTuple):
-    """An edited *definition* of which nothing comes for *machines*, and *why*."""
+class UnaffectedUsers(NamedTuple):
+    """The VMs *machines* that use a *definition* which was edited or deleted, and *why* nothing comes of it."""
 
     definition: ResourceRef
     why: str
     machines: tuple[ResourceRef, ...]
 
 
-def edited(machines: Iterable[MachineImpact]) -> list[EditedWithoutEffect]:
-    """The definitions whose edit passes VMs by that use them."""
-    users: dict[tuple[ResourceRef, str], list[ResourceRef]] = {}
-    for machine in machines:
-        for one in machine.edited:
-            users.setdefault((one.resource, _reason(one.resource.name, one.pin)), []).append(
-                machine.resource
-            )
-    return [EditedWithoutEffect(*key, tuple(dict.fromkeys(users[key]))) for key in sorted(users)]
+#: What became of a definition: in a word, of whom it is said, and why nothing comes of it for a VM that has no pin.
+_UNAFFECTED: tuple[tuple[str, Callable[[MachineImpact], Iterable[DefinitionWithoutEffect]], str], ...] = (
+    ("edited", lambda machine: machine.edited, "what they run is the same"),
+    ("deleted", lambda machine: machine.deleted, "KubeVirt keeps what they were created with"),
+)  # fmt: skip
 
 
-def _reason(name: str, pin: str) -> str:
-    """Why the edit of the definition *name* does nothing to a VM with this *pin*."""
-    if not pin:
-        return "what they run is the same"
+def unaffected(machines: Sequence[MachineImpact]) -> list[tuple[str, list[UnaffectedUsers]]]:
+    """The definitions that VMs use to which nothing happens, by what became of them: ``edited`` or ``deleted``."""
+    sections = []
+    for word, definitions, unpinned in _UNAFFECTED:
+        users: dict[tuple[ResourceRef, str], list[ResourceRef]] = {}
+        for machine in machines:
+            for one in definitions(machine):
+                why = _pin(one.resource.name, one.pin) if one.pin else unpinned
+                users.setdefault((one.resource, why), []).append(machine.resource)
+        if users:
+            listed = [
+                UnaffectedUsers(*key, tuple(dict.fromkeys(users[key]))) for key in sorted(users)
+            ]
+            sections.append((word, listed))
+    return sections
+
+
+def _pin(name: str, pin: str) -> str:
+    """What a VM with this *pin* is pinned to, of the definition *name*."""
     known = f"{name}@{hashes.suffix(pin)}" if pin.startswith(hashes.PREFIX) else pin
     return f"pinned to {known}"
 

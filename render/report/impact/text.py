@@ -24,7 +24,6 @@ from render.report.impact.review import (
     amounts,
     changes,
     counts,
-    edited,
     entries,
     holders,
     is_shown,
@@ -35,6 +34,7 @@ from render.report.impact.review import (
     stopping,
     texts,
     total,
+    unaffected,
     without_rest,
 )
 from render.report.text import printable
@@ -67,12 +67,11 @@ def report(review: Review, style: ImpactStyle) -> str:
                 f"{printable(part.name) or 'other files'}: {summary(part.impact.machines)}",
             ]
         said += details
-    passed = edited(machines)
-    if passed:
-        said += ["", "edited, and nothing comes of it for VMs that use it:"]
-    for one in passed:
-        said.append(printable(f"  {one.definition}: {one.why}"))
-        said += _wrapped(printable(", ".join(map(_name, one.machines))))
+    for word, users in unaffected(machines):
+        said += ["", f"{word}, and nothing comes of it for VMs that use it:"]
+        for one in users:
+            said.append(printable(f"  {one.definition}: {one.why}"))
+            said += _wrapped(printable(", ".join(map(_name, one.machines))))
     listed = holders(review.parts)
     if listed:
         said += ["", f"{HOLDERS_TITLE[:1].lower()}{HOLDERS_TITLE[1:]}:"]

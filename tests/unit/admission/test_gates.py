@@ -131,6 +131,8 @@ ELSEWHERE = {
     "PCINUMAAwareTopology",  # with GraceIOVirtualization
     "Passt",
     "Sidecar",  # annotations
+    "VolumeMigration",  # updateVolumesStrategy
+    "VolumesUpdateStrategy",  # updateVolumesStrategy
 }
 
 
@@ -230,8 +232,12 @@ WARNED = [
 ]
 
 
-#: Asked only where a setting says something else first: which devices are permitted, which gates are listed.
-BY_SETTINGS = {"GraceIOVirtualization", "IOMMUFD", "Macvtap", "PCINUMAAwareTopology", "Passt"}
+#: Asked only where a setting says something else first: which devices are permitted, which gates are listed, how
+#: changes are rolled out.
+BY_SETTINGS = {
+    "GraceIOVirtualization", "IOMMUFD", "Macvtap", "PCINUMAAwareTopology", "Passt", "VolumeMigration",
+    "VolumesUpdateStrategy",
+}  # fmt: skip
 
 
 def test_every_gate_that_an_object_alone_asks_for_is_among_those_that_only_warn() -> None:

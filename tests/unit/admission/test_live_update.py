@@ -1,4 +1,4 @@
-"""Upper bounds for memory that grows, by release and architecture."""
+"""Upper bounds for memory that grows, by release and architecture, and strategies for volumes that need a gate."""
 
 import pytest
 
@@ -45,6 +45,75 @@ def test_which_vms_can_grow(release: str, architecture: str, text: str) -> None:
     }
     found = render([_LIVE, vm], Settings(kubevirt=release, admission="strict")).diagnostics
     assert [one.message for one in found if one.is_error] == ([text] if text else [])
+
+
+_STRATEGY = "VolumesUpdateStrategy"
+_MOVE = "VolumeMigration"
+_OFF = "{} feature gate is not enabled in kubevirt-config"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "cluster", "gates", "missing"),
+    [
+        ("Migration", ("1.4", "LiveUpdate"), [], [_STRATEGY, _MOVE]),
+        ("Migration", ("1.4", "LiveUpdate"), [_STRATEGY], [_MOVE]),
+        ("Migration", ("1.4", "LiveUpdate"), [_MOVE], [_STRATEGY]),
+        ("Migration", ("1.4", "LiveUpdate"), [_STRATEGY, _MOVE], []),
+        ("Replacement", ("1.4", "LiveUpdate"), [], [_STRATEGY]),
+        ("Replacement", ("1.4", "LiveUpdate"), [_STRATEGY], []),
+        ("", ("1.4", "LiveUpdate"), [], [_STRATEGY]),  # a pointer: empty is a strategy, too
+        (None, ("1.4", "LiveUpdate"), [], []),
+        ("Migration", ("1.4", "Stage"), [], []),
+        ("Migration", ("1.5", "LiveUpdate"), [], []),
+    ],
+)
+@pytest.mark.parametrize("kind", ["VirtualMachine", "VirtualMachinePool"])
+def test_a_strategy_for_volumes_needs_its_gates(
+    kind: str, strategy: str | None, cluster: tuple[str, str], gates: list[str], missing: list[str]
+) -> None:
+    release, rollout = cluster
+    developer = {"featureGates": ["VMLiveUpdateFeatures", *gates]}
+    config = {"vmRolloutStrategy": rollout, "developerConfiguration": developer}
+    template = {
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}},
+    }
+    spec: Json = {"runStrategy": "Halted", "template": template}
+    if strategy is not None:
+        spec["updateVolumesStrategy"] = strategy
+    body: Json = {"metadata": {"name": "web", "namespace": "prod"}, "kind": kind}
+    if kind == "VirtualMachine":
+        body |= {"apiVersion": "kubevirt.io/v1", "spec": spec}
+    else:
+        of_each = {"metadata": {"labels": {"app": "web"}}, "spec": spec}
+        selector = {"matchLabels": {"app": "web"}}
+        body["apiVersion"] = "pool.kubevirt.io/v1alpha1"
+        body["spec"] = {"selector": selector, "virtualMachineTemplate": of_each}
+    settings = {**_LIVE, "spec": {"configuration": config}}
+    found = render([settings, body], Settings(kubevirt=release, admission="strict")).diagnostics
+    said = [one for one in found if one.is_error]
+    assert {one.message for one in said} == {_OFF.format(gate) for gate in missing}
+    for one in said:
+        assert one.code == "VR434"
+        assert one.location.path == ("updateVolumesStrategy",)  # as KubeVirt names it
+        assert one.position is not None
+        assert one.position.path[-1] == "updateVolumesStrategy"
+        assert one.position.path[0] == "spec"
+
+
+def test_without_settings_of_the_cluster_no_gate_is_asked_for_volumes() -> None:
+    vm: Json = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "web", "namespace": "prod"},
+        "spec": {
+            "runStrategy": "Halted",
+            "updateVolumesStrategy": "Migration",
+            "template": {"spec": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}}},
+        },
+    }
+    # What 1.4 does where its resource says nothing is Stage, which asks for no gate.
+    assert not render([vm], Settings(kubevirt="1.4", admission="full")).diagnostics
 
 
 @pytest.mark.parametrize(

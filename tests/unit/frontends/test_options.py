@@ -159,6 +159,19 @@ def test_paths_in_a_file_are_relative_to_it() -> None:
         (f"{CONFIG}  emit: vm\n  emit: vm\n", "key 'emit' is already set on line 4"),
         (f"{CONFIG}  emit: [\n", ""),
         (f"{CONFIG}  emit: vmx\n", "'vmx' is not one of"),
+        (
+            f"{CONFIG}  namespace: ../../x\n",
+            "'../../x' is not a DNS label: a lowercase RFC 1123 label must consist of",
+        ),
+        (
+            f'{CONFIG}  namespace: "a\\nb"\n',
+            "'a\\nb' is not a DNS label: a lowercase RFC 1123 label must consist of",
+        ),
+        (f"{CONFIG}  namespace: a.b\n", "'a.b' is not a DNS label: must not contain dots"),
+        (
+            f'{CONFIG}  namespace: "{"a" * 64}"\n',
+            " is not a DNS label: must be no more than 63 characters",
+        ),
         (f'{CONFIG}  catalog: "a\\0b"\n', "'a\\x00b' cannot be the name of a file"),
     ],
 )

@@ -238,6 +238,30 @@ def test_what_is_to_migrate_can(objects: tuple[Json, ...], expected: bool) -> No
     assert said(*objects) == ([("VR714", "", "web")] if expected else [])
 
 
+@pytest.mark.parametrize(
+    ("volume", "text"),
+    [
+        (CLAIM, "the claim data is not ReadWriteMany"),
+        (
+            {"name": "data", "hostDisk": {"path": "/data.img", "type": "Disk"}},
+            "the host disk data is not shared",
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    ("release", "has_volumes_first"), [("1.4", True), ("1.5", True), ("1.6", False), ("1.9", False)]
+)
+def test_of_two_reasons_the_one_is_named_that_the_release_names(
+    volume: Json, text: str, release: str, *, has_volumes_first: bool
+) -> None:
+    bridged: Json = {"networks": [ON_POD], "interfaces": [{"name": "default", "bridge": {}}]}
+    body = vm("web", **MIGRATES, **bridged, **storing(volume=volume))
+    found = render([body, RWO], Settings(kubevirt=release)).diagnostics
+    message = next(one.message for one in found if one.code == "VR714")
+    assert (text in message) is has_volumes_first
+    assert ("to connect to the pod network" in message) is not has_volumes_first
+
+
 def kubevirt(**configuration: Any) -> Json:
     return {
         "apiVersion": "kubevirt.io/v1",

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from render import Settings, compare, render
-from render.diff.impact import HIDDEN, FieldChange, MachineImpact
+from render.diff.impact import HIDDEN, DefinitionWithoutEffect, FieldChange, MachineImpact
 from render.diff.sizes import Size
 from render.model import tree
-from render.model.resource import from_body
+from render.model.resource import ResourceRef, from_body
 from render.pipeline import pinning
 from render.revisions import lockfile
 from tests.support import updates
@@ -73,6 +73,14 @@ def test_nothing_changes() -> None:
     size = Size(2, 2 << 30, "small")
     assert found == MachineImpact(found.resource, ("same",), sizes=(size, size))
     assert found.resource == ("VirtualMachine", "prod", "web")
+
+
+@pytest.mark.parametrize("emit", ["source", "vm", "vmi", "hashed", "revisions"])
+def test_a_vm_that_is_synced_alike_is_one_machine_that_stays(emit: Any) -> None:
+    found = only([VM, SMALL], [VM, SMALL], Settings(emit=emit))
+    kind = "VirtualMachineInstance" if emit == "vmi" else "VirtualMachine"
+    assert (found.resource.kind, found.effects) == (kind, ("same",))
+    assert found.sizes == (Size(2, 2 << 30, "small"),) * 2
 
 
 def test_new_gone_and_unrenderable() -> None:
@@ -246,16 +254,9 @@ def test_a_revision_that_stays_while_the_name_changes_is_refused() -> None:
 
 
 def test_an_edited_revision_is_blamed_and_not_the_lock_that_pins_it() -> None:
-    body = {
-        "apiVersion": "apps/v1",
-        "kind": "ControllerRevision",
-        "metadata": {"name": "small-1", "namespace": "prod"},
-        "data": SMALL,
-        "revision": 0,
-    }
+    body = revision_of(SMALL)
     vm = edited(VM, "small-1", "spec", "instancetype", "revisionName")
-    given = [from_body(one, index) for index, one in enumerate((vm, body))]
-    lock = lockfile.document(pinning.pin(given, Settings()).lock)
+    lock = lock_of(vm, body)
     before = [vm, body, lock]
     found = only(before, [vm, edited(body, BIGGER, "data"), lock])
     cause = change(found, "spec.domain.memory.guest").cause
@@ -263,6 +264,72 @@ def test_an_edited_revision_is_blamed_and_not_the_lock_that_pins_it() -> None:
     assert (str(cause.resource), cause.field) == (
         "ControllerRevision prod/small-1", "data.spec.memory.guest",
     )  # fmt: skip
+
+
+def revision_of(definition: Json) -> Json:
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ControllerRevision",
+        "metadata": {"name": "small-1", "namespace": "prod"},
+        "data": definition,
+        "revision": 0,
+    }
+
+
+def lock_of(*bodies: Json, **settings: Any) -> Json:
+    """The lock that pins the VMs among *bodies*."""
+    given = [from_body(body, index) for index, body in enumerate(bodies)]
+    return lockfile.document(pinning.pin(given, Settings(**settings)).lock)
+
+
+_NAMED = edited(VM, "small-1", "spec", "instancetype", "revisionName")
+_UNUSED = edited(SMALL, "another", "metadata", "name")
+_OF_KUBEVIRT = edited(VM, {"name": "u1.medium"}, "spec", "instancetype")
+_AS_KUBEVIRT: Json = {
+    "apiVersion": "instancetype.kubevirt.io/v1beta1",
+    "kind": "VirtualMachineClusterInstancetype",
+    "metadata": {"name": "u1.medium"},
+    "spec": {"cpu": {"guest": 1}, "memory": {"guest": "8Gi"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("emit", "rest", "removed", "effect", "pin"),
+    [
+        ("source", [VM], SMALL, "none", ""),
+        ("vm", [VM, lock_of(VM, SMALL)], SMALL, "same", "sha256:f79c7a9e64da"),
+        ("source", [VM, lock_of(VM, SMALL)], SMALL, "none", ""),
+        ("source", [_NAMED, revision_of(SMALL)], SMALL, "same", "small-1"),
+        ("vm", [VM, SMALL], _UNUSED, "same", None),
+        ("source", [_OF_KUBEVIRT], _AS_KUBEVIRT, "recreate", None),  # u1.medium is KubeVirt's again
+    ],
+)
+def test_a_deleted_definition_is_named_with_what_vms_keep(
+    emit: Any, rest: list[Json], removed: Json, effect: str, pin: str | None
+) -> None:
+    found = only([*rest, removed], rest, Settings(emit=emit))
+    assert found.effects[0] == effect
+    assert found.edited == ()
+    assert found.sizes[0] == found.sizes[1] or effect == "recreate"
+    said = [(one.resource, one.pin[:19]) for one in found.deleted]
+    ref = ResourceRef("VirtualMachineInstancetype", "prod", "small")
+    assert said == ([] if pin is None else [(ref, pin)])
+
+
+def test_a_deleted_definition_is_not_named_of_who_no_longer_names_it() -> None:
+    other = edited(SMALL, "other", "metadata", "name")
+    renamed = edited(VM, "other", "spec", "instancetype", "name")
+    assert only([VM, SMALL], [renamed, other]).deleted == ()
+    gone = only([VM, SMALL], [SMALL])
+    assert (gone.effects, gone.deleted) == (("gone",), ())
+    assert only([VM, SMALL], [VM], Settings(emit="vm")).deleted == ()  # cannot be rendered
+    stopped = only([VM, SMALL], [edited(VM, "Halted", "spec", "runStrategy")])
+    assert (stopped.effects[0], stopped.deleted) == ("stop", ())
+    assert stopped.sizes[0] == stopped.sizes[1]
+    kept = only([VM, SMALL], [VM])
+    assert kept.deleted == (
+        DefinitionWithoutEffect(ResourceRef("VirtualMachineInstancetype", "prod", "small")),
+    )
 
 
 def test_a_bare_vmi_cannot_be_updated() -> None:
@@ -426,12 +493,6 @@ def test_where_machines_of_v1alpha1_cannot_be_all_of_them_are_named() -> None:
         ("VM", ("unrenderable",)),
         ("VirtualMachine", ("unrenderable",)),
     }
-
-
-def lock_of(*bodies: Json, **settings: Any) -> Json:
-    """The lock that pins the VMs among *bodies*."""
-    given = [from_body(body, index) for index, body in enumerate(bodies)]
-    return lockfile.document(pinning.pin(given, Settings(**settings)).lock)
 
 
 def test_another_pin_is_a_line_of_the_lock() -> None:

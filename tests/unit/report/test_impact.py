@@ -11,7 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from render import Impact, Settings, compare
-from render.diff.impact import EditedDefinition
+from render.diff.impact import DefinitionWithoutEffect
 from render.model.resource import ResourceRef
 from render.report import extras
 from render.report.formats import IMPACT_FORMATS
@@ -319,7 +319,7 @@ def test_an_edit_that_changes_no_vm_is_said(name: str) -> None:
     using_it["spec"]["preference"] = {"name": "small"}
     one = review([preference("usb"), using_it], [preference("virtio"), using_it])
     (machine,) = one.machines
-    edited = EditedDefinition(ResourceRef("VirtualMachineClusterPreference", "", "small"))
+    edited = DefinitionWithoutEffect(ResourceRef("VirtualMachineClusterPreference", "", "small"))
     assert (machine.effects, machine.edited) == (("none",), (edited,))
     text = written(name, one)
     if name == "json":
@@ -328,6 +328,25 @@ def test_an_edit_that_changes_no_vm_is_said(name: str) -> None:
         ]
     else:
         assert "what they run is the same" in text
+
+
+@pytest.mark.parametrize("name", IMPACT_FORMATS)
+def test_a_deletion_that_changes_no_vm_is_said(name: str) -> None:
+    found = compare([instancetype(2), using("web")], [using("web")], Settings(emit="source"))
+    part = ReviewPart("", found, lambda _: Place("vms.yaml", 3, 5))
+    one = Review(ReviewedState("main"), ReviewedState("the working tree"), "source", (part,))
+    text = written(name, one)
+    if name == "json":
+        (machine,) = json.loads(text)["machines"]
+        ref = {"kind": "VirtualMachineClusterInstancetype", "namespace": "", "name": "small"}
+        assert machine["deleted"] == [{"resource": ref, "pin": None}]
+        assert machine["edited"] == []
+    else:
+        title = (
+            "deleted, and nothing comes of it" if name == "text" else "Deleted, without an effect"
+        )
+        assert text.index(title) < text.index("KubeVirt keeps what they were created with")
+        assert "2 -> 0" not in text.replace("→", "->")  # it runs on
 
 
 @pytest.mark.parametrize("name", IMPACT_FORMATS)
