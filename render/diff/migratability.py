@@ -58,14 +58,18 @@ def _pod_network(vmi: Tree) -> tuple[Tree | None, Tree | None]:
     return pod, next((one for one in interfaces if one.get("name") == pod.get("name")), None)
 
 
+def _is_allowed(primary: Tree, vmi: Tree, config: ClusterConfig) -> bool:
+    """Whether *vmi* or the cluster says that the bridge or the plugin of its *primary* interface may migrate."""
+    if primary.get("bridge") is not None:
+        return _ALLOWED_BRIDGE in (tree.get(vmi, "metadata", "annotations") or {})
+    return tree.get(primary, "binding", "name") in config.migratable_bindings
+
+
 def _primary_interface(vmi: Tree, config: ClusterConfig) -> str:
     _, primary = _pod_network(vmi)
     if primary is None or primary.get("masquerade") is not None:
         return ""
-    if primary.get("bridge") is not None:
-        if _ALLOWED_BRIDGE in (tree.get(vmi, "metadata", "annotations") or {}):
-            return ""
-    elif tree.get(primary, "binding", "name") in config.migratable_bindings:
+    if _is_allowed(primary, vmi, config):
         return ""
     return (
         f"cannot migrate VMI which does not use masquerade, bridge with {_ALLOWED_BRIDGE} VM annotation"
@@ -81,10 +85,7 @@ def _network(vmi: Tree, config: ClusterConfig) -> str:
         return f"no primary interface found for network {pod.get('name', '')}"
     if primary.get("masquerade") is not None or primary.get("passtBinding") is not None:
         return ""
-    if primary.get("bridge") is not None:
-        if _ALLOWED_BRIDGE in (tree.get(vmi, "metadata", "annotations") or {}):
-            return ""
-    elif tree.get(primary, "binding", "name") in config.migratable_bindings:
+    if _is_allowed(primary, vmi, config):
         return ""
     return "cannot migrate VMI which does not use masquerade or a migratable plugin to connect to the pod network"
 
