@@ -17,7 +17,7 @@ from render.frontends.reporting import findings_of
 from render.frontends.request import config
 from render.frontends.request.commands import DASHES
 from render.frontends.request.options import RELEASE
-from render.frontends.request.request import Request, again
+from render.frontends.request.request import Request
 from render.frontends.session import include, reading
 from render.manifests import kustomization, roots, sources
 from render.manifests.discover import CHART_FILE
@@ -26,7 +26,7 @@ from render.manifests.relevance import Scope
 from render.manifests.sources import Documents
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
-from render.report.findings import find, merge
+from render.report.findings import merge
 from render.report.impact.review import (
     ReviewedState,
 )
@@ -126,7 +126,7 @@ class _LoadedSide(NamedTuple):
             if one.code == codes.FILE_SKIPPED.number
             and os.path.normpath(one.location.file) == folder
         ]
-        return SnapshotError(merge(find(faults, Sources())), status(faults)) if faults else None
+        return snapshots.refuse(*faults) if faults else None
 
 
 class _Revisions(NamedTuple):
@@ -177,7 +177,7 @@ def clusters_of(asked: Request) -> Clusters:
             document = next(iter(configured.documents), None)
             faults += configured.diagnostics
         if faults:
-            raise SnapshotError(merge(find(faults, Sources())), status(faults))
+            raise snapshots.refuse(*faults)
         clusters.append(ClusterOption(release, file, document))
     return clusters[0], clusters[1]
 
@@ -367,10 +367,7 @@ def _read(asked: Request, path: str, name: str, texts: _Texts) -> _LoadedSide:
 
     *texts* are those that the other side was found to have, and gets those of this one.
     """
-    there = again(asked, path)
-    if there.diagnostics:
-        findings = merge(find(there.diagnostics, there.sources))
-        raise SnapshotError(findings, status(there.diagnostics))
+    there = snapshots.asked_at(asked, path)
     how, here = reading(there, standard_input())._replace(known=texts), os.getcwd()
     if os.path.isdir(path) and not (kustomization.find(path) and there.kustomize != "never"):
         how = how._replace(scope=Scope(there.layout.exclude))

@@ -11,10 +11,10 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.diff.compare import ORDER
 from render.frontends import locks
-from render.frontends.commands.snapshots import SnapshotError, refuse
+from render.frontends.commands.snapshots import SnapshotError, asked_at, refuse
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of, print_findings
-from render.frontends.request.request import Request, again
+from render.frontends.request.request import Request
 from render.frontends.session import load, rendering, resources_of
 from render.manifests.sources import Documents
 from render.model import fieldpath
@@ -22,7 +22,7 @@ from render.model.naming import ambiguity, fitting, name_of
 from render.model.provenance import Decision
 from render.pipeline.deciders import Explained
 from render.report.deciders import FORMAT_VERSION, Input, brief, document, input_of, trace, words
-from render.report.findings import find, merge
+from render.report.findings import merge
 from render.report.text import printable
 from render.system.streams import STDOUT, emit, standard_input
 
@@ -90,10 +90,7 @@ def _is_bare(word: str) -> bool:
 
 def _answer_at(path: str, field: str, asked: Request, work: Work) -> _Answer:
     """What is decided in *path* about *field*, about all fields without one. Raises SnapshotError."""
-    there = again(asked, path)
-    if there.diagnostics:
-        findings = merge(find(there.diagnostics, there.sources))
-        raise SnapshotError(findings, status(there.diagnostics))
+    there = asked_at(asked, path)
     loaded = load(there, work, standard_input())
     machine = _one(there.own["vm"], loaded, there, work)
     return _Answer(there, loaded, machine, _about(machine, field))

@@ -6,14 +6,20 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from render.diagnostics import codes
-from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends import reporting
-from render.frontends.commands.snapshots import Rendering, SnapshotError, back_at, refuse, rendered
+from render.frontends.commands.snapshots import (
+    Rendering,
+    SnapshotError,
+    asked_at,
+    back_at,
+    refuse,
+    rendered,
+)
 from render.frontends.progress import Work
 from render.frontends.reporting import print_findings
-from render.frontends.request.request import Request, again
+from render.frontends.request.request import Request
 from render.manifests.sources import LOCK
 from render.model.naming import ambiguity, fitting, whole
 from render.report.findings import find, merge
@@ -96,7 +102,7 @@ def show(asked: Request, work: Work) -> Exit:
             place = _place(path, asked)
             commit = _commit(place, at)
             with _back_at(place, commit) as folder:
-                text = rendered(name, _again(asked, folder), whole=False).text
+                text = rendered(name, asked_at(asked, folder), whole=False).text
         else:
             place = _place(path, asked)
             vm, steps = _steps(name, place)
@@ -121,7 +127,7 @@ def _meant(
             f"{vm} has no revision {revision} in the history of {place.lock}; there is {known}"
         )
         faults = [codes.HISTORY_UNREADABLE.at(Location(), message), *_ends(place)]
-        raise SnapshotError(merge(find(faults, Sources())), status(faults))
+        raise refuse(*faults)
     if len({step.pin.rendered for step in matching}) > 1:
         ids = ", ".join(step.commits[0].id[:10] for step in matching)
         message = f"{vm} had a revision {revision} more than once, from the commits {ids}"
@@ -145,16 +151,6 @@ def _ends(place: _RepositoryPath) -> list[Diagnostic]:
             cure = f"git worktree add ../before {commit.id[:10]}^, and ask there for {os.path.dirname(former) or '.'}"
             diagnostics.append(codes.HISTORY_ENDS.at(Location(), message, help=cure))
     return diagnostics
-
-
-def _again(asked: Request, path: str) -> Request:
-    """The same request for the state of *path* at another commit."""
-    there = again(asked, path)
-    if there.diagnostics:
-        raise SnapshotError(
-            merge(find(there.diagnostics, there.sources)), status(there.diagnostics)
-        )
-    return there
 
 
 def _place(path: str, asked: Request) -> _RepositoryPath:
@@ -188,7 +184,7 @@ def _steps(name: str, place: _RepositoryPath) -> tuple[str, list[_EditRevision]]
         if vms:
             message, cure = ambiguity(name, vms)
         faults = [codes.HISTORY_UNREADABLE.at(Location(), message, help=cure), *_ends(place)]
-        raise SnapshotError(merge(find(faults, Sources())), status(faults))
+        raise refuse(*faults)
     return vms[0], _steps_of(vms[0], locks)
 
 
@@ -239,7 +235,7 @@ def _render_step(vm: str, place: _RepositoryPath, asked: Request, step: _EditRev
     rendering: Rendering | None = None
     for commit in step.commits:
         with _back_at(place, commit) as folder:
-            rendering = rendered(whole(vm), _again(asked, folder))
+            rendering = rendered(whole(vm), asked_at(asked, folder))
         if rendered_hash(rendering.vm.get("spec") or {}) == step.pin.rendered:
             return rendering
     message = f"no commit renders {vm} to revision {step.pin.revision} of the lock"

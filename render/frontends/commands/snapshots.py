@@ -11,7 +11,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
-from render.frontends.request.request import Request
+from render.frontends.request.request import Request, again
 from render.frontends.session import load, render_loaded, resources_of, written
 from render.manifests.sources import Documents
 from render.model import naming, resource
@@ -38,9 +38,17 @@ class SnapshotError(Exception):
         self.exit = exit_
 
 
-def refuse(fault: Diagnostic) -> SnapshotError:
-    """What to raise for one finding without a place."""
-    return SnapshotError(merge(find([fault], Sources())), status([fault]))
+def refuse(*faults: Diagnostic, sources: Sources | None = None) -> SnapshotError:
+    """What to raise for *faults*, whose places, if they have any, are looked up in *sources*."""
+    return SnapshotError(merge(find(faults, sources or Sources())), status(faults))
+
+
+def asked_at(asked: Request, path: str) -> Request:
+    """*asked* of *path*, with the configuration that counts there. Raises SnapshotError where that is wrong."""
+    there = again(asked, path)
+    if there.diagnostics:
+        raise refuse(*there.diagnostics, sources=there.sources)
+    return there
 
 
 class Rendering(NamedTuple):
