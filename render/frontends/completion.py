@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 
 
 def words(name: str, given: Mapping[str, Any], incomplete: str) -> list[str]:

@@ -9,7 +9,8 @@ from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.kustomization import Reach
 from render.system import files
 from render.yaml import excerpts
-from render.yaml.reader import Limits, read
+from render.yaml.budget import Limits
+from render.yaml.reader import read
 
 _LEAST = 3  # characters: what is shorter is in every word
 _MARGIN = 2048

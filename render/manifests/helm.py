@@ -12,7 +12,8 @@ from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
 from render.model.release import served
 from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, Origin
-from render.yaml.reader import Document, Limits
+from render.yaml.budget import Limits
+from render.yaml.reader import Document
 
 _SCHEMA = "values.schema.json"
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "$schema"})

@@ -10,7 +10,8 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
 from render.system import files
-from render.yaml.reader import Document, Limits, read
+from render.yaml.budget import Limits
+from render.yaml.reader import Document, read
 
 # What encoding/json, and so kustomize, calls a field, is compared without regard to case (`_folded`).
 FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")

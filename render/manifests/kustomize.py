@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests.kustomization import LOCK, Reach
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 
 if TYPE_CHECKING:
     from render.system.box import Taken

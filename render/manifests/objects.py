@@ -10,7 +10,8 @@ from render.manifests.discover import skipped
 from render.model.fieldpath import FieldPath
 from render.model.resource import OWN, text_at
 from render.model.tree import Tree, get
-from render.yaml.reader import MISTAKES, TOO_MANY, Document, Read
+from render.yaml.budget import MISTAKES, TOO_MANY
+from render.yaml.reader import Document, Read
 
 _LOOKS_KUBERNETES = rb"""(?m)^[ \t\r"'{\[,-]*+(apiVersion\b|kind["']?\s*+:)"""
 _NAMELESS_GROUPS = ("kustomize.config.k8s.io", OWN)

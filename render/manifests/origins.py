@@ -9,7 +9,8 @@ from render.manifests.kustomization import Reach
 from render.model.resource import Origin, Resource, from_body
 from render.model.tree import Tree, get
 from render.system import files
-from render.yaml.reader import Document, Limits, read
+from render.yaml.budget import Limits
+from render.yaml.reader import Document, read
 
 _ANNOTATION = "config.kubernetes.io/origin"
 _Key = tuple[str, str, str]

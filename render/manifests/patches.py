@@ -12,7 +12,8 @@ from render.model.fieldpath import FieldPath
 from render.model.resource import Resource, from_body, text_at
 from render.model.tree import Tree
 from render.system import files
-from render.yaml.reader import Document, Limits, read
+from render.yaml.budget import Limits
+from render.yaml.reader import Document, read
 
 Position = tuple[str, int, int]
 """File, line and column."""

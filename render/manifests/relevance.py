@@ -13,7 +13,7 @@ from render.manifests.discover import skipped
 from render.model.resource import OWN, SNAPSHOT, text_at
 from render.model.tree import Tree
 from render.system import files
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 
 _KUBEVIRT = b"kubevirt.io"
 _OWN = b"virt-render.dev/"

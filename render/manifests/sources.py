@@ -17,8 +17,8 @@ from render.model.counting import counted
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
 from render.system import files
-from render.yaml.budget import Budget
-from render.yaml.reader import Document, Limits, Read, read
+from render.yaml.budget import Budget, Limits
+from render.yaml.reader import Document, Read, read
 
 if TYPE_CHECKING:
     from render.manifests.patches import Position

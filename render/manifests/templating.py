@@ -15,7 +15,8 @@ from render.manifests.patches import Position
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.system import files
-from render.yaml.reader import Document, Limits, read
+from render.yaml.budget import Limits
+from render.yaml.reader import Document, read
 
 _ACTION = re.compile(r"\{\{.*?\}\}")
 _KEY = re.compile(r"""\s*(?:- +)*["']?[\w./-]+["']?:(?=\s|$)""")

@@ -13,7 +13,8 @@ from render.model.resource import LOCK_KIND, from_body
 from render.model.tree import Tree
 from render.report.places import Place, Sources
 from render.report.text import printable
-from render.yaml.reader import Document, Limits
+from render.yaml.budget import Limits
+from render.yaml.reader import Document
 
 #: Of the JSON that explain prints.
 FORMAT_VERSION = 1

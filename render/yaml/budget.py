@@ -1,4 +1,27 @@
-"""What a run may spend on aliases, which make much of little text."""
+"""What input may cost: limits on what is read, and what aliases, which make much of little text, may stand for."""
+
+from typing import NamedTuple
+
+DEEPEST = 400
+"""Levels of nesting; somewhat beyond, Python's own limit on recursion comes first."""
+
+
+class Limits(NamedTuple):
+    """What input may cost. *total_bytes* is for whoever reads several files; the rest holds for each call of `read`.
+
+    *depth* may be raised to `DEEPEST`.
+    """
+
+    file_bytes: int = 64 << 20
+    total_bytes: int = 512 << 20
+    documents: int = 500_000
+    depth: int = 200
+    alias_nodes: int = 200_000
+
+
+MISTAKES = 1_000
+"""Of one file; it is not read on beyond them: each costs more than the text in which it is made."""
+TOO_MANY = f"more than {MISTAKES:,} mistakes in one file: it is not read on"
 
 _BYTES = 16  # of input, for which another value may come from an alias
 

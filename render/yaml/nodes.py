@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from render.yaml import libyaml, scalars
+from render.yaml.budget import DEEPEST
 from render.yaml.libyaml import ALIAS, CLOSE, END, FINISHED, MAPPING, OTHER, SCALAR, SEQUENCE
-from render.yaml.reader import DEEPEST
 from render.yaml.stream import Chunk
 
 _MOST = 200_000

@@ -12,34 +12,14 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.model.resource import Origin
 from render.model.tree import Tree
 from render.yaml import lists, plain, stream
+from render.yaml.budget import MISTAKES, TOO_MANY, Budget, Limits
 from render.yaml.stream import Chunk
 
 if TYPE_CHECKING:
-    from render.yaml.budget import Budget
     from render.yaml.builder import UnbuildableError
     from render.yaml.libyaml import SyntaxFault
 
 
-DEEPEST = 400
-"""Levels of nesting; somewhat beyond, Python's own limit on recursion comes first."""
-
-
-class Limits(NamedTuple):
-    """What input may cost. *total_bytes* is for whoever reads several files; the rest holds for each call of `read`.
-
-    *depth* may be raised to `DEEPEST`.
-    """
-
-    file_bytes: int = 64 << 20
-    total_bytes: int = 512 << 20
-    documents: int = 500_000
-    depth: int = 200
-    alias_nodes: int = 200_000
-
-
-MISTAKES = 1_000
-"""Of one file; it is not read on beyond them: each costs more than the text in which it is made."""
-TOO_MANY = f"more than {MISTAKES:,} mistakes in one file: it is not read on"
 _USUAL = Limits()
 
 
@@ -65,7 +45,7 @@ class Read(NamedTuple):
     diagnostics: list[Diagnostic]
 
 
-def read(data: bytes, file: str, limits: Limits = _USUAL, budget: "Budget | None" = None) -> Read:
+def read(data: bytes, file: str, limits: Limits = _USUAL, budget: Budget | None = None) -> Read:
     """Every mapping in *data* as a document, Lists taken apart; empty documents are passed over.
 
     *file* is how diagnostics name it. A document with a mistake is left out and does not hide the others. *budget* is
@@ -73,8 +53,6 @@ def read(data: bytes, file: str, limits: Limits = _USUAL, budget: "Budget | None
     """
     contents = Read([], [])
     if budget is None:
-        from render.yaml.budget import Budget
-
         budget = Budget(limits.alias_nodes)
     budget.read(len(data))
     if len(data) > limits.file_bytes:

@@ -11,7 +11,7 @@ from render.manifests import kustomize as module
 from render.manifests.kustomization import Reach
 from render.system.box import box
 from render.system.processes import run as run_program
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 from tests.support.loopback import Loopback
 from tests.support.manifests import put, vm
 from tests.support.process import run

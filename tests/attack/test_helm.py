@@ -7,7 +7,7 @@ import pytest
 
 from render.manifests.discover import HelmRelease
 from render.manifests.sources import Reading, load
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 from tests.support.loopback import Loopback
 from tests.support.manifests import put, vm
 

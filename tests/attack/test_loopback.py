@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from render.manifests import kustomization
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 from tests.support.loopback import Loopback
 from tests.support.manifests import put, vm
 from tests.support.process import run

@@ -16,7 +16,7 @@ from render.manifests import helm as module
 from render.manifests.discover import HelmRelease
 from render.manifests.relevance import Scope
 from render.manifests.sources import Documents, Reading, load, load_all
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 from tests.support.manifests import put, vm
 
 CHART = "apiVersion: v2\nname: shop\nversion: 1.0.0\n"

@@ -13,8 +13,8 @@ import pytest
 from render.manifests import kustomize as module
 from render.manifests.kustomization import Reach
 from render.manifests.sources import Documents, Reading, load, load_all
+from render.yaml.budget import Limits
 from render.yaml.positions import locate
-from render.yaml.reader import Limits
 from tests.support.manifests import put
 
 VM = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata:\n  name: {}\nspec:\n  running: true\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import kustomization
 from render.manifests.kustomize import build
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 
 
 def refused(folder: Path, kustomize: str) -> Diagnostic:

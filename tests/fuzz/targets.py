@@ -20,9 +20,9 @@ from render.pipeline import order
 from render.revisions import lockfile
 from render.settings import Settings
 from render.yaml import libyaml, plain, positions, writer
-from render.yaml.budget import Budget
+from render.yaml.budget import Budget, Limits
 from render.yaml.builder import UnbuildableError, build
-from render.yaml.reader import Limits, read
+from render.yaml.reader import read
 from tests.support.tools import required
 
 _LIMITS = Limits(file_bytes=1 << 16, documents=20, depth=30, alias_nodes=200)

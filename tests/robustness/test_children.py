@@ -15,7 +15,7 @@ from render.diagnostics.exits import Exit
 from render.manifests import kustomize
 from render.manifests.kustomization import Reach
 from render.system import processes
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 from tests.support.process import ended, environ
 
 UNATTENDED = "from render.frontends import dispatch; dispatch.main()"

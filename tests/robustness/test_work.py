@@ -20,7 +20,7 @@ from render.model.resource import Resource, from_body
 from render.pipeline import migration_plan, order
 from render.settings import Settings
 from render.yaml import writer
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 from scripts.bench import fleet
 from scripts.bench.fleet import Tree
 from tests.conftest import ROOT

@@ -11,7 +11,8 @@ import jsonschema
 from render import Settings
 from render.manifests.sources import Reading, load
 from render.settings import OPTIONS, Source
-from render.yaml.reader import Limits, read
+from render.yaml.budget import Limits
+from render.yaml.reader import read
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "fixtures" / "cases"

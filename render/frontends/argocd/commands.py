@@ -23,7 +23,7 @@ from render.settings import OPTIONS, Option, Source
 from render.system import files
 from render.system.streams import STDOUT, emit
 from render.yaml import writer
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 
 _GENERATE_PATHS = "argocd.argoproj.io/manifest-generate-paths"
 _OURS = b"kubevirt.io/"

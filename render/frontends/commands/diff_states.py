@@ -35,7 +35,8 @@ from render.settings import Layer, Settings, Source, decide
 from render.system import git
 from render.system.git import GitError
 from render.system.streams import standard_input
-from render.yaml.reader import Document, Limits, Read
+from render.yaml.budget import Limits
+from render.yaml.reader import Document, Read
 
 #: Where a working tree branched off, the first that is there.
 _DEFAULTS = ("origin/HEAD", "origin/main", "origin/master", "main", "master")

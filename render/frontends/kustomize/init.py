@@ -14,7 +14,7 @@ from render.manifests import kustomization, sources
 from render.system import files, writing
 from render.system.streams import STDOUT, emit
 from render.yaml import writer
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 
 SCHEMA_FILE = "kubevirt-openapi.json"
 NAMES_FILE = "kubevirt-names.yaml"

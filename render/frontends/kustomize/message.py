@@ -17,7 +17,8 @@ from render.model.tree import Tree, get
 from render.report.findings import Finding
 from render.system import files
 from render.yaml import writer
-from render.yaml.reader import Document, Limits, read
+from render.yaml.budget import Limits
+from render.yaml.reader import Document, read
 
 API_VERSION = "config.kubernetes.io/v1"
 KIND = "ResourceList"

@@ -15,7 +15,8 @@ from render.model.resource import Origin
 from render.model.tree import Tree
 from render.settings import OPTIONS, Layer, Option, Source, is_name
 from render.system import files
-from render.yaml.reader import Document, Limits, read
+from render.yaml.budget import Limits
+from render.yaml.reader import Document, read
 
 NAME = SETTINGS_FILE
 API_VERSION = f"{resource.OWN}/v1alpha1"

@@ -3,7 +3,7 @@
 from render.frontends.request import config
 from render.report.formats import FORMATS, IMPACT_FORMATS
 from render.settings import OPTIONS, Option
-from render.yaml.reader import DEEPEST, Limits
+from render.yaml.budget import DEEPEST, Limits
 
 HOST_OPTIONS: tuple[Option, ...] = (
     Option(

@@ -37,7 +37,8 @@ from render.settings import (
     Source,
     decide,
 )
-from render.yaml.reader import Document, Limits
+from render.yaml.budget import Limits
+from render.yaml.reader import Document
 
 if TYPE_CHECKING:
     from render.report.places import Sources

@@ -11,7 +11,7 @@ from render.model.resource import Resource, from_body
 from render.pipeline.result import Rendered
 from render.settings import LONGEST, Settings
 from render.yaml import lists
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 
 _DEPTH = Limits().depth
 _SCALARS = frozenset({str, int, bool, type(None)})

@@ -12,7 +12,7 @@ from render import Settings, render
 from render.diagnostics.exits import Exit
 from render.frontends.dispatch import invoke
 from render.manifests.sources import Reading, load
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 from tests.support.cases import CASES
 from tests.support.manifests import put, vm
 

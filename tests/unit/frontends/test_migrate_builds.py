@@ -9,7 +9,7 @@ from render import Settings, render
 from render.diagnostics.exits import Exit
 from render.frontends.dispatch import invoke
 from render.manifests.sources import Reading, load
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 
 FLAVOR = """\
 apiVersion: flavor.kubevirt.io/v1alpha1

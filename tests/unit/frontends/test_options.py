@@ -7,7 +7,7 @@ import pytest
 from render.diagnostics.codes import status
 from render.diagnostics.exits import Exit
 from render.frontends.request.request import Call, Request, request
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 from tests.support.manifests import instancetype, put
 
 CONFIG = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec:\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from render.manifests import kustomization
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 
 
 def write(folder: Path, text: str, name: str = "kustomization.yaml") -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from render.manifests import origins
 from render.manifests.kustomization import Reach
-from render.yaml.reader import Limits, read
+from render.yaml.budget import Limits
+from render.yaml.reader import read
 from tests.support.manifests import put, vm
 
 LIMITS = Limits()

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from render.manifests import output
-from render.yaml.reader import Limits, read
+from render.yaml.budget import Limits
+from render.yaml.reader import read
 
 Tree = dict[str, Any]
 

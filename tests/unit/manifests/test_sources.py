@@ -6,7 +6,7 @@ from typing import BinaryIO
 import pytest
 
 from render.manifests.sources import Documents, Reading, load, load_all
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 from tests.support.manifests import put
 
 DEFAULT = Limits()

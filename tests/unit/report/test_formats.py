@@ -14,7 +14,7 @@ from render.model.resource import from_body
 from render.report import formats
 from render.report.findings import Finding, find, merge
 from render.report.places import Sources
-from render.yaml.reader import Limits
+from render.yaml.budget import Limits
 
 ROOT = Path(__file__).parents[3]
 REPORTS = ROOT / "fixtures" / "reports"

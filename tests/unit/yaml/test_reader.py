@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from render.yaml.reader import Document, Limits, read
+from render.yaml.budget import Limits
+from render.yaml.reader import Document, read
 
 HEAD = "apiVersion: v1\nkind: ConfigMap\n"
 
