@@ -141,7 +141,8 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "file-parameters", "text", "",
-        "a value of that chart that is the text of a file, which is named as seen from the chart; may be repeated",
+        "a value of that chart that is the text of a file, which is named as seen from the chart; may be repeated;"
+        " NAME is keys of letters, digits, _ and - with dots between them",
         metavar="NAME=FILE", many=True,
     ),
     Option(

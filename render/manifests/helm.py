@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -12,6 +12,7 @@ from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
 from render.model.release import served
 from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, Origin
+from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
@@ -35,6 +36,8 @@ _BROKEN = re.compile(
     r"(?:^|: )Error: (?:parse error at \(|cannot load |validation: chart\.metadata)",
     re.MULTILINE,
 )
+#: A path of keys in which helm sees nothing but keys: its syntax for --set-file has escapes, lists and several at once.
+_KEYS = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _SOURCE = re.compile(rb"^# Source: (.+?)\r?$", re.MULTILINE)
 #: What clusters with KubeVirt serve, for charts that ask.
 _SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -83,7 +86,15 @@ def faults(folder: str, release: HelmRelease, limits: Limits) -> list[Diagnostic
     real = os.path.realpath(folder)
     values = (*release.values, *release.texts(folder).values())
     allowed = (discover.boundary(real) or real,)
-    diagnostics = []
+    diagnostics = [
+        _refused(
+            folder,
+            f"{name} is no name of a value",
+            "keys of letters, digits, _ and -, with dots between them",
+        )
+        for name in map(discover.printable, release.texts(folder))
+        if not _KEYS.fullmatch(name)
+    ]
     total = 0
     for file in (*chart_files(folder), *values):
         shown = discover.printable(file)
@@ -168,10 +179,13 @@ def template(  # noqa: PLR0913 - what a chart depends on
 
     try:
         with processes.temporary_folder() as home:
+            handed = _handed_over(folder, release, home, limits)
+            if isinstance(handed, Diagnostic):
+                return handed
             inside = box(kustomize.MEMORY, home, network=False)
             try:
                 done = processes.run(
-                    [program, *_words(folder, release)],
+                    [program, *_words(folder, release, handed)],
                     folder=folder,
                     environ=environment(os.environ, home),
                     seconds=seconds,
@@ -187,6 +201,8 @@ def template(  # noqa: PLR0913 - what a chart depends on
     if done.returncode == 0 or len(done.stdout) > most:
         return done.stdout
     said = done.stderr.decode("utf-8", "replace").replace(os.path.realpath(".") + "/", "").strip()
+    for file, copy in (*handed.values, *handed.texts.values()):
+        said = said.replace(copy, discover.printable(file))
     said = _CHATTER.sub("", said).strip()
     from render.manifests import concealment
 
@@ -196,7 +212,38 @@ def template(  # noqa: PLR0913 - what a chart depends on
     return _failure(folder, said or f"exit status {done.returncode}")
 
 
-def _words(folder: str, release: HelmRelease) -> list[str]:
+class _Copy(NamedTuple):
+    """A *file* that was read, and the *copy* of it that helm is handed."""
+
+    file: str
+    copy: str
+
+
+class _Handed(NamedTuple):
+    """Copies of the values files, in their order, and of the texts of files by the name of their value."""
+
+    values: list[_Copy]
+    texts: dict[str, _Copy]
+
+
+def _handed_over(
+    folder: str, release: HelmRelease, home: str, limits: Limits
+) -> _Handed | Diagnostic:
+    """Copies in *home* of all files that *release* names, so that helm parses no name of theirs; or which cannot be."""
+    copies = []
+    texts = release.texts(folder)
+    for number, file in enumerate((*release.values, *texts.values())):
+        data = files.read(file, discover.printable(file), limits.file_bytes)
+        if isinstance(data, Diagnostic):
+            return data
+        copies.append(_Copy(file, os.path.join(home, f"values-{number}")))
+        with open(copies[-1].copy, "xb") as stream:
+            stream.write(data)
+    count = len(release.values)
+    return _Handed(copies[:count], dict(zip(texts, copies[count:], strict=True)))
+
+
+def _words(folder: str, release: HelmRelease, handed: _Handed) -> list[str]:
     _, minor, *_ = release.kubevirt
     words = ["template", "--skip-tests", "--include-crds"]
     if not all(_is_complete(file) for file in chart_files(folder)):
@@ -206,15 +253,18 @@ def _words(folder: str, release: HelmRelease) -> list[str]:
     words += ["--namespace", release.namespace, "--kube-version", f"1.{minor + _KUBERNETES}.0"]
     for group, kinds in groups:
         words += ["--api-versions", ",".join((group, *(f"{group}/{kind}" for kind in kinds)))]
-    for file in release.values:
-        # The option takes several, as a line of CSV.
-        quoted = os.path.realpath(file).replace('"', '""')
-        words += ["--values", f'"{quoted}"']
-    for name, file in release.texts(folder).items():
-        # Commas part several of them.
-        escaped = re.sub(r"([,\\])", r"\\\1", os.path.realpath(file))
+    for values in handed.values:
+        words += ["--values", _quoted(values.copy)]
+    for name, text in handed.texts.items():
+        escaped = re.sub(r"([,\\])", r"\\\1", text.copy)  # commas part several of them
         words += ["--set-file", f"{name}={escaped}"]
     return [*words, "--", release.name or _RELEASE_NAME, "."]
+
+
+def _quoted(file: str) -> str:
+    """*file* for an option that takes several, as a line of CSV."""
+    escaped = file.replace('"', '""')
+    return f'"{escaped}"'
 
 
 def _is_complete(file: str) -> bool:

@@ -10,7 +10,15 @@ from render.manifests.sources import Reading, load
 from render.yaml.budget import Limits
 from tests.support.loopback import Loopback
 from tests.support.manifests import put, vm
+from tests.support.process import run
 
+CONFIG = {"apiVersion": "virt-render.dev/v1alpha1", "kind": "RenderConfig"}
+PRINTED = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: all}
+data: {all: {{ toJson .Values | quote }}}
+"""
 DRAFT = '"$schema": "http://json-schema.org/draft-07/schema#"'
 #: Each is the whole schema, or stands deeper in one.
 REFERENCES = (
@@ -75,3 +83,65 @@ def test_a_template_says_of_no_file_elsewhere_that_it_came_from_there(
     )
     found = load(["chart"], Reading(Limits(), helm=helm, chart=HelmRelease()))
     assert [one.origin.file for one in found.documents] == ["chart/templates/vm.yaml"]
+
+
+SPELLINGS = (
+    r"a\=d=OUTSIDE",
+    r"a\=d=chart/decoy,b=OUTSIDE",
+    "a,b=OUTSIDE",
+    "a={OUTSIDE}",
+    "a[0]=d=OUTSIDE",
+    "a=../link",
+    "a=d/../../../outside",
+)
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_file_parameter_reads_nothing_but_the_repository(
+    tmp_path: Path, helm: str, spelling: str
+) -> None:
+    r"""Helm parses ``NAME=FILE`` by itself: it sees another file than we do where a name holds ``\=``."""
+    outside = tmp_path / "outside"
+    put(outside, "outside-canary")
+    repository = tmp_path / "repository"
+    (repository / ".git").mkdir(parents=True)
+    folder = repository / "chart"
+    chart(folder, "{}")
+    put(folder / "templates/all.yaml", PRINTED)
+    spec = {"fileParameters": [spelling.replace("OUTSIDE", str(outside))]}
+    (repository / "link").symlink_to(outside)
+    for decoy in (f"d={outside}", f"d,b={outside}"):  # what we take to be the file
+        put(folder / decoy, "decoy")
+    put(folder / ".virt-render.yaml", json.dumps({**CONFIG, "spec": spec}))
+    parameters = [{"name": "file-parameters", "array": spec["fileParameters"]}]
+    for command, words in (
+        ("build", ""),
+        ("check", ""),
+        ("argocd generate", json.dumps(parameters)),
+    ):
+        if words:
+            (folder / ".virt-render.yaml").unlink()
+        done = run(
+            *command.split(),
+            cwd=folder,
+            VIRT_RENDER_HELM=helm,
+            ARGOCD_APP_PARAMETERS=words or "[]",
+        )
+        assert "outside-canary" not in done.stdout + done.stderr
+        assert (done.returncode, done.stdout) == (3, "") or command == "check", done.stderr
+        assert "VR127" in done.stdout + done.stderr
+
+
+def test_texts_and_values_reach_helm_as_copies(tmp_path: Path, helm: str) -> None:
+    (tmp_path / ".git").mkdir()
+    chart(tmp_path, "{}")
+    put(tmp_path / "templates/all.yaml", PRINTED)
+    put(tmp_path / 'te"x,t\\=.txt', "text")
+    put(tmp_path / 'va"l,ues', "b: [")
+    release = HelmRelease(file_parameters=('deep.key_1-x=te"x,t\\=.txt',))
+    documents = load([str(tmp_path)], Reading(Limits(), helm=helm, chart=release)).documents
+    printed = {document.body["metadata"]["name"]: document.body for document in documents}["all"]
+    assert json.loads(printed["data"]["all"])["deep"] == {"key_1-x": "text"}
+    broken = HelmRelease(values=(f'{tmp_path}/va"l,ues',))
+    (fault,) = load([str(tmp_path)], Reading(Limits(), helm=helm, chart=broken)).diagnostics
+    assert 'va"l,ues: error converting YAML' in fault.message

@@ -67,12 +67,21 @@ def load(
     path = named or next((path for path in candidates if os.path.lexists(path)), "")
     if not path:
         return ConfigFile()
-    bounds = "" if named else _bounds(path)
-    if bounds and not inside(os.path.realpath(path), [bounds]):
-        message = f"{path} is a symbolic link that leads out of its repository"
-        return ConfigFile(
-            diagnostics=(codes.INVALID_SETTING.at(Location(file=path), message, help=_NAME_IT),)
-        )
+    if not named and (fault := _link_out(path)):
+        return ConfigFile(diagnostics=(fault,), path=path)
+    return _read(path, "" if named else _bounds(path), limits, trusted)
+
+
+def _link_out(path: str) -> Diagnostic | None:
+    """That the configuration *path*, which nobody named, is a link out of what it belongs to."""
+    if inside(os.path.realpath(path), [_bounds(path)]):
+        return None
+    message = f"{path} is a symbolic link that leads out of its repository"
+    return codes.INVALID_SETTING.at(Location(file=path), message, help=_NAME_IT)
+
+
+def _read(path: str, bounds: str, limits: Limits, trusted: Sequence[str]) -> ConfigFile:
+    """The configuration *path*, in which nothing leads out of *bounds* (``""``: it may) and the folders *trusted*."""
     documents, diagnostics, data = _documents(path, limits)
     origins = tuple(one.origin for one in documents)
     loaded = ConfigFile((), Layout(), diagnostics, path, origins, {path: data})
@@ -101,12 +110,16 @@ def load(
     return loaded._replace(layers=(layer,), layout=layout, diagnostics=faults)
 
 
-def of_repository(paths: Sequence[str], limits: Limits, trusted: Sequence[str] = ()) -> ConfigFile:
+def of_repository(paths: Sequence[str], limits: Limits) -> ConfigFile:
     """The file at the root of the git repository that holds the first of *paths*, or the working directory."""
     first = next((path for path in paths if path != "-"), ".")
     top = repository(os.path.realpath(first if os.path.isdir(first) else os.path.dirname(first)))
     path = os.path.relpath(os.path.join(top, NAME)) if top else ""
-    return load((), path, limits, trusted) if path and os.path.lexists(path) else ConfigFile()
+    if not path or not os.path.lexists(path):
+        return ConfigFile()
+    if fault := _link_out(path):
+        return ConfigFile(diagnostics=(fault,), path=path)
+    return _read(path, "", limits, ())  # of its layout alone use is made
 
 
 def unmatched(layout: Layout, limits: Limits) -> Iterator[Diagnostic]:
