@@ -23,10 +23,10 @@ PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3
 
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test quick lint types layers pytest generate update bench load fuzz mutate tools package clean
+.PHONY: help demo test quick lint types layers pytest generate kubevirt-release update bench load fuzz mutate tools package clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(READY) $(KUSTOMIZE) ## Render fixtures/demo: a kustomization of several VMs
 	@virt-render build fixtures/demo
@@ -52,6 +52,10 @@ pytest: $(READY) $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) ## The test
 generate: $(READY) ## Write every generated file anew: documentation, schemas, plugin.yaml
 	$(BIN)/python -m scripts.make_types
 	$(BIN)/python -m scripts.make_docs
+
+kubevirt-release: $(READY) ## Read the KubeVirt release VERSION (v1.10.0) of CHECKOUT, a git checkout of its tag, into scripts/data
+	$(BIN)/python -m scripts.kubevirt_release "$(CHECKOUT)" "$(VERSION)"
+	git diff --stat -- scripts/data
 
 update: $(READY) $(KUSTOMIZE) ## Rewrite the expected files of fixtures/cases: read the diff
 	pytest tests/test_cases.py --update

@@ -2,11 +2,10 @@
 
 Usage: python -m scripts.make_types
 
-scripts/data/kubevirt/RELEASE/ describes the KubeVirt releases. Of these files, catalog holds the instancetypes and
-preferences that are deployed, and gates the state of each feature gate; defaults and validations describe webhooks and
-CRDs for who writes rules, and nothing is made of them. kubevirt-types and pool-types hold every Go field: per type its
-kind, and per field JSON name, type, omitempty and inline. The one table of all releases keeps what our kinds reach,
-with inlined structs flattened and aliases resolved. A field is one word:
+scripts/data/kubevirt/TAG/ describes a KubeVirt release (`scripts.kubevirt_release` reads it). types.json holds every Go
+field: JSON name, type and marks; catalog.json the instancetypes and preferences that are deployed, gates.json the state
+of each feature gate, validations.json rules of CRDs, which tests hold the checks against. The one table of all releases
+keeps what our kinds reach. A field is one word:
 
     TYPE     Go leaves the empty value out (omitempty); a plain struct is written all the same
     TYPE!    always written, and required by KubeVirt's CRDs
@@ -20,7 +19,6 @@ Where releases differ, a field has several words, the newest first: ``string@1.9
 ``*string`` since 1.6, and no field before. A value of an enumeration may have its ``@1.5`` too.
 """
 
-import gzip
 import json
 import re
 from itertools import pairwise
@@ -32,7 +30,10 @@ from render.model.release import NEWEST, release_named
 
 SCHEMAS = Path(__file__).parent.parent / "schemas"
 DATA = Path(__file__).parent / "data" / "kubevirt"
-RELEASES = sorted((path.name for path in DATA.iterdir()), key=lambda name: int(name[2:]))
+RELEASES = sorted(
+    (path.name.removeprefix("v").rpartition(".")[0] for path in DATA.iterdir()),
+    key=lambda name: int(name[2:]),
+)
 
 ROOTS = {
     "virtualmachine": "kubevirt.VirtualMachine",
@@ -58,71 +59,6 @@ KINDS = {
     "virtualmachineclusterpreference": "VirtualMachineClusterPreference",
 }
 
-# The table of Go types has no enums. These are KubeVirt's: the first block is what its webhooks
-# check (swagger.json), the second what only its CRDs do (validations_generated.go).
-ENUMS = {
-    "core.DNSPolicy": ["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"],
-    "core.NodeInclusionPolicy": ["Honor", "Ignore"],
-    "core.NodeSelectorOperator": ["DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"],
-    "core.PersistentVolumeAccessMode": [
-        "ReadOnlyMany",
-        "ReadWriteMany",
-        "ReadWriteOnce",
-        "ReadWriteOncePod",
-    ],
-    "core.PersistentVolumeMode": ["Block", "Filesystem", "FromStorageProfile"],
-    "core.PullPolicy": ["Always", "IfNotPresent", "Never"],
-    "core.TaintEffect": ["NoExecute", "NoSchedule", "PreferNoSchedule"],
-    "core.TolerationOperator": ["Equal", "Exists"],
-    "core.URIScheme": ["HTTP", "HTTPS"],
-    "core.UnsatisfiableConstraintAction": ["DoNotSchedule", "ScheduleAnyway"],
-    "cdi.DataVolumeContentType": ["kubevirt", "archive"],
-    "kubevirt.InstancetypeReferencePolicy": ["reference", "expand", "expandAll"],
-    "kubevirt.MemLockRequirement": ["NotRequired", "Required"],
-    "kubevirt.RebootPolicy": ["Reboot", "Terminate"],
-    "kubevirt.RoleAggregationStrategy": ["AggregateToDefault", "Manual"],
-    "kubevirt.TLSProtocolVersion": ["VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13"],
-    "kubevirt.VMRolloutStrategy": ["Stage", "LiveUpdate"],
-    "pool.StatePreservation": ["Disabled", "Offline", "Online"],
-    "pool.VirtualMachinePoolSortPolicy": [
-        "AscendingOrder",
-        "DescendingOrder",
-        "Newest",
-        "Oldest",
-        "Random",
-    ],
-    "poolv1alpha1.StatePreservation": ["Disabled", "Offline", "Online"],
-    "poolv1alpha1.VirtualMachinePoolBasePolicy": ["Random", "DescendingOrder"],
-    "poolv1alpha1.VirtualMachinePoolSortPolicy": [
-        "AscendingOrder",
-        "DescendingOrder",
-        "Newest",
-        "Oldest",
-        "Random",
-    ],
-}
-# The description of the releases has no replica sets; they are the same in all (staging/src/kubevirt.io/api/core/v1).
-REPLICA_SET = {
-    "kubevirt.VirtualMachineInstanceReplicaSet": {
-        "kind": "struct",
-        "fields": [
-            {"name": "", "type": "meta.TypeMeta", "inline": True},
-            {"name": "metadata", "type": "meta.ObjectMeta", "omitempty": True},
-            {"name": "spec", "type": "kubevirt.VirtualMachineInstanceReplicaSetSpec"},
-        ],
-    },
-    "kubevirt.VirtualMachineInstanceReplicaSetSpec": {
-        "kind": "struct",
-        "fields": [
-            {"name": "replicas", "type": "*int32", "omitempty": True},
-            {"name": "selector", "type": "*meta.LabelSelector"},
-            {"name": "template", "type": "*kubevirt.VirtualMachineInstanceTemplateSpec"},
-            {"name": "paused", "type": "bool", "omitempty": True},
-        ],
-    },
-}
-# Since when a value of an enumeration is known, where not always.
-ENUM_SINCE = {("core.PersistentVolumeMode", "FromStorageProfile"): "1.5"}
 # Structs that took the place of another one in a field: before, the field had the old one under the name of the new.
 SUCCESSORS = {
     ("kubevirt.FeatureHyperv", "tlbflush", "kubevirt.TLBFlush"): "kubevirt.FeatureState",
@@ -143,30 +79,8 @@ PATCHES = {
     ("1.6", "cdi.DataVolumeSourceVDDK", "extraArgs"): "1.6.4",
     ("1.5", "kubevirt.Watchdog", "diag288"): "1.5.1",
 }
-# Always written (no omitempty), but optional in the CRDs.
-OPTIONAL = {
-    ("core.TypedLocalObjectReference", "apiGroup"),
-    ("core.TypedObjectReference", "apiGroup"),
-    ("kubevirt.Machine", "type"),
-    ("kubevirt.NodeMediatedDeviceTypesConfig", "mediatedDeviceTypes"),
-}
-NULLABLE = {
-    ("kubevirt.DataVolumeTemplateSpec", "status"),
-    ("kubevirt.CommonInstancetypesDeployment", "enabled"),
-    ("kubevirt.ConfidentialComputeConfiguration", "tdx"),
-    ("kubevirt.InstancetypeConfiguration", "referencePolicy"),
-    ("kubevirt.KubeVirtConfiguration", "changedBlockTrackingLabelSelectors"),
-    ("kubevirt.KubeVirtConfiguration", "commonInstancetypesDeployment"),
-    ("kubevirt.KubeVirtConfiguration", "confidentialCompute"),
-    ("kubevirt.KubeVirtConfiguration", "instancetype"),
-    ("kubevirt.KubeVirtConfiguration", "persistentReservationConfiguration"),
-    ("kubevirt.KubeVirtConfiguration", "virtTemplateDeployment"),
-    ("kubevirt.KubeVirtConfiguration", "vmRolloutStrategy"),
-    ("kubevirt.PersistentReservationConfiguration", "enabled"),
-    ("kubevirt.VirtTemplateDeployment", "enabled"),
-    ("meta.ObjectMeta", "creationTimestamp"),
-    ("meta.ObjectMeta", "deletionTimestamp"),
-}
+# Null is accepted by the API server, which reads metadata without a CRD.
+NULLABLE = {("meta.ObjectMeta", "creationTimestamp"), ("meta.ObjectMeta", "deletionTimestamp")}
 # Custom decoders of KubeVirt's API package (custom_types.go): the value is sanitised when read.
 NORMALISED = {
     ("core.PodDNSConfig", "nameservers"): "[]ip",
@@ -182,78 +96,58 @@ SCALARS = {
     "runtime.RawExtension": "any",
 }
 
-# Kind, key of the description, and type of the specs in a catalogue.
-CATALOGUE = (
-    (
-        "VirtualMachineClusterInstancetype",
-        "instancetypes",
-        "instancetype.VirtualMachineInstancetypeSpec",
-    ),
-    (
-        "VirtualMachineClusterPreference",
-        "preferences",
-        "instancetype.VirtualMachinePreferenceSpec",
-    ),
-)
+# Kinds of a catalogue, and the type of their specs.
+CATALOGUE = {
+    "VirtualMachineClusterInstancetype": "instancetype.VirtualMachineInstancetypeSpec",
+    "VirtualMachineClusterPreference": "instancetype.VirtualMachinePreferenceSpec",
+}
 
 GATE_STATES = ("Alpha", "Beta", "GA", "Deprecated", "Discontinued")
 
-Types = dict[str, Any]
+Types = dict[str, dict[str, str]]
+"""Go type -> JSON name -> type and marks."""
 
 
-def fields(types: Types, name: str) -> list[dict[str, Any]]:
-    """The fields of a struct, those of inlined structs included."""
-    found: list[dict[str, Any]] = []
-    for field in types[name].get("fields", ()):
-        if field.get("inline"):
-            found += fields(types, field["type"].lstrip("*"))
-        else:
-            found.append(field)
-    return found
+def resolved(go_type: str) -> str:
+    """*go_type*, in the words of the table."""
+    prefix, name = re.fullmatch(r"((?:\*|\[\]|map\[string\])*)(.*)", go_type).groups()  # type: ignore[union-attr]
+    return prefix + SCALARS.get(name, name)
 
 
-def resolved(types: Types, go_type: str) -> str:
-    """*go_type* with its aliases resolved."""
-    prefix, name = re.fullmatch(r"((?:\*|\[\]|map\[[^\]]*\])*)(.*)", go_type).groups()  # type: ignore[union-attr]
-    prefix = re.sub(r"map\[[^\]]*\]", "map[string]", prefix)
-    if name in ENUMS:
-        return f"{prefix}enum:{name}"
-    if name in SCALARS:
-        return prefix + SCALARS[name]
-    if name in types and types[name]["kind"] == "string":
-        return prefix + "string"
-    return prefix + name
-
-
-def word(types: Types, owner: str, field: dict[str, Any]) -> str:
-    """The word of the table for *field*."""
-    key = (owner, field["name"])
-    text = NORMALISED.get(key) or resolved(types, field["type"])
-    if field["type"] == "meta.Time" and not field.get("omitzero"):
+def word(owner: str, name: str, described: str) -> str:
+    """The word of the table for a field, *described* by its type and marks."""
+    go_type, *marks = described.split()
+    key = (owner, name)
+    text = NORMALISED.get(key) or resolved(go_type)
+    if go_type == "meta.Time" and "omitzero" not in marks:
         return "*time="  # a struct, which omitempty leaves in: written as null
-    if not field.get("omitempty"):
-        return text + ("=" if key in OPTIONAL else "!")
-    return text + ("~" if key in NULLABLE else "")
+    if "omitempty" not in marks:
+        return text + ("=" if "optional" in marks or "nullable" in marks else "!")
+    # A plain struct is written all the same: null is the empty one.
+    return text + ("~" if key in NULLABLE or ("nullable" in marks and text.startswith("*")) else "")
 
 
 def data(release: str, name: str) -> Any:
     """A file of the description of *release*."""
-    with gzip.open(DATA / release / f"{name}.json.gz", "rt", encoding="utf-8") as file:
-        return json.load(file)
+    return json.loads((folder(release) / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def folder(release: str) -> Path:
+    """Where the description of *release* is: its name is the tag that was read."""
+    [path] = DATA.glob(f"v{release}.*")
+    return path
 
 
 def types_of(release: str) -> Types:
     """Every Go type of *release*, those of SUCCESSORS under their later names."""
     types: Types = {
-        **data(release, "kubevirt-types"),
-        **data(release, "pool-types"),
-        **REPLICA_SET,
+        name: struct for name, struct in data(release, "types").items() if name != "enums"
     }
     for (owner, name, new), old in SUCCESSORS.items():
-        for field in types[owner]["fields"]:
-            if field["name"] == name and field["type"].endswith(old):
-                field["type"] = field["type"].replace(old, new)
-                types.setdefault(new, types[old])
+        described = types[owner].get(name, "")
+        if described.partition(" ")[0].endswith(old):
+            types[owner][name] = described.replace(old, new, 1)
+            types.setdefault(new, types[old])
     return types
 
 
@@ -261,21 +155,17 @@ Table = dict[str, dict[str, str]]
 
 
 def table(types: Types) -> Table:
-    """Every struct that our kinds reach, except through ``status``."""
-    roots = {*ROOTS.values(), *OTHER_ROOTS} & types.keys()
-    found: dict[str, dict[str, str]] = {}
-    open_names = sorted(roots)
+    """Every struct that our kinds reach."""
+    found: Table = {}
+    open_names = sorted({*ROOTS.values(), *OTHER_ROOTS} & types.keys())
     while open_names:
         name = open_names.pop()
         if name in found:
             continue
-        found[name] = {}
-        for field in fields(types, name):
-            if name in roots and field["name"] == "status":
-                continue
-            found[name][field["name"]] = text = word(types, name, field)
+        found[name] = {key: word(name, key, described) for key, described in types[name].items()}
+        for text in found[name].values():
             struct = re.search(r"[a-z0-9]+\.\w+(?=[!=~]?$)", text)
-            if struct and not text.lstrip("*[]").startswith("enum:"):
+            if struct and "enum:" not in text:
                 open_names.append(struct[0])
     return dict(sorted(found.items()))
 
@@ -332,7 +222,7 @@ def json_schema(text: str, reached: set[str]) -> dict[str, Any]:
         values = json_schema(text.removeprefix("map[string]"), reached)
         return {"type": "object", "additionalProperties": values}
     if text.startswith("enum:"):
-        return {"enum": ENUMS[text.removeprefix("enum:")]}
+        return {"enum": data(RELEASES[-1], "types")["enums"][text.removeprefix("enum:")]}
     if text in JSON_SCALARS:
         return JSON_SCALARS[text]
     if "." in text:
@@ -364,21 +254,33 @@ def document(structs: dict[str, dict[str, str]], kind: str, root: str) -> dict[s
             definitions[name] = definition(structs[name], reached)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"{kind} as KubeVirt {data(RELEASES[-1], 'catalog')['kubevirt']} reads it",
+        "title": f"{kind} as KubeVirt {folder(RELEASES[-1]).name} reads it",
         **top,
         "$defs": dict(sorted(definitions.items())),
     }
 
 
-def enums() -> dict[str, list[str]]:
-    """ENUMS, with the releases of ENUM_SINCE."""
-    return {
-        name: [
-            f"{value}@{ENUM_SINCE[name, value]}" if (name, value) in ENUM_SINCE else value
-            for value in values
+def enums(types: Table) -> dict[str, list[str]]:
+    """The values of the enumerations that *types* name; with ``@RELEASE`` what came after the enumeration did."""
+    by_release = {release: data(release, "types")["enums"] for release in RELEASES}
+    found: dict[str, list[str]] = {}
+    for name in sorted(
+        set(
+            re.findall(
+                r"enum:(\w+\.\w+)",
+                " ".join(word for struct in types.values() for word in struct.values()),
+            )
+        )
+    ):
+        known = [release for release in RELEASES if name in by_release[release]]
+        oldest = by_release[known[0]][name]
+        found[name] = [
+            value
+            if value in oldest
+            else f"{value}@{next(release for release in known if value in by_release[release][name])}"
+            for value in by_release[known[-1]][name]
         ]
-        for name, values in ENUMS.items()
-    }
+    return found
 
 
 def catalogue(release: str) -> dict[str, Any]:
@@ -386,21 +288,21 @@ def catalogue(release: str) -> dict[str, Any]:
     found = data(release, "catalog")
     version = release_named(release) or NEWEST
     return {
-        "kubevirt": found["kubevirt"],
+        "kubevirt": folder(release).name,
         "common-instancetypes": found["common-instancetypes"],
         **{
             kind: {
                 name: schemas.decode(spec, type_name, version)[0]
-                for name, spec in found[key].items()
+                for name, spec in found[kind].items()
             }
-            for kind, key, type_name in CATALOGUE
+            for kind, type_name in CATALOGUE.items()
         },
     }
 
 
 def gates(release: str) -> dict[str, list[str]]:
     """The feature gates that *release* registers by their state, as `render.model.cluster.gates` reads them."""
-    states = {name: gate["state"] for name, gate in data(release, "gates")["gates"].items()}
+    states = data(release, "gates")
     return {
         state: sorted(name for name in states if states[name] == state)
         for state in GATE_STATES
@@ -419,8 +321,9 @@ def lines(structs: dict[str, Any]) -> str:
 def main() -> None:
     """Write everything that is made from the description of the releases."""
     tables = {release: table(types_of(release)) for release in RELEASES}
+    types = merged(tables)
     (SCHEMAS / "kubevirt.types.json").write_text(
-        f'{{"enums":{json.dumps(enums())},\n"types":{{\n{lines(merged(tables))}\n}}}}\n',
+        f'{{"enums":{{\n{lines(enums(types))}\n}},\n"types":{{\n{lines(types)}\n}}}}\n',
         encoding="utf-8",
     )
     known = ",\n".join(f'"{release}": {{\n{lines(gates(release))}\n}}' for release in RELEASES)

@@ -104,7 +104,7 @@ class Release(NamedTuple):
 
     @property
     def data(self) -> str:
-        """Its name in ``schemas/gates.json`` and below ``scripts/data/kubevirt``."""
+        """Its name in ``schemas/gates.json``."""
         return minor(self.version)
 
     @property

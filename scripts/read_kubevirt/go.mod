@@ -1,0 +1,3 @@
+module virt-render.dev/read_kubevirt
+
+go 1.22
