@@ -457,9 +457,14 @@ def impact_schema() -> dict[str, Any]:
         "effect": {"enum": list(EFFECTS)},
         "cause": nowhere,
     }
+    moved = {
+        **perhaps,
+        "description": "the kustomization that had it before, if it moved; an empty text for none",
+    }
     machine = {
         "resource": resource,
         "kustomization": perhaps,
+        "movedFrom": moved,
         "class": {"enum": list(EFFECTS), "description": "the effect by which it is counted"},
         "effects": {
             "type": "array",
@@ -514,6 +519,7 @@ def impact_schema() -> dict[str, Any]:
     holder = {
         "resource": resource,
         "kustomization": perhaps,
+        "movedFrom": moved,
         "outcome": {
             "enum": list(HOLDER_OUTCOMES),
             "description": "what becomes of what it has made: "

@@ -1,5 +1,6 @@
 """Symbolic locations to file, line and column; looked up only for what is reported."""
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,10 +33,11 @@ class Sources:
 
     *origins*: by input index; *data*: the bytes of the files, by the name that origins use. An origin whose
     file is not in *data* (it came through kustomize, say) gives a place without a line. *blame* knows who else wrote a
-    field of an object: file, line and column. *quotes*: whether a place has what may be shown of its line.
+    field of an object: file, line and column. *quotes*: whether a place has what may be shown of its line. *folder* is
+    where the names of files are seen from, for who looks from elsewhere.
     """
 
-    __slots__ = ("_blame", "_data", "_lines", "_origins", "_quotes")
+    __slots__ = ("_blame", "_data", "_folder", "_lines", "_origins", "_quotes")
 
     def __init__(
         self,
@@ -44,8 +46,10 @@ class Sources:
         blame: Callable[[int, FieldPath], tuple[str, int, int] | None] | None = None,
         *,
         quotes: bool = True,
+        folder: str = "",
     ) -> None:
         self._quotes = quotes
+        self._folder = folder
         self._origins = origins
         self._blame = blame
         self._data = data or {}
@@ -53,6 +57,10 @@ class Sources:
 
     def place(self, location: Location) -> Place:
         """Where *location* stands; a missing field has the place of the nearest field around it."""
+        with contextlib.chdir(self._folder) if self._folder else contextlib.nullcontext():
+            return self._place(location)
+
+    def _place(self, location: Location) -> Place:
         file, line, column = location.file, location.line, location.column
         if location.index is not None and location.index < len(self._origins):
             origin = self._origins[location.index]

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import cache
 from typing import Literal
 
@@ -21,9 +21,7 @@ from render.frontends.commands.snapshots import SnapshotError
 from render.frontends.progress import Work
 from render.frontends.reporting import hand_over, print_findings, refuse
 from render.frontends.request.request import Request
-from render.model import tree
 from render.model.resource import ResourceRef, from_body
-from render.model.tree import Tree
 from render.report.extras import MissingExtraError
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
@@ -45,41 +43,38 @@ from render.report.places import Place, Sources
 from render.system.git import GitError
 from render.system.streams import STDOUT
 
-_MACHINES = ("VirtualMachine", "VirtualMachineInstance")
+_MACHINES = frozenset(
+    {
+        "VirtualMachine",
+        "VirtualMachineInstance",
+        "VirtualMachinePool",
+        "VirtualMachineInstanceReplicaSet",
+    }
+)
 
 
 def diff(asked: Request, work: Work) -> Exit:
     """Print what becomes of each VM."""
-    from render.pipeline.comparison.fleet import compare
+    with contextlib.ExitStack() as trees:  # where places are looked up until the answer is written
+        return _diff(asked, work, trees)
 
+
+def _diff(asked: Request, work: Work, trees: contextlib.ExitStack) -> Exit:
     work.begin("read", "reading both states")
     try:
         clusters = clusters_of(asked)
-        with contextlib.ExitStack() as trees:
-            before, after = sides_of(asked, clusters, trees)
+        before, after = sides_of(asked, clusters, trees)
     except SnapshotError as refused:
         print_findings(refused.findings, asked)
         return refused.exit
     except GitError as error:
         return refuse([unreadable(str(error))], asked)
     work.begin("render", "rendering both states")
-    parts = []
-    other_way = 0
-    for name in sorted({**before, **after}):
-        old, new = (side.get(name) or _nothing(side, asked) for side in (before, after))
-        is_read = old.fault is None and new.fault is None
-        try:
-            differing = (
-                compare(old.objects, new.objects, old.settings, new.settings)
-                if is_read
-                else _lost(old, new)
-            )
-        except SnapshotError as refused:
-            print_findings(refused.findings, asked)
-            return refused.exit
-        parts.append(ReviewPart(name, differing, _locator(old, new), (old.places, new.places)))
-        if is_read and "--emit" not in asked.call.flags:
-            other_way += _differing(differing, old, new)
+    try:
+        parts, other_way = _compared(before, after, asked)
+    except SnapshotError as refused:
+        print_findings(refused.findings, asked)
+        return refused.exit
     emitted = next(state.settings.emit for side in (after, before) for state in side.values())
     old_state, new_state = _states(clusters, (before, after))
     otherwise = None if "--emit" in asked.call.flags else OtherEmit(_other(emitted), other_way)
@@ -92,6 +87,52 @@ def diff(asked: Request, work: Work) -> Exit:
         return refuse([missing.diagnostic], asked)
     outcome = hand_over(written, asked)
     return _status(review, asked) if outcome is Exit.OK else outcome
+
+
+def _compared(before: Side, after: Side, asked: Request) -> tuple[list[ReviewPart], int]:
+    """What becomes of the VMs input by input, and to how many something else would happen, synced the other way.
+
+    Raises SnapshotError where an input cannot be read of which no VM is known.
+    """
+    from render.pipeline.comparison import moves
+    from render.pipeline.comparison.fleet import compare
+
+    asks_other_way = "--emit" not in asked.call.flags
+    compared: list[moves.ComparedInput] = []
+    sides: list[tuple[NamedState, NamedState]] = []
+    other_way = 0
+    for name in sorted({**before, **after}):
+        old, new = (side.get(name) or _nothing(side, asked) for side in (before, after))
+        is_read = old.fault is None and new.fault is None
+        differing = (
+            compare(old.objects, new.objects, old.settings, new.settings)
+            if is_read
+            else _lost(old, new)
+        )
+        namespaces = (old.settings.namespace, new.settings.namespace)
+        compared.append(moves.ComparedInput(name, differing, namespaces))
+        sides.append((old, new))
+        if is_read and asks_other_way:
+            other_way += _differing(differing, old, new)
+    moved = moves.moves(compared)
+    parts = [
+        ReviewPart(
+            one.name,
+            moves.without(one.impact, moved, one.name),
+            _locator(old, new),
+            (old.places, new.places),
+        )
+        for one, (old, new) in zip(compared, sides, strict=True)
+    ]
+    for move in moved:
+        old = _without_others(before[move.before], move.gone)
+        new = _without_others(after[move.after], move.new)
+        differing = moves.of(compare(old.objects, new.objects, old.settings, new.settings), move)
+        places = (old.places, new.places)
+        parts.append(ReviewPart(move.after, differing, _locator(old, new), places, move.before))
+        if asks_other_way:
+            other_way += _differing(differing, old, new)
+    return parts, other_way
 
 
 def _lost(old: NamedState, new: NamedState) -> Impact:
@@ -158,22 +199,28 @@ def _differing(impact: Impact, old: NamedState, new: NamedState) -> int:
     effects = {one.resource: one.effects for one in impact.machines if is_shown(one) or one.edited}
     if not effects:
         return 0
-    before, after = (_without_others(one.objects, effects) for one in (old, new))
+    before, after = (_without_others(one, effects).objects for one in (old, new))
     settings, later = (one.settings._replace(emit=_other(one.settings.emit)) for one in (old, new))
     there = compare(before, after, settings, later).machines
-    return sum(1 for one in there if QUIET.union(effects[one.resource]) != QUIET.union(one.effects))
+    return sum(
+        1 for one in there if QUIET.union(effects.get(one.resource, ())) != QUIET.union(one.effects)
+    )
 
 
-def _without_others(objects: Iterable[Tree], kept: Collection[ResourceRef]) -> list[Tree]:
-    """*objects* without the VMs that are not *kept*."""
-    # Most objects are VMs, and most VMs are left out: their identity is read as plainly as can be.
-    names = {one.name for one in kept}
-    return [
-        body
-        for index, body in enumerate(objects)
-        if body.get("kind") not in _MACHINES
-        or (tree.get(body, "metadata", "name") in names and from_body(body, index).ref in kept)
+def _without_others(state: NamedState, kept: Collection[ResourceRef]) -> NamedState:
+    """*state* without the VMs, pools and replica sets that are not *kept*."""
+    names = {(one.namespace, one.name) for one in kept}
+    positions = [
+        index
+        for index, body in enumerate(state.objects)
+        # Most objects are VMs, and most VMs are left out: their identity is read as plainly as can be.
+        if body.get("kind") not in _MACHINES or from_body(body, index).ref[1:] in names
     ]
+    known = state.positions
+    return state._replace(
+        objects=[state.objects[index] for index in positions],
+        positions=positions if known is None else [known[index] for index in positions],
+    )
 
 
 def _is_coloured(asked: Request) -> bool:
@@ -185,7 +232,11 @@ def _locator(old: NamedState, new: NamedState) -> Locate:
 
     def locate(cause: ChangeSource) -> Place:
         state = old if cause.side == "before" else new
-        index = state.around.get(cause.resource) if cause.index is None else cause.index
+        index = cause.index
+        if index is None:
+            index = state.around.get(cause.resource)
+        elif state.positions is not None:
+            index = state.positions[index]
         return state.places.place(Location(cause.resource, cause.path, index))
 
     return cache(locate)

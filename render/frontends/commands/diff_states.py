@@ -32,7 +32,7 @@ from render.report.impact.review import (
 )
 from render.report.places import Sources
 from render.settings import Layer, Settings, Source, decide
-from render.system import git
+from render.system import files, git
 from render.system.git import GitError
 from render.system.streams import standard_input
 from render.yaml.budget import Limits
@@ -52,7 +52,7 @@ class NamedState(NamedTuple):
     """One side: its name for people, its objects, how they are rendered, and where they stand.
 
     *fault*: why nothing can be said of the objects; what is not read, is not synced either. *around*: where *places*
-    have what counts beside the objects.
+    have what counts beside the objects. *positions*: where they have each object, if not all of them are here.
     """
 
     name: str
@@ -61,6 +61,7 @@ class NamedState(NamedTuple):
     places: Sources
     fault: SnapshotError | None = None
     around: Mapping[ResourceRef, int] = MappingProxyType({})
+    positions: Sequence[int] | None = None
 
 
 #: The states of one side, by the folder of the kustomization, the chart or the root; ``""`` is what lies in none.
@@ -143,11 +144,15 @@ class _Revisions(NamedTuple):
 
 
 class ClusterOption(NamedTuple):
-    """What the command line says of the cluster of one side: its release, ``""`` for nothing, and its settings."""
+    """What the command line says of the cluster of one side: its release, ``""`` for nothing, and its settings.
+
+    *data*: what the *file* says that holds them.
+    """
 
     release: str
     file: str
     document: Document | None
+    data: bytes = b""
 
     def decide(self, settings: Settings) -> Settings:
         """*settings* with what was said."""
@@ -166,20 +171,22 @@ _Texts = dict[tuple[bytes, Limits], Read]
 
 def clusters_of(asked: Request) -> Clusters:
     """What the command line says of the clusters of both sides. Raises SnapshotError."""
-    releases, files = (_ends(asked.own[name]) for name in ("kubevirt", "cluster_config"))
+    releases, cluster_files = (_ends(asked.own[name]) for name in ("kubevirt", "cluster_config"))
     clusters = []
-    for release, file in zip(releases, files, strict=True):
+    for release, file in zip(releases, cluster_files, strict=True):
         faults: tuple[Diagnostic, ...] = ()
-        document = None
+        document, data = None, b""
         if release:
             faults = decide((Layer(Source.FLAG, {"--kubevirt": release}),), (RELEASE,)).diagnostics
         if file:
             configured = config.cluster_config(file, asked.limits)
             document = next(iter(configured.documents), None)
             faults += configured.diagnostics
+            text = files.read(file, file, asked.limits.file_bytes)
+            data = text if isinstance(text, bytes) else b""
         if faults:
             raise snapshots.refuse(*faults)
-        clusters.append(ClusterOption(release, file, document))
+        clusters.append(ClusterOption(release, file, document, data))
     return clusters[0], clusters[1]
 
 
@@ -188,8 +195,8 @@ def _ends(given: str) -> tuple[str, str]:
     ends = () if os.path.exists(given) else range(len(given))
     found = [(given[:n], given[n + len(_RANGE) :]) for n in ends if given.startswith(_RANGE, n)]
     # Paths that lead up have dots of their own.
-    files = (one for one in found if all(map(os.path.exists, one)))
-    return next(files, found[0] if found else (given, given))
+    pairs = (one for one in found if all(map(os.path.exists, one)))
+    return next(pairs, found[0] if found else (given, given))
 
 
 def sides_of(asked: Request, clusters: Clusters, trees: contextlib.ExitStack) -> tuple[Side, Side]:
@@ -385,15 +392,18 @@ def _state(there: Request, loaded: Documents, name: str, cluster: ClusterOption)
         fault = SnapshotError(findings, status(loaded.diagnostics))
     emitted = there.settings if "emit" in there.chosen else there.settings._replace(emit="source")
     around = (cluster.document,) if cluster.document else there.cluster
-    for document in around:
-        loaded.data.add_file(document.origin.file, there.limits.file_bytes)
+    if cluster.document:
+        loaded.data.add_stream(cluster.document.origin.file, cluster.data)
+    else:
+        for document in around:
+            loaded.data.add_file(document.origin.file, there.limits.file_bytes)
     count = len(loaded.documents)
     origins = [document.origin for document in (*loaded.documents, *around)]
     return NamedState(
         name,
         [document.body for document in loaded.documents],
         emitted,
-        Sources(origins, loaded.data, loaded.blame),
+        Sources(origins, loaded.data, loaded.blame, folder=os.getcwd()),
         fault,
         {from_body(one.body, 0).ref: count + position for position, one in enumerate(around)},
     )

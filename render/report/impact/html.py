@@ -81,7 +81,7 @@ def _rows(machines: list[MachineEntry]) -> list[list[Any]]:
             [
                 worst(machine), machine.resource.namespace, machine.resource.name,
                 size.instancetype if size else "", size.vcpus if size else 0, size.memory if size else 0,
-                part.name, list(definitions),
+                part.title, list(definitions),
             ]
         )  # fmt: skip
     return rows
@@ -112,7 +112,7 @@ def _holder(entry: HolderEntry) -> dict[str, Any]:
     part, holder = entry
     return {
         "resource": holder.resource,
-        "part": part.name,
+        "part": part.title,
         "words": entry.words.replace("->", "→"),
         "changes": [_change(one, part) for one in holder.changes],
         "edited": holder.edited,
@@ -126,7 +126,7 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
     fields = [_change(change, part) for change in changes(machine)]
     return {
         "resource": machine.resource,
-        "part": part.name,
+        "part": part.title,
         "worst": worst(machine),
         "effects": machine.effects,
         "instancetype": (one.instancetype, other.instancetype) if one and other else ("", ""),

@@ -93,6 +93,7 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
     return {
         "resource": machine.resource._asdict(),
         "kustomization": part.name or None,
+        "movedFrom": part.moved_from,
         "class": worst(machine),
         "effects": list(machine.effects),
         "messages": list(machine.messages),
@@ -129,6 +130,7 @@ def _holder(entry: HolderEntry) -> dict[str, Any]:
     return {
         "resource": holder.resource._asdict(),
         "kustomization": part.name or None,
+        "movedFrom": part.moved_from,
         "outcome": holder.outcome,
         "selective": holder.is_selective,
         "replicas": {"before": before, "after": after},

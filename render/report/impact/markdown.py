@@ -192,7 +192,7 @@ def _cause(cause: ChangeCause) -> tuple[str, str]:
 
 def _row(entry: MachineEntry) -> tuple[str, str, str]:
     part, machine = entry
-    where = f" in {code(part.name, cell=True)}" if part.name else ""
+    where = f" in {code(part.title, cell=True)}" if part.title else ""
     return (
         f"{code(str(machine.resource), cell=True)}{where}",
         ", ".join(machine.effects),
@@ -231,7 +231,7 @@ def _unaffected(one: UnaffectedUsers) -> tuple[str, str, str]:
 
 def _folded(group: MachineGroup) -> str:
     part, machines = group
-    where = f" in <code>{_escaped(part.name)}</code>" if part.name else ""
+    where = f" in <code>{_escaped(part.title)}</code>" if part.title else ""
     one = machines[0]
     several = f"{len(machines):,} VMs like " if len(machines) > 1 else ""
     title = f"<b>{worst(one)}</b> {several}<code>{_escaped(str(one.resource))}</code>{where}"
@@ -256,7 +256,7 @@ def _headed(blocks: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 def _holder(entry: HolderEntry) -> str:
     part, holder = entry
-    where = f" in {code(part.name)}" if part.name else ""
+    where = f" in {code(part.title)}" if part.title else ""
     lines = [f"- {code(str(holder.resource))}{where}, {entry.words.replace('->', '→')}"]
     lines += (f"  - {_change(change, part.locate)}" for change in holder.changes)
     lines += (f"  - edited: {code(str(one))}" for one in holder.edited)

@@ -70,6 +70,8 @@ ASSUMED = (
     "claims that are not in the repository are ReadWriteMany",
     "applies are server-side",
 )
+#: What lies in no input of its own.
+OTHER_FILES = "other files"
 #: Effects of which a reader is shown no more than the number.
 QUIET = frozenset({"same", "none"})
 
@@ -80,15 +82,24 @@ def nowhere(_: ChangeSource) -> Place:
 
 
 class ReviewPart(NamedTuple):
-    """What becomes of the VMs of one kustomization, *name*; *locate* says where a cause stands.
+    """What becomes of the VMs of one input, *name*; *locate* says where a cause stands.
 
-    *sources* are where the objects of both states were read.
+    *sources* are where the objects of both states were read. *moved_from*: the input that had them before, where that
+    is another one.
     """
 
     name: str
     impact: Impact
     locate: Locate = nowhere
     sources: tuple[Sources, Sources] = (Sources(), Sources())
+    moved_from: str | None = None
+
+    @property
+    def title(self) -> str:
+        """The input in words, ``""`` for the only one; where its VMs come from another one, both."""
+        if self.moved_from is None:
+            return self.name
+        return f"{self.moved_from or OTHER_FILES} -> {self.name or OTHER_FILES}"
 
     def findings(self) -> tuple[list[Finding], list[Finding]]:
         """What is found in both states."""
@@ -223,7 +234,7 @@ def entries(parts: Iterable[ReviewPart], *, every: bool = False) -> list[Machine
         MachineEntry(part, machine) for part in parts for machine in part.impact.machines
     )
     shown = (one for one in machine_entries if every or is_shown(one.machine))
-    return sorted(shown, key=lambda one: (rank(one.machine), one.part.name))
+    return sorted(shown, key=lambda one: (rank(one.machine), one.part.title))
 
 
 def is_shown(machine: MachineImpact) -> bool:
@@ -333,7 +344,7 @@ def alike(machine_entries: Iterable[MachineEntry]) -> list[MachineGroup]:
             for one in machine.changes
         ]
         said = (
-            part.name,
+            part.title,
             machine.resource.kind,
             machine.effects,
             [*texts(MachineEntry(part, machine)), *sizes(machine)],

@@ -14,6 +14,7 @@ from render.report.impact.review import (
     ASSUMED,
     HOLDERS_TITLE,
     MEANINGS,
+    OTHER_FILES,
     HolderEntry,
     Locate,
     MachineEntry,
@@ -64,7 +65,7 @@ def report(review: Review, style: ImpactStyle) -> str:
         if details and len(review.parts) > 1:
             said += [
                 "",
-                f"{printable(part.name) or 'other files'}: {summary(part.impact.machines)}",
+                f"{printable(part.title) or OTHER_FILES}: {summary(part.impact.machines)}",
             ]
         said += details
     for word, users in unaffected(machines):
@@ -84,7 +85,7 @@ def report(review: Review, style: ImpactStyle) -> str:
 
 def _holder(entry: HolderEntry) -> Iterator[str]:
     part, holder = entry
-    where = f" in {part.name}" if part.name else ""
+    where = f" in {part.title}" if part.title else ""
     yield printable(f"  {holder.resource}{where}, {entry.words}")
     yield from (f"    {_line(change, part.locate)}" for change in holder.changes)
     yield from (printable(f"    edited: {one}") for one in holder.edited)

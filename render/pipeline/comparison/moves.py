@@ -1,0 +1,149 @@
+"""VMs that one input of a state holds and another one of the next: the same by kind, namespace and name."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from render.diff.impact import Impact
+from render.model.resource import ResourceRef
+
+_GONE, _NEW = "gone", "new"
+
+
+class ComparedInput(NamedTuple):
+    """What becomes of the VMs of the input *name*, and the namespaces in which those without one are, per state."""
+
+    name: str
+    impact: Impact
+    namespaces: tuple[str, str] = ("default", "default")
+
+
+class Relocation(NamedTuple):
+    """That VMs, pools and replica sets of the input *before* are in the input *after* now.
+
+    *gone* and *new* are what they are called in each.
+    """
+
+    before: str
+    after: str
+    gone: frozenset[ResourceRef]
+    new: frozenset[ResourceRef]
+
+
+class _Occurrence(NamedTuple):
+    """An object as an input has it."""
+
+    input: str
+    resource: ResourceRef
+
+
+def moves(inputs: Sequence[ComparedInput]) -> list[Relocation]:
+    """What moved between the *inputs*, as far as that is certain.
+
+    An object that is gone from one input and new in another has moved where both states have one of that identity.
+    Where they have several, its way must lead to a folder of the same name: ``overlays/prod``, ``clusters/prod``.
+    """
+    present = _counted(inputs)
+    gone, new = _by_identity(inputs, _GONE, 0), _by_identity(inputs, _NEW, 1)
+    ways: dict[tuple[str, str], list[tuple[ResourceRef, ResourceRef]]] = {}
+    for identity in gone.keys() & new.keys():
+        is_unique = present[identity] == (1, 1)
+        pairs = (
+            [(gone[identity][0], new[identity][0])]
+            if is_unique
+            else _alike(gone[identity], new[identity])
+        )
+        for old, now in pairs:
+            ways.setdefault((old.input, now.input), []).append((old.resource, now.resource))
+    return [
+        Relocation(*way, *map(frozenset, zip(*resources, strict=True)))
+        for way, resources in sorted(ways.items())
+    ]
+
+
+def _states(one: ComparedInput) -> Iterator[tuple[ResourceRef, frozenset[str]]]:
+    """Every VM, pool and replica set of an input, with ``gone`` or ``new`` if it is that."""
+    marks = frozenset((_GONE, _NEW))
+    for machine in one.impact.machines:
+        yield machine.resource, marks.intersection(machine.effects)
+    for holder in one.impact.holders:
+        yield holder.resource, marks.intersection((holder.outcome,))
+
+
+def _identity(resource: ResourceRef, namespace: str) -> ResourceRef:
+    return resource._replace(namespace=resource.namespace or namespace)
+
+
+def _counted(inputs: Iterable[ComparedInput]) -> Mapping[ResourceRef, tuple[int, int]]:
+    """How many objects of each identity both states have."""
+    counts: dict[ResourceRef, tuple[int, int]] = {}
+    for one in inputs:
+        for resource, marks in _states(one):
+            for state, absent in enumerate((_NEW, _GONE)):
+                if absent not in marks:
+                    identity = _identity(resource, one.namespaces[state])
+                    before, after = counts.get(identity, (0, 0))
+                    counts[identity] = (before + (not state), after + state)
+    return counts
+
+
+def _by_identity(
+    inputs: Iterable[ComparedInput], mark: str, state: int
+) -> dict[ResourceRef, list[_Occurrence]]:
+    """The objects that are *mark*, by their identity in the *state* that has them."""
+    known: dict[ResourceRef, list[_Occurrence]] = {}
+    for one in inputs:
+        for resource, marks in _states(one):
+            if mark in marks:
+                identity = _identity(resource, one.namespaces[state])
+                known.setdefault(identity, []).append(_Occurrence(one.name, resource))
+    return known
+
+
+def _alike(
+    gone: Sequence[_Occurrence], new: Sequence[_Occurrence]
+) -> Iterator[tuple[_Occurrence, _Occurrence]]:
+    """Of objects of one identity those whose inputs end alike, where each is the nearest of the other alone."""
+    for old in gone:
+        now = _nearest(old, new)
+        if now is not None and _nearest(now, gone) is old:
+            yield old, now
+
+
+def _nearest(one: _Occurrence, others: Sequence[_Occurrence]) -> _Occurrence | None:
+    """The only one of *others* with most of its last folders in common with *one*, if it has any."""
+    ranked = sorted(others, key=lambda other: -_shared_end(one.input, other.input))
+    most = _shared_end(one.input, ranked[0].input)
+    is_only = len(ranked) == 1 or _shared_end(one.input, ranked[1].input) < most
+    return ranked[0] if most and is_only else None
+
+
+def _shared_end(one: str, other: str) -> int:
+    """How many folders two paths have in common, counted from the end."""
+    count = 0
+    for left, right in zip(reversed(one.split("/")), reversed(other.split("/")), strict=False):
+        if not left or left != right:
+            break
+        count += 1
+    return count
+
+
+def without(impact: Impact, moved: Iterable[Relocation], name: str) -> Impact:
+    """The *impact* of the input *name* but for what *moved* away from it, or came to it from elsewhere."""
+    left = [(one.gone, _GONE) for one in moved if one.before == name]
+    left += ((one.new, _NEW) for one in moved if one.after == name)
+
+    def stays(resource: ResourceRef, marks: Iterable[str]) -> bool:
+        return not any(resource in resources and mark in marks for resources, mark in left)
+
+    return impact._replace(
+        machines=tuple(one for one in impact.machines if stays(one.resource, one.effects)),
+        holders=tuple(one for one in impact.holders if stays(one.resource, (one.outcome,))),
+    )
+
+
+def of(impact: Impact, move: Relocation) -> Impact:
+    """Of the *impact* of comparing both inputs of a *move*, what it is about; each finding belongs to one input."""
+    return Impact(
+        machines=tuple(one for one in impact.machines if one.resource in move.new),
+        holders=tuple(one for one in impact.holders if one.resource in move.new),
+    )
