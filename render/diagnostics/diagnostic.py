@@ -1,6 +1,6 @@
 """The diagnostic value, and the order in which findings are reported."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -69,6 +69,15 @@ class Diagnostic(NamedTuple):
     def is_error(self) -> bool:
         """Whether this finding keeps manifests from being printed."""
         return self.severity is Severity.ERROR
+
+
+def with_places(diagnostic: Diagnostic, move: Callable[[Location], Location]) -> Diagnostic:
+    """*diagnostic* with each of its places where *move* puts it."""
+    return diagnostic._replace(
+        location=move(diagnostic.location),
+        related=tuple(one._replace(location=move(one.location)) for one in diagnostic.related),
+        position=diagnostic.position and move(diagnostic.position),
+    )
 
 
 def at(resource: Resource, path: FieldPath = ()) -> Location:

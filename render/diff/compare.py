@@ -13,8 +13,6 @@ from render.model.apimachinery import quantity
 from render.model.release import NEWEST
 from render.model.tree import Tree
 
-VM = "kubevirt.VirtualMachine"
-VMI = "kubevirt.VirtualMachineInstance"
 TEMPLATE_SPEC = "kubevirt.VirtualMachineInstanceSpec"
 
 #: The last step of a difference that is only in the order of a list.

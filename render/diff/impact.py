@@ -6,8 +6,6 @@ from render.diagnostics.diagnostic import Diagnostic
 from render.diagnostics.diagnostic import ordered as ordered_findings
 from render.diagnostics.secrets import is_secret_key, redacted
 from render.diff.compare import (
-    VM,
-    VMI,
     Difference,
     Item,
     Route,
@@ -22,6 +20,7 @@ from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
 from render.model.resource import ResourceRef
 from render.model.tree import Tree
+from render.model.types import VM_TYPE, VMI_TYPE
 
 HIDDEN = "(hidden, changed)"
 SideName = Literal["before", "after"]
@@ -226,7 +225,8 @@ def _at_restart(facts: Facts, effects: set[str]) -> list[WeighedDifference]:
 
 def _judged(before: Tree, after: Tree, effect: str) -> list[WeighedDifference]:
     return [
-        WeighedDifference(one, effect) for one in differences(_shown(before), _shown(after), VMI)
+        WeighedDifference(one, effect)
+        for one in differences(_shown(before), _shown(after), VMI_TYPE)
     ]
 
 
@@ -279,7 +279,7 @@ def _data_volumes(vm: Tree) -> dict[str, Tree]:
 
 def stored_changes(before: Tree, after: Tree) -> list[Difference]:
     """What an update changed in the stored VM."""
-    return written_differences(_observed(before), _observed(after), VM)
+    return written_differences(_observed(before), _observed(after), VM_TYPE)
 
 
 def _observed(vm: Tree) -> Tree:

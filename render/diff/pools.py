@@ -7,10 +7,11 @@ pkg/virt-controller/watch/replicaset/replicaset.go, which updates no VMI.
 from collections.abc import Sequence
 from typing import Literal
 
-from render.diff.compare import VM, Difference
+from render.diff.compare import Difference
 from render.model import tree
 from render.model.release import Version, holds, since
 from render.model.tree import Tree
+from render.model.types import VM_TYPE
 
 #: What becomes of the VMs: see the texts of `render.report.impact.review`.
 Outcome = Literal["new", "gone", "replaced", "restarted", "updated", "later", "scaled"]
@@ -29,7 +30,7 @@ def replicas(holder: Tree) -> int:
 
 def outcome(found: Sequence[Difference], go_type: str, holder: Tree, release: Version) -> Outcome:
     """What becomes of what the *holder* of now has made, VMs or VMIs of *go_type*, of which *found* differs."""
-    if go_type != VM:
+    if go_type != VM_TYPE:
         return "later"
     strategy = _strategy(holder, release)
     if strategy.get("unmanaged") is not None:

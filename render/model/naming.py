@@ -6,9 +6,8 @@ may share a name.
 
 from collections.abc import Iterable, Sequence
 
-from render.model.resource import Resource, ResourceRef
+from render.model.resource import VM, Resource, ResourceRef
 
-VM = "VirtualMachine"
 _PLAIN = frozenset({VM, "VM"})
 _KINDS = frozenset(
     {VM, "VirtualMachineInstance", "VirtualMachineInstanceReplicaSet", "VirtualMachinePool"}

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
 
 CLUSTER_SCOPED = frozenset(
@@ -19,6 +20,10 @@ HYPERCONVERGED = "hco.kubevirt.io"
 SNAPSHOT = "snapshot.storage.k8s.io"
 OWN = "virt-render.dev"
 LOCK_KIND = "RevisionLock"
+VM = "VirtualMachine"
+VMI = "VirtualMachineInstance"
+#: Where a VM has metadata and spec of the VMI that it starts.
+TEMPLATE: FieldPath = ("spec", "template")
 #: Group and kind of what holds the settings of a cluster; the operator of the first makes the second.
 SETTINGS_HOLDERS = ((HYPERCONVERGED, "HyperConverged"), (KUBEVIRT, "KubeVirt"))
 
@@ -56,7 +61,8 @@ class Resource(NamedTuple):
 
     *may_hold_placeholders*: nobody has seen yet that there is none; *previous* is its name before it was built.
     *holders*: the pool or replica set that makes it, if one does; findings are about that, and `holders.relocated`
-    brings their paths there. A tuple: what is quoted outside of one, Python compiles at every start.
+    brings their paths there; *older*: what its author wrote, if that is no object of today (`legacy.modernise`).
+    Tuples: what is quoted outside of one, Python compiles at every start.
     """
 
     body: Tree
@@ -70,11 +76,12 @@ class Resource(NamedTuple):
     may_hold_placeholders: bool = True
     previous: str = ""
     holders: tuple["Resource", ...] = ()
+    older: tuple["Resource", ...] = ()
 
     @property
     def written(self) -> "Resource":
-        """The object of the input: this one, or the one that holds it."""
-        return self.holders[0] if self.holders else self
+        """The object of the input: this one, the one that holds it, or the older one that it was."""
+        return (self.holders or self.older or (self,))[0]
 
     @property
     def holder(self) -> "Resource | None":
@@ -84,8 +91,8 @@ class Resource(NamedTuple):
     @property
     def ref(self) -> ResourceRef:
         """The name for messages; an object that gets its name from the cluster shows the beginning."""
-        if self.holders:
-            return self.holders[0].ref
+        if self.holders or self.older:
+            return self.written.ref
         name = self.name or text_at(self.body.get("metadata"), "generateName")
         return ResourceRef(self.kind, self.namespace, name)
 

@@ -12,6 +12,8 @@ from typing import NamedTuple
 from render.model.fieldpath import FieldPath
 from render.model.release import Version, version
 
+VM_TYPE = "kubevirt.VirtualMachine"
+VMI_TYPE = "kubevirt.VirtualMachineInstance"
 #: Go's whole numbers -> the least and the greatest value.
 INTEGERS = {
     "int": (-(2**63), 2**63 - 1),

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from render.convert import v1alpha1
 from render.diff.compare import ORDER, Item, Route
 from render.diff.impact import ChangeSource, RolloutStrategy
+from render.legacy import machines
 from render.model import tree
 from render.model.catalogue import Definition
 from render.model.cluster_config import DECIDED, ClusterConfig
@@ -16,7 +16,7 @@ from render.model.release import Version, minor, row
 from render.model.resource import LOCK_KIND, ResourceRef, from_body, text_at
 from render.model.tree import Tree
 from render.pipeline.input import definitions
-from render.pipeline.machine import TEMPLATE, Machine, SettingsSource
+from render.pipeline.machine import Machine, SettingsSource
 from render.pipeline.result import Rendered
 from render.pipeline.stages import merging, pins, start
 
@@ -222,7 +222,7 @@ def _traced(machine: Machine) -> list[Provenance]:
 
 
 def _recorded(machine: Machine) -> list[Provenance]:
-    if machine.is_bare_today or (machine.context.traced and machine.vmi):
+    if not machine.template or (machine.context.traced and machine.vmi):
         return machine.provenance
     traced = machine.under(machine.context.settings)
     traced.context = traced.context._replace(traced=True)
@@ -342,8 +342,7 @@ def _in_manifest(
     """*path* of *machine*, where its author wrote it: a machine of another time was rendered to this one."""
     origin = change.origin(side)
     written = origin.resource if origin else machine.resource
-    if written.holder is None and v1alpha1.era(written) == "store" and path[:2] == TEMPLATE:
-        path = path[len(TEMPLATE) :]
+    path = machines.in_manifest(written, path)
     return ChangeSource(written.ref, path, _place(machine.resource.ref, side), side.side)
 
 

@@ -16,6 +16,7 @@ from render.defaults.vmi import fill_vmi
 from render.diagnostics import secrets
 from render.diagnostics.diagnostic import Diagnostic
 from render.diff import compare
+from render.legacy import machines
 from render.model import tree
 from render.model.cluster_config import DECIDED
 from render.model.draft import Draft
@@ -23,10 +24,10 @@ from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES
 from render.model.provenance import HIDDEN, Contender, Decider, Decision, Provenance
 from render.model.release import Windowed
-from render.model.resource import Resource, ResourceRef
+from render.model.resource import TEMPLATE, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import attribution, order
-from render.pipeline.machine import TEMPLATE, Machine, place_in, ref_of
+from render.pipeline.machine import Machine, place_in, ref_of
 from render.pipeline.stages import emit, holders, pins
 from render.rules import Edit
 from render.settings import Settings
@@ -112,7 +113,7 @@ class _Judge:
         #: Where a pool or a replica set has what it makes.
         self.holding = holders.template_of(holder) if holder else ()
         #: Where the machine has metadata and spec of the VMI.
-        self.own = () if machine.is_bare_today else TEMPLATE
+        self.own = machine.template
         self.writes: dict[FieldPath, Provenance] = {}
         for one in machine.provenance:
             field = one.field[len(self.holding) :]
@@ -161,7 +162,7 @@ class _Judge:
         if resource.holder is not None and written in _IDENTITIES:
             written = ("metadata", "namespace" if written[-1] == "namespace" else "name")
         else:
-            written = (*self.holding, *written)
+            written = (*self.holding, *machines.in_manifest(resource, written))
         return Contender(shown, "vm", resource.ref, written, resource.index)
 
     def _given(self, path: FieldPath) -> tuple[Any, FieldPath]:
@@ -170,8 +171,7 @@ class _Judge:
         place = path if path in _IDENTITIES else (*self.own, *path)
         value = tree.get(given, *place)
         if value is not None:
-            inside = () if self.machine.is_bare else TEMPLATE
-            return value, place if path in _IDENTITIES else (*inside, *path)
+            return value, place
         for kind_class in KIND_CLASSES:
             matcher: Tree | None = self.machine.spec.get(kind_class.word)
             annotation = matcher and kind_class.annotation_for(matcher.get("kind", ""))

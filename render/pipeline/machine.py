@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from render.convert import v1alpha1
 from render.diagnostics.codes import Code
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model import tree
@@ -12,7 +11,7 @@ from render.model.cluster_config import ARCHITECTURES, COMPUTED, DECIDED, Cluste
 from render.model.draft import Draft, TracedDraft, additions
 from render.model.fieldpath import FieldPath
 from render.model.release import Version
-from render.model.resource import Resource, ResourceRef
+from render.model.resource import TEMPLATE, VMI, Resource, ResourceRef
 from render.model.tree import Tree
 from render.rules import Edit
 from render.settings import Settings
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from render.presets import Index, Preset
     from render.revisions.lockfile import Pin
 
-TEMPLATE: FieldPath = ("spec", "template")
 CONFIGURATION: FieldPath = ("spec", "configuration")
 
 
@@ -129,17 +127,17 @@ class Checked(NamedTuple):
 class Machine:
     """One VM (or bare VMI) between its manifest and what becomes of it.
 
-    Its five states, each made of the one before:
+    Its four states, each made of the one before:
 
-    =============  ====================================================================================
-    ``raw``        the object as its author wrote it, in whatever version
-    ``raw_today``  the same in the shape of today's API: another tree only for a VM of the first store
-    ``decoded``    the object through the Go types of its release, canonical, before any stage
-    ``vm``         the VM as the stages change it: what the mutating webhook and the lock make of it
-    ``vmi``        metadata and spec of the VMI that it starts; empty until a stage creates that
-    =============  ====================================================================================
+    ===========  ====================================================================================
+    ``raw``      the object as its author wrote it, or the object of today that it became at the door
+    ``decoded``  the object through the Go types of its release, canonical, before any stage
+    ``vm``       the VM as the stages change it: what the mutating webhook and the lock make of it
+    ``vmi``      metadata and spec of the VMI that it starts; empty until a stage creates that
+    ===========  ====================================================================================
 
-    A stage that fails adds a diagnostic and sets *failed*: no later stage runs. *flavor*: what ``spec.flavor`` or the
+    A stage that fails adds a diagnostic and sets *failed*: no later stage runs. *template*: where the object has
+    metadata and spec of the VMI, which a bare VMI is itself; *flavor*: what ``spec.flavor`` or the
     annotation for a flavour means, whole; *pinned*: the definitions that the lock decides, by kind class; *merged*: the
     presets; *companions*: what is emitted beside it; *decided*: what its definitions wrote; *checked*: once known, the
     VMI as the VM's webhook checks it, empty if it gets no further; *missing*: the fields that the schema requires
@@ -148,13 +146,14 @@ class Machine:
 
     __slots__ = (
         "additions", "checked", "companions", "context", "decided", "decoded", "diagnostics", "failed", "flavor",
-        "instancetype", "is_doubted", "merged", "missing", "pinned", "preference", "provenance", "resource", "vm",
-        "vmi",
+        "instancetype", "is_doubted", "merged", "missing", "pinned", "preference", "provenance", "resource",
+        "template", "vm", "vmi",
     )  # fmt: skip
 
     def __init__(self, context: Context, resource: Resource, decoded: Tree) -> None:
         self.context = context
         self.resource = resource
+        self.template: FieldPath = () if resource.kind == VMI else TEMPLATE
         self.vm = self.decoded = decoded
         self.vmi: Tree = {}
         self.instancetype: Definition | None = None
@@ -191,32 +190,14 @@ class Machine:
         return self.vm.get("spec") or {}
 
     @property
-    def is_bare(self) -> bool:
-        """Whether the input object is a VMI without a VM around it, as those of kubevirt.io/v1alpha1 were too."""
-        resource = self.resource
-        return resource.kind == "VirtualMachineInstance" or v1alpha1.era(resource) != ""
-
-    @property
-    def is_bare_today(self) -> bool:
-        """Whether what becomes of it is a VMI without a VM around it."""
-        return self.is_bare and v1alpha1.era(self.resource) != "store"
-
-    @property
     def raw(self) -> Tree:
-        """The object as its author wrote it."""
+        """The object as its author wrote it, in today's shape."""
         return self.resource.body
 
     @property
-    def raw_today(self) -> Tree:
-        """The object as its author wrote it, in today's shape."""
-        if v1alpha1.era(self.resource) != "store":
-            return self.raw
-        return v1alpha1.from_store(self.raw, v1alpha1.as_instance(self.raw))
-
-    @property
     def vmi_path(self) -> FieldPath:
-        """Where the VMI spec stands in the input object: a bare VMI has no template."""
-        return ("spec",) if self.is_bare else (*TEMPLATE, "spec")
+        """Where the VMI spec stands in the object."""
+        return (*self.template, "spec")
 
     def report(
         self,
@@ -271,7 +252,7 @@ class Machine:
     def _default(self, path: FieldPath, value: object, architecture: str) -> "Provenance":
         from render.model.provenance import Provenance
 
-        ref, above = self.resource.ref, () if self.is_bare else TEMPLATE
+        ref, above = self.resource.ref, self.template
         source = self.context.config_source
         setting = source.deciding(path, value, architecture) if source else None
         if source is None or setting is None:

@@ -4,17 +4,18 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from render.convert import flavors, successors, v1alpha1
+from render.convert import flavors, successors
 from render.diagnostics.codes import NOT_CONVERTIBLE
 from render.diagnostics.diagnostic import Diagnostic, Severity, at
+from render.legacy import decoding, machines
 from render.model import tree
 from render.model.apimachinery.selectors import SelectorError, selects
 from render.model.edits import Operation, Put
 from render.model.kinds import FLAVOR, PREFERENCE
 from render.model.release import NEWEST, Version
-from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource
+from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, VM, VMI, Resource
 from render.model.tree import Tree
-from render.pipeline.input import controller_revisions, definitions, legacy, releases
+from render.pipeline.input import controller_revisions, definitions, releases
 from render.presets import HISTORIC, MODERN
 from render.settings import Settings
 
@@ -70,8 +71,8 @@ class _Planner:
                 continue
             if resource.group == FLAVOR_GROUP and self._is_taken(resource, resource.kind):
                 continue
-            if v1alpha1.era(resource) or resource.kind == HISTORIC.kind:
-                self._leave(resource, f"{KUBEVIRT}/{v1alpha1.VERSION} is rendered, not rewritten")
+            if machines.age(resource) or resource.kind == HISTORIC.kind:
+                self._leave(resource, f"{KUBEVIRT}/{machines.VERSION} is rendered, not rewritten")
                 continue
             if (
                 definitions.is_revision(resource)
@@ -120,7 +121,7 @@ class _Planner:
         scope = _scope(resource, self.settings)
         for vm in self.resources:
             given = vm.spec.get("flavor")
-            if vm.kind != definitions.VM or vm.group != KUBEVIRT or not isinstance(given, dict):
+            if vm.kind != VM or vm.group != KUBEVIRT or not isinstance(given, dict):
                 continue
             same = FLAVOR.kind_of(str(given.get("kind") or "")) == resource.kind
             near = "Cluster" in kind or _scope(vm, self.settings) == scope
@@ -133,7 +134,7 @@ class _Planner:
         if isinstance(changes, str):
             self._leave(resource, changes)
             return
-        decoded, findings = legacy.decode(resource, self.release)
+        decoded, findings = decoding.decode(resource, self.release)
         faults = [one for one in findings if one.location.path[:2] == ("spec", "selector")]
         if faults:
             self._leave(resource, faults[0].message)
@@ -145,7 +146,7 @@ class _Planner:
             self._leave(resource, "it selects no VM here, so that nothing tells what it is for")
             return
         for vm in selected:
-            if vm.kind != definitions.VM:
+            if vm.kind != VM:
                 self._leave(resource, f"{vm.ref} is no VM, and can have no preference")
                 return
             if PREFERENCE.word in vm.spec:
@@ -169,10 +170,10 @@ def _scope(resource: Resource, settings: Settings) -> str:
 
 def _labels_of(vm: Resource) -> dict[str, str] | None:
     """The labels of the VMI of *vm*; None for what no preset may select."""
-    if not definitions.is_machine(vm) or v1alpha1.era(vm):
+    if not definitions.is_machine(vm) or machines.age(vm):
         return None
-    body = legacy.decode(vm, NEWEST).tree
-    metadata = body if vm.kind == definitions.VMI else tree.get(body, "spec", "template")
+    body = decoding.decode(vm, NEWEST).tree
+    metadata = body if vm.kind == VMI else tree.get(body, "spec", "template")
     if tree.get(metadata, "metadata", "annotations", MODERN.exclude) == "true":
         return None
     return tree.get(metadata, "metadata", "labels") or {}

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from render.convert import v1alpha1
 from render.diagnostics import codes, suppression
 from render.diagnostics.codes import MISSING_FIELD
 from render.diagnostics.diagnostic import Diagnostic, Location, ordered
+from render.legacy import machines
 from render.model import tree
 from render.model.resource import Resource
 from render.model.tree import Tree
@@ -79,7 +79,7 @@ def _admit_vm(machine: Machine) -> None:
 def _check_schema(machine: Machine) -> None:
     """What the schema refuses of an object that gets no further."""
     machine.failed = True
-    if machine.context.settings.admission != "off" and v1alpha1.era(machine.resource) == "":
+    if machine.context.settings.admission != "off" and not machine.resource.older:
         from render.pipeline.stages import validating
 
         validating.check_schema(machine)
@@ -159,11 +159,11 @@ def _adopt(machine: Machine) -> None:
 _BARE: tuple[Stage, ...] = (_adopt, _merge_presets, _admit_vmi)
 
 
-def _older(era: v1alpha1.Era) -> tuple[Stage, ...]:
+def _older(kind: outcomes.MachineKind) -> tuple[Stage, ...]:
     """The stages of a VM of kubevirt.io/v1alpha1, which was what a VMI is today, or from the store before that."""
     from render.pipeline.stages import historic, merging
 
-    if era == "store":
+    if kind == "store":
         return (historic.fill_flavour, historic.fill_memory, *_START)
     # What it becomes is a VMI, into which a cluster of today merges the presets of today.
     return (
@@ -256,6 +256,7 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
     resources = renames.follow(
         resources, settings.namespace, lambda: bundled_names(given, settings)
     )
+    resources = [machines.modernise(one) for one in resources]
     loaded = definitions.load(resources, settings)
     context = shared(resources, loaded, settings, start, traced=traced)
     drift, reach, obsolete = _drift(context), _reach(context), Obsolete(context)
@@ -300,14 +301,13 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
         *(clashing.diagnostics(resources) if clashing else ()),
         *output.add_companions(context),
     )
-    diagnostics = output.relocated(
-        suppression.suppress(
-            diagnostics,
-            resources,
-            asks_admission=_asks_admission(settings),
-            is_looked_through=_is_no_template,
-        )
+    counted = suppression.suppress(
+        machines.located(diagnostics, resources),
+        resources,
+        asks_admission=_asks_admission(settings),
+        is_looked_through=_is_no_template,
     )
+    diagnostics = output.relocated(counted)
     return Rendered(
         output.bodies, ordered(diagnostics), tuple(output.provenance), tuple(output.sources)
     )
@@ -389,7 +389,9 @@ def _machine_of(resource: Resource, context: Context, loaded: definitions.Defini
     machine = Machine(context, resource, definitions.decode(resource, loaded))
     machine.is_doubted = len(loaded.diagnostics) > known
     machine.missing = tuple(
-        one.location.path for one in loaded.diagnostics[known:] if one.code == MISSING_FIELD.number
+        machines.in_machine(resource, one.location.path)
+        for one in loaded.diagnostics[known:]
+        if one.code == MISSING_FIELD.number
     )
     return machine
 
@@ -418,7 +420,7 @@ def _check_unfilled(
 ) -> list[Diagnostic]:
     """What else is wrong with a machine that placeholders alone keep from its stages, by what was *read* of it."""
     faults = {one.code for one in read if definitions.withholds(one)}
-    if faults != {codes.PLACEHOLDER.number} or v1alpha1.era(resource):
+    if faults != {codes.PLACEHOLDER.number} or resource.older:
         return []
     from render.pipeline import templates
 
@@ -530,7 +532,15 @@ class _Output:
             self.errors += diagnostic.is_error
             if self.errors <= _MOST_ERRORS or not diagnostic.is_error:
                 self.diagnostics.append(diagnostic)
-        self.provenance += machine.provenance
+        resource = machine.resource
+        self.provenance += (
+            (
+                one._replace(field=machines.in_manifest(resource, one.field))
+                for one in machine.provenance
+            )
+            if resource.older
+            else machine.provenance
+        )
         if not machine.failed:
             self.companions += machine.companions
 

@@ -8,8 +8,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from render.convert import v1alpha1
-from render.model.resource import FLAVOR_GROUP, KUBEVIRT, Resource
+from render.legacy import machines
+from render.model.resource import FLAVOR_GROUP, KUBEVIRT, VMI, Resource
 
 
 class Verdict(StrEnum):
@@ -153,12 +153,11 @@ HOLDERS: Mapping[str, OutcomeRow] = {
 
 
 def machine_kind(resource: Resource) -> MachineKind:
-    """Which kind of machine *resource* is."""
-    era = v1alpha1.era(resource)
-    if era:
-        return era
-    if resource.kind == "VirtualMachineInstance":
-        return "vmi"
+    """Which kind of machine *resource* is, an object of today; those that were none count by what they were."""
+    if resource.kind == VMI:
+        return "runtime" if resource.older else "vmi"
+    if resource.older:
+        return "store"
     return "flavored" if "flavor" in resource.spec else "vm"
 
 
@@ -193,8 +192,8 @@ def unserved(resource: Resource) -> DefinitionKind | None:
     """Which kind of definition that no release serves in any version *resource* is, None if it is none."""
     if resource.group == FLAVOR_GROUP:
         return "flavor"
-    historic = (resource.group, resource.version) == (KUBEVIRT, v1alpha1.VERSION)
-    return "preset" if historic and resource.kind == v1alpha1.PRESET else None
+    historic = (resource.group, resource.version) == (KUBEVIRT, machines.VERSION)
+    return "preset" if historic and resource.kind == machines.PRESET else None
 
 
 def gone(kind: DefinitionKind) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from render.convert import v1alpha1
 from render.diagnostics.codes import (
     INVALID_VALUE,
     LEFT_OUT,
@@ -12,12 +11,13 @@ from render.diagnostics.codes import (
     REVISION_NOT_FOUND,
 )
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity, at
+from render.legacy import machines
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition
 from render.model.counting import counted
 from render.model.kinds import KIND_CLASSES, KindClass, class_of
 from render.model.release import NEWEST, release_named, tag
-from render.model.resource import LOCK_KIND, OWN, Resource
+from render.model.resource import LOCK_KIND, OWN, VMI, Resource
 from render.model.tree import Tree
 from render.pipeline import order
 from render.pipeline.input import definitions, pinned, releases
@@ -64,8 +64,8 @@ class Adopted(NamedTuple):
 
 def is_pinned(resource: Resource) -> bool:
     """Whether a lock has a place for *resource*: any VM with a name, of any time; what decides a VMI is not pinned."""
-    is_vm = definitions.is_machine(resource) and resource.kind != definitions.VMI
-    return is_vm and resource.name != ""
+    is_vm = definitions.is_machine(resource) and (resource.kind != VMI or resource.older)
+    return bool(is_vm and resource.name)
 
 
 def vms(resources: Iterable[Resource]) -> dict[str, Resource]:
@@ -220,7 +220,7 @@ def _pinned(machine: Machine, body: Tree, old: Pin | None, contents: dict[str, C
             content = Content(class_of(definition.kind), pins.content_of(definition))
             contents[refs[word].hash] = content
     rendered = stamping.manifest_hash(machine, body)
-    stored = v1alpha1.stored_revision(machine.resource)
+    stored = machines.stored_revision(machine.resource)
     if old is None:
         return Pin(stored or 1, entries, rendered)
     if rendered == old.rendered:

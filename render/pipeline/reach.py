@@ -9,9 +9,9 @@ from render.diagnostics.diagnostic import Diagnostic, Related, at
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE, PREFERENCE
-from render.model.resource import Resource
+from render.model.resource import TEMPLATE, VM, Resource
 from render.pipeline.input import definitions
-from render.pipeline.machine import TEMPLATE, Context, Machine
+from render.pipeline.machine import Context, Machine
 from render.presets import HISTORIC, MODERN, Era, Preset
 
 _SHOWN = 3
@@ -52,7 +52,7 @@ class PresetReach:
         if selection.invalid is not None or any(map(_has_machines, resources)):
             return  # the one is an error of its own; what has machines inside may have any labels
         near = []
-        for resource in filter(definitions.is_machine, resources):
+        for resource in (one.written for one in resources if definitions.is_machine(one)):
             if (resource.namespace or self._context.settings.namespace) != namespace:
                 continue
             for path, text in _elsewhere(resource, era):
@@ -75,10 +75,10 @@ def _has_machines(resource: Resource) -> bool:
 def _elsewhere(resource: Resource, era: Era) -> Iterator[tuple[FieldPath, str]]:
     """Labels of *resource* that presets of *era* do not look at, and why."""
     own: FieldPath = ("metadata", "labels")
-    if era is MODERN and resource.kind == definitions.VM:
+    if era is MODERN and resource.kind == VM:
         yield own, "has the labels itself, and presets look at those of its template"
     elif era is HISTORIC and resource.version != "v1alpha1":
-        path = (*TEMPLATE, *own) if resource.kind == definitions.VM else own
+        path = (*TEMPLATE, *own) if resource.kind == VM else own
         yield path, f"has the labels, and {era.kind}s reach VMs of {era.version} only"
 
 

@@ -10,8 +10,9 @@ from typing import NamedTuple
 from render.convert import templates
 from render.convert.templates import EXAMPLES, OURS, Fill, Parameter, TemplateObject, Use
 from render.diagnostics.codes import CODES, INVALID_SETTING, PARAMETER_MISSING, PLACEHOLDER
-from render.diagnostics.diagnostic import Diagnostic, Location, at
+from render.diagnostics.diagnostic import Diagnostic, Location, at, with_places
 from render.diagnostics.suppression import suppress
+from render.legacy import machines
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.provenance import Provenance
@@ -49,11 +50,7 @@ def relocated(diagnostic: Diagnostic, parts: Mapping[int, Part]) -> Diagnostic:
         path = (*part.path, *place.path)
         return place._replace(resource=part.outer.ref, path=path, index=part.outer.index)
 
-    return diagnostic._replace(
-        location=moved(diagnostic.location),
-        related=tuple(one._replace(location=moved(one.location)) for one in diagnostic.related),
-        position=diagnostic.position and moved(diagnostic.position),
-    )
+    return with_places(diagnostic, moved)
 
 
 def attributed(provenance: Provenance, parts: Mapping[int, Part]) -> Provenance:
@@ -249,13 +246,15 @@ def _findings(
     for part in parts:
         if definitions.is_machine(part.resource) and _is_known(part):
             read = definitions.Definitions(Target(context.release))
-            machine = Machine(context, part.resource, definitions.decode(part.resource, read))
+            resource = machines.modernise(part.resource)
+            machine = Machine(context, resource, definitions.decode(resource, read))
             if not read.refused:
                 render(machine)
             diagnostics += (
                 one
                 for one in open_fields.without_unknown(
-                    (*read.diagnostics, *machine.diagnostics), part.open
+                    (*machines.located((*read.diagnostics, *machine.diagnostics), [resource]),),
+                    part.open,
                 )
                 if not (CODES[one.code].follows and _is_elsewhere(part.resource, one))
             )

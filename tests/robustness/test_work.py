@@ -35,7 +35,7 @@ RARE = {
         "convert.templates", "diff", "manifests.helm", "manifests.kustomize", "manifests.neighbours",
         "manifests.origins", "manifests.patches", "manifests.roots", "manifests.templating", "model.provenance",
         "pipeline.drift", "pipeline.input.cluster_settings",
-        "pipeline.input.controller_revisions", "pipeline.input.elsewhere", "pipeline.input.legacy",
+        "pipeline.input.controller_revisions", "pipeline.input.elsewhere", "legacy.decoding",
         "pipeline.input.pinned", "pipeline.lock_roles", "pipeline.reach", "pipeline.stages.companions",
         "pipeline.stages.historic", "pipeline.stages.holders", "pipeline.stages.merging", "pipeline.templates",
         "presets", "report.extras", "report.findings", "report.impact", "revisions.lockfile", "system.box",
@@ -244,4 +244,4 @@ def test_a_selector_is_read_once_where_no_machine_is() -> None:
 def test_a_migration_reads_each_machine_once_for_all_presets() -> None:
     resources = presets_and_machines(30, lambda number: {"app": f"n{number}"})
     done = calls(lambda: list(migration_plan.plan(resources, Settings(), [])))
-    assert done["pipeline/input/legacy.py:decode"] == len(resources)
+    assert done["legacy/decoding.py:decode"] == len(resources)

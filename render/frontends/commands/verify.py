@@ -14,10 +14,11 @@ from render.frontends.progress import Work
 from render.frontends.reporting import findings_of, outcome, publish
 from render.frontends.request.request import Request
 from render.frontends.session import load, resources_of
+from render.legacy import machines
 from render.model.counting import counted
 from render.model.kinds import FLAVOR
 from render.model.release import NEWEST
-from render.model.resource import KUBEVIRT, Resource, from_body
+from render.model.resource import KUBEVIRT, VM, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import outcomes
 from render.pipeline.input import definitions, served
@@ -159,7 +160,7 @@ def _state(resource: Resource) -> str:
 def _summary(tally: Counter[tuple[str, str]]) -> str:
     verified = {kind: count for (state, kind), count in tally.items() if state == _VERIFIED}
     done = [counted(count, kind) for kind, count in sorted(verified.items())]
-    text = f"{', '.join(done) or counted(0, definitions.VM)} verified"
+    text = f"{', '.join(done) or counted(0, VM)} verified"
     others = [
         f"{counted(tally[state, kind], kind)} {state}".rstrip()
         for state, kind in sorted(tally, key=lambda key: (key[0] == "", key))
@@ -176,7 +177,7 @@ def _faults(
 ) -> Iterator[Diagnostic]:
     """What is wrong with a machine that is about to be applied, beside what is *generated*: the names of before."""
     body = resource.body
-    if outcomes.machine_kind(resource) in ("store", "runtime"):
+    if machines.age(resource):
         yield codes.NOT_RENDERED.at(
             at(resource, ("apiVersion",)),
             "no KubeVirt since v0.7 serves the machine: it was not rendered",

@@ -8,7 +8,7 @@ from render.diff.impact import (
 )
 from render.diff.sizes import Size, size_of
 from render.model import tree
-from render.model.resource import ResourceRef
+from render.model.resource import TEMPLATE, VM, ResourceRef
 from render.model.tree import Tree
 from render.pipeline.comparison.edits import (
     ChangedDefinitions,
@@ -19,8 +19,7 @@ from render.pipeline.comparison.edits import (
 from render.pipeline.comparison.machines import impact_of
 from render.pipeline.comparison.replicas import holder_impacts
 from render.pipeline.comparison.sides import Side, side_of, state_of, synced_alike_in
-from render.pipeline.input import definitions
-from render.pipeline.machine import TEMPLATE, Machine
+from render.pipeline.machine import Machine
 from render.settings import Settings
 
 _NOTHING_RUNS_OTHERWISE = frozenset({"none", "same"})
@@ -80,7 +79,7 @@ def _machine(ref: ResourceRef, side: Side) -> Machine | None:
     """The VM *ref* as *side* has it, also of a VMI that was made of it."""
     names = ref.namespace or side.settings.namespace, ref.name
     rendered, key = side.places.rendered, (ref.kind, *names)
-    return rendered.get(key) or rendered.get((definitions.VM, *names)) or side.machines.get(key)
+    return rendered.get(key) or rendered.get((VM, *names)) or side.machines.get(key)
 
 
 def _size(machine: Machine | None) -> Size | None:

@@ -13,9 +13,10 @@ from render.model import tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
 from render.model.kinds import KIND_CLASSES
+from render.model.resource import TEMPLATE
 from render.model.tree import Tree
 from render.pipeline import order
-from render.pipeline.machine import TEMPLATE, Machine
+from render.pipeline.machine import Machine
 
 _VERSION_LABEL = "instancetype.kubevirt.io/object-version"
 #: What the controller finds out after the update is stored.

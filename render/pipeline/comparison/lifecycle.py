@@ -13,11 +13,12 @@ from render.model import tree
 from render.model.draft import Draft
 from render.model.kinds import KIND_CLASSES, KindClass
 from render.model.release import Version
+from render.model.resource import TEMPLATE
 from render.model.tree import Tree
-from render.pipeline.machine import TEMPLATE, Machine
+from render.model.types import VM_TYPE
+from render.pipeline.machine import Machine
 from render.pipeline.stages import emit, merging, start
 
-_VM = "kubevirt.VirtualMachine"
 REFERENCE = "reference"
 _INTERFACES = (*TEMPLATE, "spec", "domain", "devices", "interfaces")
 _NETWORKS = (*TEMPLATE, "spec", "networks")
@@ -106,7 +107,7 @@ def _expand(machine: Machine) -> None:
         return
     firmware = tree.get(machine.vm, *TEMPLATE, *FIRMWARE)
     machine.context = machine.context._replace(traced=True)
-    expanded, _ = schemas.decode(emit.expand(machine), _VM, machine.context.release)
+    expanded, _ = schemas.decode(emit.expand(machine), VM_TYPE, machine.context.release)
     draft = Draft(expanded)
     if firmware is not None:
         draft.put((*TEMPLATE, *FIRMWARE), {**firmware, **(draft.get(*TEMPLATE, *FIRMWARE) or {})})

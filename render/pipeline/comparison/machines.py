@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from render.diff import impact, stored
-from render.diff.compare import VMI, written_differences
+from render.diff.compare import written_differences
 from render.diff.effects import Reconciliation, Update, reconcile
 from render.diff.impact import (
     Facts,
@@ -15,13 +15,13 @@ from render.diff.migratability import Claims
 from render.model import tree
 from render.model.catalogue import Definition
 from render.model.kinds import KIND_CLASSES
-from render.model.resource import ResourceRef
+from render.model.resource import VMI, ResourceRef
 from render.model.tree import Tree
+from render.model.types import VMI_TYPE
 from render.pipeline import attribution
 from render.pipeline.attribution import Transition
 from render.pipeline.comparison import judgement, lifecycle
 from render.pipeline.comparison.sides import Key, Side, template_modes
-from render.pipeline.input import definitions
 from render.pipeline.machine import Machine
 from render.pipeline.stages import emit
 from render.revisions import stamps
@@ -47,7 +47,7 @@ def impact_of(key: Key, old: Side, new: Side) -> MachineImpact:
     is_suspect = is_rewritten and _has_errors(after)
     if not is_suspect and not _reads_something_else(before, after, old, new):
         return MachineImpact(resource.ref, ("same",))
-    if key[0] == definitions.VMI:
+    if key[0] == VMI:
         return _bare_impact(before, after, Transition(before, after, (old.places, new.places), key))
     return _Comparison(key, before, after, old, new).impact()
 
@@ -84,7 +84,7 @@ def _lost_impact(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImp
 def _bare_impact(before: Machine, after: Machine, change: Transition) -> MachineImpact:
     """What becomes of a VMI without a VM: its spec cannot be updated (upstream: vmi-update-admitter.go)."""
     old, new = (stamps.put(lifecycle.without_status(one.decoded), {}) for one in (before, after))
-    differences = written_differences(old, new, VMI)
+    differences = written_differences(old, new, VMI_TYPE)
     refused = any(one.route[0] == "spec" for one in differences)
     effect = "refused" if refused else "none"
     other = before.vmi != after.vmi or before.context.config != after.context.config

@@ -3,19 +3,21 @@
 from collections.abc import Container, Iterator
 
 from render.diff import impact, pools
-from render.diff.compare import VM, VMI, Difference, differences
+from render.diff.compare import Difference, differences
 from render.diff.impact import (
     FieldChange,
     HolderImpact,
 )
 from render.model import catalogue
 from render.model.fieldpath import FieldPath
+from render.model.resource import TEMPLATE
+from render.model.types import VM_TYPE, VMI_TYPE
 from render.pipeline import attribution
 from render.pipeline.attribution import SideIndex, Transition
 from render.pipeline.comparison import lifecycle
 from render.pipeline.comparison.edits import edits_without_effect
 from render.pipeline.comparison.sides import Key, Side
-from render.pipeline.machine import TEMPLATE, Machine
+from render.pipeline.machine import Machine
 from render.pipeline.stages import holders
 from render.revisions import stamps
 
@@ -64,7 +66,7 @@ def _holder_impact(
     was, now = before.resource.holder, after.resource.holder
     if was is None or now is None or before.failed or after.failed:
         return None
-    kind = VMI if after.is_bare else VM
+    kind = VM_TYPE if after.template else VMI_TYPE
     old, new = (stamps.put(lifecycle.without_status(one.decoded), {}) for one in (before, after))
     differing = differences(old, new, kind)
     passed = tuple(one.resource for one in edits_without_effect(after, edited))

@@ -4,11 +4,14 @@ from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
+from render.legacy import machines
 from render.model import tree
 from render.model.resource import (
     CDI,
     INSTANCETYPE_GROUP,
     KUBEVIRT,
+    VM,
+    VMI,
     Resource,
     ResourceRef,
     from_body,
@@ -21,7 +24,7 @@ from render.pipeline.machine import Machine
 from render.pipeline.result import Rendered
 from render.settings import Settings
 
-KINDS = (definitions.VM, definitions.VMI)
+KINDS = (VM, VMI)
 _CLUSTERS = ("KubeVirt", "HyperConverged")
 Key = tuple[str, str, str]
 
@@ -192,12 +195,12 @@ def _is_among(key: Key, known: Container[Key]) -> bool:
 
 
 def _place_key(resource: Resource) -> Key:
-    return definitions.kind_rendered(resource), resource.ref.namespace, resource.ref.name
+    return machines.kind_today(resource), resource.ref.namespace, resource.ref.name
 
 
 def _key(resource: Resource, settings: Settings) -> Key:
     ref = resource.ref
-    kind = ref.kind if resource.holder else definitions.kind_rendered(resource)
+    kind = ref.kind if resource.holder else machines.kind_today(resource)
     return kind, ref.namespace or settings.namespace, ref.name
 
 

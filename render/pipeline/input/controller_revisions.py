@@ -117,12 +117,12 @@ def _older(resource: Resource, release: Version) -> Definition | Unfit | None:
 
 def _of_flavors(resource: Resource, data: Tree, release: Version) -> Definition | Unfit:
     """A whole object of flavor.kubevirt.io, as v0.53 to v0.55 stored them."""
-    from render.pipeline.input import legacy
+    from render.legacy import decoding
 
     flavor = from_body(data, resource.index)
     if flavor.kind not in flavors.KINDS | PREFERENCES:
         return Unfit(f"unexpected type in ControllerRevision: *v1alpha1.{flavor.kind}")
-    decoded, diagnostics = legacy.decode(flavor, release)
+    decoded, diagnostics = decoding.decode(flavor, release)
     faults = [one for one in diagnostics if one.is_error and one.code not in _IGNORED]
     if faults:
         return Unfit(f"failed to decode object in ControllerRevision: {faults[0].message}")

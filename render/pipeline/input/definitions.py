@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from render import schemas
 from render.admission.definitions import validate_instancetype, validate_preference
-from render.convert import instancetypes, v1alpha1
+from render.convert import instancetypes
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import (
     CODES,
@@ -23,12 +23,13 @@ from render.diagnostics.codes import (
     Code,
 )
 from render.diagnostics.diagnostic import Diagnostic, Related, at
+from render.legacy import machines
 from render.model import topology, tree
 from render.model.catalogue import Definition, Key
 from render.model.kinds import FLAVOR, class_of
 from render.model.release import NEWEST, Version, in_force, since
 from render.model.release import served as versions
-from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, OWN, Resource
+from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, OWN, VM, VMI, Resource
 from render.model.tree import Tree
 from render.pipeline.input import placeholders, releases, served
 from render.pipeline.input.releases import Target
@@ -43,8 +44,6 @@ CONSUMED = frozenset({OWN, "kustomize.config.k8s.io"})
 INSTANCETYPES = frozenset({"VirtualMachineInstancetype", "VirtualMachineClusterInstancetype"})
 PREFERENCES = frozenset({"VirtualMachinePreference", "VirtualMachineClusterPreference"})
 PRESET = "VirtualMachineInstancePreset"
-VM = "VirtualMachine"
-VMI = "VirtualMachineInstance"
 _VM_VERSIONS = ("v1", "v1alpha3")
 
 
@@ -80,18 +79,12 @@ def withholds(diagnostic: Diagnostic) -> bool:
     return diagnostic.is_error and CODES[diagnostic.code].withholds and not lenient
 
 
-#: What a machine of kubevirt.io/v1alpha1 is rendered to, whose name it takes.
-_BECOMES = {"store": VM, "runtime": VMI}
-
-
 def load(resources: Sequence[Resource], settings: Settings) -> Definitions:
     """Decode every object of ours but the machines, and check what its own webhook checks."""
     loaded = Definitions(releases.target(resources, settings))
     _check_identity(resources, loaded, settings)
     flavours = {
-        (vm.namespace or settings.namespace, v1alpha1.flavour(vm))
-        for vm in resources
-        if v1alpha1.era(vm) == "store"
+        (vm.namespace or settings.namespace, machines.flavour(vm)) for vm in resources if vm.older
     }
     for resource in resources:
         if resource.index in loaded.refused:
@@ -112,20 +105,18 @@ def load(resources: Sequence[Resource], settings: Settings) -> Definitions:
 
 def is_machine(resource: Resource) -> bool:
     """Whether *resource* is a VM or a VMI, of any time."""
-    current = resource.group == KUBEVIRT and resource.version in _VM_VERSIONS
-    return (current and resource.kind in (VM, VMI)) or v1alpha1.era(resource) != ""
-
-
-def kind_rendered(resource: Resource) -> str:
-    """The kind of what becomes of *resource*: machines of kubevirt.io/v1alpha1 become others."""
-    return _BECOMES.get(v1alpha1.era(resource), resource.kind)
+    if resource.group != KUBEVIRT:
+        return False
+    if resource.version in _VM_VERSIONS:
+        return resource.kind in (VM, VMI)
+    return machines.age(resource) != ""
 
 
 def is_preset(resource: Resource) -> bool:
     """Whether *resource* is a preset, of any time."""
     if resource.group != KUBEVIRT:
         return False
-    historic = resource.kind == v1alpha1.PRESET and resource.version == v1alpha1.VERSION
+    historic = resource.kind == machines.PRESET and resource.version == machines.VERSION
     return historic or resource.kind == PRESET
 
 
@@ -157,8 +148,8 @@ def _check_identity(resources: Sequence[Resource], loaded: Definitions, settings
             continue
         ours = resource.group in (KUBEVIRT, INSTANCETYPE_GROUP, FLAVOR_GROUP)
         namespace = resource.namespace or (settings.namespace if ours else "")
-        kind = kind_rendered(resource)
-        keys = {(resource.group, one, namespace, resource.name) for one in (resource.kind, kind)}
+        kinds = (resource.kind, resource.written.kind)  # its own, and what it is rendered to
+        keys = {(resource.group, kind, namespace, resource.name) for kind in kinds}
         first = next((seen[key] for key in sorted(keys & seen.keys())), resource)
         seen.update((key, first) for key in keys)
         if first is not resource:
@@ -202,13 +193,14 @@ def decode(resource: Resource, loaded: Definitions) -> Tree:
     A machine is decoded when its turn comes: many trees at once cost more memory, and so time, than one after the
     other.
     """
-    if _is_current(resource, loaded.release) and "flavor" not in resource.spec:
+    is_plain = "flavor" not in resource.spec and not resource.older
+    if is_plain and _is_current(resource, loaded.release):
         decoded, diagnostics = schemas.decode_resource(resource, loaded.release)
     else:
-        from render.pipeline.input import legacy
+        from render.legacy import decoding
 
-        decoded, diagnostics = legacy.decode(resource, loaded.release)
-    unfilled = tuple(placeholders.find(resource))
+        decoded, diagnostics = decoding.decode(resource, loaded.release)
+    unfilled = tuple(placeholders.find(resource.written if resource.older else resource))
     if unfilled:
         # What a placeholder is instead of says nothing about the value that it stands for.
         paths = {diagnostic.location.path for diagnostic in unfilled}

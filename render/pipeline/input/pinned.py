@@ -96,9 +96,9 @@ def _of_lock(
 def _decoded(content: Content) -> tuple[Tree, Sequence[Cause]]:
     if content.kind_class != FLAVOR.word:
         return schemas.decode(content.spec, _TYPES[content.kind_class], NEWEST)
-    from render.pipeline.input import legacy
+    from render.legacy import decoding
 
-    return legacy.flavor_content(content.spec), ()
+    return decoding.flavor_content(content.spec), ()
 
 
 def _unknown(lock: Lock, release: Version, place: Location) -> Iterator[Diagnostic]:

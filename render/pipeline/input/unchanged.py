@@ -4,6 +4,7 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from render.legacy import machines
 from render.model import tree
 from render.model.kinds import KIND_CLASSES
 from render.model.resource import INSTANCETYPE_GROUP, Resource, ResourceRef
@@ -79,7 +80,10 @@ def _shared(resources: Iterable[Resource]) -> _SharedObjects:
 
 def _is_current(resource: Resource) -> bool:
     """Whether *resource* is a machine that nothing but definitions of today is looked up for by name."""
-    return definitions.is_machine(resource) and outcomes.machine_kind(resource) in _CURRENT
+    return (
+        definitions.is_machine(resource)
+        and outcomes.machine_kind(machines.modernise(resource)) in _CURRENT
+    )
 
 
 def _is_reusable(machine: Machine) -> bool:

@@ -25,13 +25,12 @@ from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
 from render.model.release import holds, newest_patch, tag, until, variant
-from render.pipeline.machine import TEMPLATE, Checked, Machine, place_in, ref_of, setting
+from render.model.resource import TEMPLATE
+from render.model.types import VM_TYPE, VMI_TYPE
+from render.pipeline.machine import Checked, Machine, place_in, ref_of, setting
 from render.pipeline.stages import pins
 from render.resolve.find import Missing, find
 from render.rules import Conflict
-
-VM_TYPE = "kubevirt.VirtualMachine"
-VMI_TYPE = "kubevirt.VirtualMachineInstance"
 
 
 def definition_of(machine: Machine, kind_class: KindClass) -> Definition | Missing | None:
@@ -241,7 +240,7 @@ def fill_zeros(machine: Machine, template: Draft, depth: int) -> bool:
 
     It asks for whatever is no text, number or boolean. *depth*: where *template* begins in the object.
     """
-    kind = VMI_TYPE if machine.is_bare else VM_TYPE
+    kind = VM_TYPE if machine.template else VMI_TYPE
     for path in machine.missing:
         zero = types.zero_at(kind, path, machine.context.release)
         if zero is None:

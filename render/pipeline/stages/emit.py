@@ -1,7 +1,6 @@
 """What a machine becomes: one function an emit mode."""
 
 from render import schemas
-from render.convert import v1alpha1
 from render.defaults import devices, network
 from render.defaults.identity import PCI_TOPOLOGY
 from render.defaults.vm import FIRMWARE, Unknown
@@ -9,13 +8,12 @@ from render.model import tree
 from render.model.draft import Draft
 from render.model.kinds import KIND_CLASSES
 from render.model.release import Version
-from render.model.resource import text_at
+from render.model.resource import TEMPLATE, text_at
 from render.model.tree import Tree
-from render.pipeline.machine import TEMPLATE, Machine
+from render.model.types import VM_TYPE, VMI_TYPE
+from render.pipeline.machine import Machine
 from render.pipeline.stages.start import apply_definitions, refuse_network
 
-_VM = "kubevirt.VirtualMachine"
-_VMI = "kubevirt.VirtualMachineInstance"
 _MATCHERS = frozenset(kind_class.word for kind_class in KIND_CLASSES)
 _REQUESTS = ("spec", "domain", "resources", "requests")
 _SELECTOR = ("spec", "nodeSelector")
@@ -53,7 +51,7 @@ def encoded(vm: Tree, release: Version) -> Tree:
 
     That is empty metadata of the template, and the ``creationTimestamp: null`` of the types before 1.8.
     """
-    body = schemas.encode(vm, _VM, release)
+    body = schemas.encode(vm, VM_TYPE, release)
     template = body["spec"]["template"]
     metadata = _undated(template["metadata"])
     if metadata is not template["metadata"] or not metadata:
@@ -105,7 +103,7 @@ def _put_or_remove(draft: Draft, path: tuple[str, ...], items: list[Tree]) -> No
 def _drop_identity(machine: Machine, template: Draft) -> None:
     """Leave out architecture, machine type and PCI topology where only the cluster decides them."""
     preference = machine.preference.content if machine.preference else {}
-    written = tree.get(machine.raw_today, *TEMPLATE) or {}
+    written = tree.get(machine.raw, *TEMPLATE) or {}
     spec = written.get("spec") or {}
     if not spec.get("architecture") and not preference.get("preferredArchitecture"):
         template.remove(("spec", "architecture"))
@@ -166,24 +164,18 @@ def vmi(machine: Machine) -> Tree:
         "metadata": {**identity, **metadata},
         "spec": spec,
     }
-    written = schemas.encode(body, _VMI, machine.context.release)
+    written = schemas.encode(body, VMI_TYPE, machine.context.release)
     machine.record_notation(spec, written["spec"])
     return written
 
 
 def bare_vmi(machine: Machine) -> Tree:
-    """A bare VMI with its presets, without the defaults that KubeVirt adds on every start.
-
-    What was a VirtualMachine of kubevirt.io/v1alpha1 is written as the VMI that it is today.
-    """
+    """A bare VMI with its presets, without the defaults that KubeVirt adds on every start."""
     draft = Draft(machine.vm)
-    if v1alpha1.era(machine.resource):
-        draft.put(("apiVersion",), "kubevirt.io/v1")
-        draft.put(("kind",), "VirtualMachineInstance")
     draft.remove(("status",))
     for key, value in machine.vmi.items():
         draft.put((key,), value)
-    body = schemas.encode(draft.tree, _VMI, machine.context.release)
+    body = schemas.encode(draft.tree, VMI_TYPE, machine.context.release)
     return {**body, "metadata": _undated(body["metadata"])}
 
 
@@ -205,7 +197,7 @@ def expand(machine: Machine) -> Tree:
         template = Draft(machine.spec.get("template") or {})
         _drop_unknown(template)
         draft.put(TEMPLATE, template.tree)
-        return schemas.encode(draft.tree, _VM, machine.context.release)
+        return schemas.encode(draft.tree, VM_TYPE, machine.context.release)
     template = machine.draft(machine.spec.get("template") or {})
     if not machine.context.settings.stored and _claims_selector(machine):
         # QUIRK(pkg/instancetype/apply/nodeselector.go): an empty selector conflicts too; a stored VM has lost it.
@@ -226,4 +218,4 @@ def expand(machine: Machine) -> Tree:
         draft.remove(("spec", kind_class.word))
         draft.remove(("status", kind_class.status))
     draft.put(TEMPLATE, template.tree)
-    return schemas.encode(draft.tree, _VM, machine.context.release)
+    return schemas.encode(draft.tree, VM_TYPE, machine.context.release)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from render.apply import application
-from render.convert import flavors, v1alpha1
+from render.convert import flavors
 from render.defaults import objects
 from render.diagnostics.codes import (
     INSTANCETYPE_NOT_FOUND,
@@ -15,15 +15,16 @@ from render.diagnostics.codes import (
     UNKNOWN_FIELD,
 )
 from render.diagnostics.diagnostic import Related
+from render.legacy import machines
 from render.model import tree
 from render.model.catalogue import Definition, Key
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KindClass
 from render.model.provenance import Provenance
-from render.model.resource import FLAVOR_GROUP, former
+from render.model.resource import FLAVOR_GROUP, TEMPLATE, former
 from render.model.tree import Tree
-from render.pipeline.machine import TEMPLATE, Machine, place_in, ref_of
+from render.pipeline.machine import Machine, place_in, ref_of
 from render.pipeline.outcomes import Outcome
 from render.pipeline.stages import merging, pins
 from render.resolve.find import Missing, find
@@ -31,7 +32,7 @@ from render.resolve.find import Missing, find
 _FLAVOR: FieldPath = ("spec", "flavor")
 _DOMAIN: FieldPath = ("spec", "domain")
 _REQUESTS: FieldPath = (*_DOMAIN, "resources", "requests")
-_FLAVOUR: FieldPath = ("metadata", "annotations", v1alpha1.FLAVOUR)
+_FLAVOUR: FieldPath = ("metadata", "annotations", machines.FLAVOUR)
 _TOPOLOGY = ("sockets", "cores", "threads")
 _MEMORY = "8Mi"
 
@@ -150,7 +151,7 @@ def fill_flavour(machine: Machine) -> None:
             INVALID_MATCHER,
             _FLAVOUR,
             "the flavour has no name",
-            help=f"name a flavor, an instancetype or a preset, or remove {v1alpha1.FLAVOUR}",
+            help=f"name a flavor, an instancetype or a preset, or remove {machines.FLAVOUR}",
         )
         return
     pinned = pins.use_flavour(machine, name, _FLAVOUR)
@@ -298,7 +299,7 @@ def fill_defaults(machine: Machine) -> None:
         # QUIRK(pkg/api/v1/defaults.go at v0.6): other requests are lost.
         draft.put(_REQUESTS, {"memory": _MEMORY})
     if not draft.get(*_DOMAIN, "firmware", "uuid"):
-        draft.put((*_DOMAIN, "firmware", "uuid"), v1alpha1.firmware_uuid(machine.resource.name))
+        draft.put((*_DOMAIN, "firmware", "uuid"), machines.firmware_uuid(machine.resource.name))
     if not draft.get(*_DOMAIN, "machine", "type"):
         draft.put((*_DOMAIN, "machine", "type"), "q35")
     objects.fill(draft)

@@ -24,7 +24,7 @@ from render.diagnostics.codes import (
     UNKNOWN_FIELD,
     WRONG_TYPE,
 )
-from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
+from render.diagnostics.diagnostic import Diagnostic, Location, Related, at, with_places
 from render.model import fieldpath, tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
@@ -307,11 +307,7 @@ def relocated(resource: Resource, diagnostic: Diagnostic) -> Diagnostic:
             return place
         return place._replace(resource=resource.ref, path=(*template, *place.path))
 
-    return diagnostic._replace(
-        location=moved(diagnostic.location),
-        related=tuple(one._replace(location=moved(one.location)) for one in diagnostic.related),
-        position=diagnostic.position and moved(diagnostic.position),
-    )
+    return with_places(diagnostic, moved)
 
 
 def template_of(resource: Resource) -> FieldPath:

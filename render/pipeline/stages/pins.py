@@ -8,17 +8,24 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from render.convert.instancetypes import ANONYMOUS
-from render.convert.v1alpha1 import FLAVOUR
 from render.diagnostics.codes import OBJECT_CHANGED, PIN_ENDED, PIN_MISSING, REVISION_EDITED
 from render.diagnostics.diagnostic import Related, Severity, at
+from render.legacy.machines import FLAVOUR
 from render.model import naming, tree
 from render.model.catalogue import Definition, Key
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES, KindClass, class_of
-from render.model.resource import INSTANCETYPE_GROUP, Resource, ResourceRef, former, text_at
+from render.model.resource import (
+    INSTANCETYPE_GROUP,
+    TEMPLATE,
+    Resource,
+    ResourceRef,
+    former,
+    text_at,
+)
 from render.model.tree import Tree
-from render.pipeline.machine import TEMPLATE, Machine, place_in, ref_of
+from render.pipeline.machine import Machine, place_in, ref_of
 from render.revisions.hashes import Ref, content, content_hash, hashed_name
 from render.settings import Settings
 

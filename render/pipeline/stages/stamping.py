@@ -3,16 +3,17 @@
 They sit on the VM itself and never in its template, where they would change the VMI.
 """
 
-from render.convert import v1alpha1
 from render.defaults.vm import FIRMWARE
 from render.diagnostics.codes import REVISION_NUMBERS
+from render.legacy import machines
 from render.model import tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
 from render.model.kinds import FLAVOR, INSTANCETYPE, PREFERENCE
 from render.model.release import newest_patch, tag
+from render.model.resource import TEMPLATE
 from render.model.tree import Tree
-from render.pipeline.machine import TEMPLATE, Machine
+from render.pipeline.machine import Machine
 from render.pipeline.stages import emit, pins
 from render.revisions import stamps
 from render.revisions.hashes import Ref, content_hash, rendered_hash
@@ -52,8 +53,7 @@ def _stamps(machine: Machine, body: Tree) -> dict[str, str]:
     number = _revision(machine, body)
     if number:
         annotations[stamps.REVISION] = number
-    converted = v1alpha1.era(machine.resource) != ""
-    stamped = bool(annotations) or bool(stamps.matchers(source)) or converted
+    stamped = annotations or stamps.matchers(source) or machine.resource.older
     if stamped and not (rendered_before and not stamps.is_genuine(source)):
         annotations[stamps.RENDERED] = rendered_hash(body.get("spec") or {})
     return annotations
@@ -90,13 +90,13 @@ def _revision(machine: Machine, body: Tree) -> str:
     pin = pins.pin_of(machine)
     if pin is None or pin.rendered != manifest_hash(machine, body):
         return ""
-    stored = v1alpha1.stored_revision(machine.resource)
+    stored = machines.stored_revision(machine.resource)
     if stored not in (0, pin.revision):
         machine.report(
             REVISION_NUMBERS,
-            ("metadata", "annotations", v1alpha1.REVISION),
+            ("metadata", "annotations", machines.REVISION),
             f"the lock counts revision {pin.revision}, the store {stored}: that of the lock is the VM's",
-            help=f'write {v1alpha1.REVISION}: "{pin.revision}", or remove it',
+            help=f'write {machines.REVISION}: "{pin.revision}", or remove it',
         )
     return str(pin.revision)
 
@@ -104,7 +104,7 @@ def _revision(machine: Machine, body: Tree) -> str:
 def manifest_hash(machine: Machine, body: Tree) -> str:
     """The hash that the lock holds: of the VM without the additions that options ask for."""
     settings = machine.context.settings
-    if machine.is_bare_today:
+    if not machine.template:
         return rendered_hash(body.get("spec") or {})
     if (settings.defaults, settings.firmware_uuid) != ("manifest", "none"):
         plain = settings._replace(defaults="manifest", firmware_uuid="none")

@@ -6,7 +6,7 @@ from render.defaults.vm import FIRMWARE, RANDOM
 from render.diagnostics.codes import DEFAULT_NETWORK
 from render.model.draft import Draft
 from render.model.kinds import INSTANCETYPE, PREFERENCE
-from render.pipeline.machine import TEMPLATE, Additions, Machine
+from render.pipeline.machine import Additions, Machine
 from render.pipeline.stages.admission import (
     applied_to,
     check_conflicts,
@@ -59,7 +59,7 @@ def refuse_network(machine: Machine, error: str) -> None:
     """The cluster's default network cannot be attached."""
     machine.report(
         DEFAULT_NETWORK,
-        () if machine.is_bare else TEMPLATE,
+        machine.template,
         error,
         help="name networks and interfaces in the VM, or set autoattachPodInterface: false",
     )

@@ -17,11 +17,10 @@ from render.model.cluster_config import builtin
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.release import VERSIONS, Version, minor
-from render.model.resource import Resource
+from render.model.resource import TEMPLATE, VM, VMI, Resource
 from render.model.tree import Tree
 from render.pipeline.machine import (
     CONFIGURATION,
-    TEMPLATE,
     Context,
     Decided,
     Machine,
@@ -32,8 +31,6 @@ from render.pipeline.machine import (
 from render.pipeline.stages.admission import applied_template, fill_zeros
 from render.pipeline.stages.start import refuse_network
 
-VM = "VirtualMachine"
-VMI = "VirtualMachineInstance"
 #: Checks of a VM that say nothing new about an item that one of the others has refused before: KubeVirt stops there.
 _CONSEQUENCES = {
     "network/passt": frozenset({"network/passt-gate"}),
@@ -92,23 +89,23 @@ def _refused_metadata(metadata: Tree | None) -> Iterator[tuple[Check, Cause]]:
 
 def check_schema(machine: Machine) -> None:
     """What the schema refuses beyond what decoding has refused already."""
-    if machine.is_bare:
-        subject = _subject(machine, VMI, machine.vm, ("spec",))
+    if machine.template:
+        subject = _subject(machine, VM, machine.spec.get("template") or {}, machine.vmi_path)
     else:
-        subject = _subject(machine, VM, machine.spec.get("template") or {}, (*TEMPLATE, "spec"))
+        subject = _subject(machine, VMI, machine.vm, machine.vmi_path)
     _report(machine, subject, (), order.causes(subject, order.SCHEMA))
 
 
 def admit_vmi(machine: Machine) -> None:
     """What the webhook of the VMI refuses: of a bare one with its presets, or of the one that a VM would start."""
-    checked = None if machine.is_bare_today or machine.merged else machine.checked
+    checked = None if machine.merged or not machine.template else machine.checked
     concerns = order.CONCERNS if not checked else _started(machine)
     if checked and concerns is order.STARTED and _is_plain(checked.vmi["spec"]):
         subject = _subject(machine, VMI, checked.vmi, ("spec",))
         concerns = order.UNCHANGED
     else:
         draft = Draft(machine.vmi)
-        if not fill_zeros(machine, draft, 0 if machine.is_bare else len(TEMPLATE)):
+        if not fill_zeros(machine, draft, len(machine.template)):
             return
         error = fill_vmi(draft, machine.context.config, machine.context.release)
         if error:
@@ -116,7 +113,7 @@ def admit_vmi(machine: Machine) -> None:
             return
         subject = _subject(machine, VMI, draft.tree, ("spec",))
     # One that is sent as it is was looked at when it was read.
-    is_made = not machine.is_bare_today or bool(machine.resource.holders)
+    is_made = bool(machine.template or machine.resource.holders)
     metadata = subject.metadata if is_made else None
     causes = [*_refused_metadata(metadata), *order.causes(subject, concerns)]
     if causes:
@@ -160,37 +157,30 @@ def _report(
     causes: Iterable[tuple[Check, Cause]],
 ) -> None:
     """One finding a cause, where it stands in the object that was written."""
-    is_started = subject.kind == VMI and not machine.is_bare_today
+    is_started = subject.kind == VMI and machine.template
     above, lead = (TEMPLATE, _NEVER_STARTS) if is_started else ((), "")
     known = {(one.check, one.location.path) for one in machine.diagnostics}
     said = Alternatives(subject, machine.context)
     for check, cause in causes:
         path = (*above, *cause.path) if cause.path else ()
         place = (*above, *cause.place) if cause.place else path
-        shown = _in_manifest(machine, path)
         # A VMI has the faults of its VM too, in other words.
-        if (cause.check, shown) not in known and not _follows(machine, cause.check, place):
+        if (cause.check, path) not in known and not _follows(machine, cause.check, place):
             one = finding(
                 machine.resource,
                 said,
                 check,
-                cause._replace(path=shown, place=_in_manifest(machine, place)),
+                cause._replace(path=path, place=place),
                 tuple(_writers(machine, subject, decided, place)),
             )
             cure = "; ".join(filter(None, (lead, one.help)))
             machine.diagnostics.append(one._replace(help=cure))
 
 
-def _in_manifest(machine: Machine, path: FieldPath) -> FieldPath:
-    """Where the author has *path* of the VM: one of the store has no template around its spec."""
-    is_unwrapped = machine.is_bare and not machine.is_bare_today
-    return path[len(TEMPLATE) :] if is_unwrapped and path[: len(TEMPLATE)] == TEMPLATE else path
-
-
 def _follows(machine: Machine, check: str, place: FieldPath) -> bool:
     """Whether what *check* says of *place* only follows from an earlier finding."""
     earlier = _CONSEQUENCES.get(check)
-    if earlier is None or machine.is_bare_today:
+    if earlier is None or not machine.template:
         return False
     return any(
         one.check in earlier and _touches((one.position or one.location).path, place)
@@ -312,10 +302,9 @@ def _writers(
     machine: Machine, subject: Subject, decided: tuple[Decided, ...], path: FieldPath
 ) -> Iterator[Related]:
     """Who wrote the value at *path* of the VM, if not its author."""
-    if not path or tree.get(machine.raw_today, *path) is not None:
+    if not path or tree.get(machine.raw, *path) is not None:
         return
-    inner = path[0 if machine.is_bare_today else len(TEMPLATE) :]
-    written = _in_manifest(machine, path)
+    inner = path[len(machine.template) :]
     touching = [
         (definition, edit)
         for definition, edits in decided
@@ -328,7 +317,7 @@ def _writers(
         yield setting(definition, edit.source)
         return
     for one in machine.provenance:
-        if one.source and one.position is not None and _touches(one.field, written):
+        if one.source and one.position is not None and _touches(one.field, path):
             for definition in filter(None, (machine.instancetype, machine.preference)):
                 if ref_of(definition) == one.source:
                     yield setting(definition, one.source_field)
@@ -348,7 +337,7 @@ def _writers(
 def _is_of_list(machine: Machine, path: FieldPath) -> bool:
     """Whether *path* is in a list of the author's, so that only entries of it lack something."""
     lists = (path[:end] for end, step in enumerate(path) if isinstance(step, int))
-    return any(tree.get(machine.raw_today, *one) for one in lists)
+    return any(tree.get(machine.raw, *one) for one in lists)
 
 
 def _touches(written: FieldPath, path: FieldPath) -> bool:

@@ -25,9 +25,9 @@ from render.model.catalogue import Definition
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
-from render.model.resource import CDI
+from render.model.resource import CDI, TEMPLATE
 from render.model.tree import Tree
-from render.pipeline.machine import TEMPLATE, Machine, place_in, ref_of
+from render.pipeline.machine import Machine, place_in, ref_of
 from render.pipeline.stages.admission import definition_of
 
 if TYPE_CHECKING:

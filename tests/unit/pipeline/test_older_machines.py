@@ -6,6 +6,7 @@ from typing import Any, get_args
 import pytest
 
 from render import Rendered, Settings, render
+from render.legacy.machines import modernise
 from render.model.resource import from_body
 from render.pipeline import outcomes, pinning
 from render.pipeline.lock_roles import TRACES, LockRole
@@ -175,7 +176,7 @@ def test_documentation_has_the_table() -> None:
 @pytest.mark.parametrize("kind", SOURCES)
 def test_each_mode_does_with_each_machine_what_the_table_says(kind: Any, emit: Any) -> None:
     """No mode prints a machine that it did not render, and none that no cluster serves."""
-    assert outcomes.machine_kind(from_body(bodies(SOURCES[kind])[0], 0)) == kind
+    assert outcomes.machine_kind(modernise(from_body(bodies(SOURCES[kind])[0], 0))) == kind
     verdict = MACHINES[kind].outcomes[emit].verdict
     found = rendered(SOURCES[kind], *([BIG] if kind in ("flavored", "store") else []), emit=emit)
     if verdict is Verdict.REFUSED:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from render import Settings, render, schemas
+from render.legacy import decoding
 from render.model import types
 from render.model.release import NEWEST
-from render.pipeline.input import legacy
 from render.revisions import hashes
 from render.yaml.reader import read
 from tests.support.goldens import cases
@@ -30,7 +30,7 @@ def rows() -> list[Any]:
 
 def hash_of(kind_class: str, spec: Any) -> str:
     if kind_class == "flavor":
-        return hashes.content_hash(kind_class, legacy.flavor_content(spec))
+        return hashes.content_hash(kind_class, decoding.flavor_content(spec))
     decoded, problems = schemas.decode(spec, TYPES[kind_class], NEWEST)
     assert not problems
     return hashes.content_hash(kind_class, decoded)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from render import schemas
-from render.convert import flavors, instancetypes, v1alpha1
+from render.convert import flavors, instancetypes
 from render.convert.presets import compact
 from render.diagnostics.codes import (
     CONTENT_DROPPED,
@@ -17,16 +17,24 @@ from render.diagnostics.codes import (
     WRONG_TYPE,
 )
 from render.diagnostics.diagnostic import Diagnostic, at
+from render.legacy import machines
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR
 from render.model.release import NEWEST, Version, served
-from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource, from_body
+from render.model.resource import (
+    FLAVOR_GROUP,
+    INSTANCETYPE_GROUP,
+    KUBEVIRT,
+    VMI,
+    Resource,
+    from_body,
+)
 from render.model.tree import Tree
+from render.model.types import VM_TYPE, VMI_TYPE
+from render.presets import MODERN
 
-_VMI = "kubevirt.VirtualMachineInstance"
 _PRESET = "kubevirt.VirtualMachineInstancePreset"
-_VM = "kubevirt.VirtualMachine"
 _CPU = "kubevirt.CPU"
 _SPECS = {
     False: "instancetype.VirtualMachineInstancetypeSpec",
@@ -49,8 +57,11 @@ def decode(resource: Resource, release: Version) -> Decoded:
         if resource.kind in flavors.KINDS:
             return _flavor(resource, release)
         return _flavor_preference(resource, release)
-    if resource.group == KUBEVIRT and resource.version == v1alpha1.VERSION:
-        return _historic(resource, release)
+    if resource.older:
+        return _machine(resource, release)
+    if resource.group == KUBEVIRT and resource.kind == machines.PRESET:
+        body = machines.as_instance(resource.body)
+        return _historic(resource, body, _PRESET, MODERN.kind, release)
     if resource.kind == "VirtualMachine" and "flavor" in resource.spec:
         return _with_flavor(resource, release)
     return Decoded(*schemas.decode_resource(resource, release))
@@ -227,7 +238,7 @@ def _with_flavor(resource: Resource, release: Version) -> Decoded:
     given = resource.spec["flavor"]
     place: FieldPath = ("spec", "flavor")
     spec = {key: value for key, value in resource.spec.items() if key != "flavor"}
-    body, causes = schemas.decode({**resource.body, "spec": spec}, _VM, release)
+    body, causes = schemas.decode({**resource.body, "spec": spec}, VM_TYPE, release)
     diagnostics = schemas.located(resource, causes)
     if not isinstance(given, dict):
         diagnostics.append(WRONG_TYPE.at(at(resource, place), "expected a mapping at spec.flavor"))
@@ -260,38 +271,38 @@ def _with_flavor(resource: Resource, release: Version) -> Decoded:
 
 def _misnumbered(resource: Resource) -> Iterator[Diagnostic]:
     """That the number of a stored VM's edit revision is none."""
-    path: FieldPath = ("metadata", "annotations", v1alpha1.REVISION)
+    path: FieldPath = ("metadata", "annotations", machines.REVISION)
     given = tree.get(resource.body, *path)
-    if given is not None and not v1alpha1.stored_revision(resource):
+    if given is not None and not machines.stored_revision(resource):
         yield REVISION_NUMBERS.at(
             at(resource, path),
-            f"{v1alpha1.REVISION} is no number from 1: a lock begins to count at 1",
-            help=f'write a number, like {v1alpha1.REVISION}: "15", or remove it',
+            f"{machines.REVISION} is no number from 1: a lock begins to count at 1",
+            help=f'write a number, like {machines.REVISION}: "15", or remove it',
         )
 
 
-def _historic(resource: Resource, release: Version) -> Decoded:
-    """A VM or a preset of kubevirt.io/v1alpha1; their ``version`` at the top is tolerated."""
-    is_preset = resource.kind == v1alpha1.PRESET
-    instance = v1alpha1.as_instance(resource.body)
-    decoded, causes = schemas.decode(instance, _PRESET if is_preset else _VMI, release)
-    diagnostics = schemas.located(resource, causes)
-    era = v1alpha1.era(resource)
-    if era == "store":
-        diagnostics += (
-            NOT_CONVERTIBLE.at(at(resource, path), message, help=cure)
-            for path, message, cure in v1alpha1.store_faults(resource.body)
-        )
-        decoded = v1alpha1.from_store(resource.body, decoded)
-        diagnostics += _misnumbered(resource)
-    successor = {"runtime": "VirtualMachineInstance", "store": "VirtualMachine"}.get(
-        era, "VirtualMachineInstancePreset"
+def _machine(resource: Resource, release: Version) -> Decoded:
+    """A machine that was of kubevirt.io/v1alpha1, whose ``version`` at the top is tolerated; places are as written."""
+    (older,) = resource.older
+    if resource.kind == VMI:
+        return _historic(older, resource.body, VMI_TYPE, resource.kind, release)
+    instance = machines.as_instance(older.body)
+    decoded, diagnostics = _historic(older, instance, VMI_TYPE, resource.kind, release)
+    diagnostics += (
+        NOT_CONVERTIBLE.at(at(older, path), message, help=cure)
+        for path, message, cure in machines.store_faults(older.body)
     )
-    diagnostics.append(
-        DEPRECATED_VERSION.at(
-            at(resource, ("apiVersion",)),
-            f"{KUBEVIRT}/v1alpha1 {resource.kind} is not served since KubeVirt v0.7",
-            help=f"write a {successor} of {KUBEVIRT}/v1",
-        )
+    return Decoded(machines.from_store(older.body, decoded), [*diagnostics, *_misnumbered(older)])
+
+
+def _historic(
+    resource: Resource, body: Tree, type_name: str, successor: str, release: Version
+) -> Decoded:
+    """*body*, which *resource* of kubevirt.io/v1alpha1 is in the shape of its *successor* of today."""
+    decoded, causes = schemas.decode(body, type_name, release)
+    gone = DEPRECATED_VERSION.at(
+        at(resource, ("apiVersion",)),
+        f"{KUBEVIRT}/v1alpha1 {resource.kind} is not served since KubeVirt v0.7",
+        help=f"write a {successor} of {KUBEVIRT}/v1",
     )
-    return Decoded(decoded, diagnostics)
+    return Decoded(decoded, [*schemas.located(resource, causes), gone])

@@ -1,19 +1,22 @@
-"""VMs of kubevirt.io/v1alpha1: what later became the VMI, and before that the documents of the VM store.
+"""VMs of kubevirt.io/v1alpha1 as machines of today: what later became the VMI, and before that those of the VM store.
 
 The VM of v0.2 to v0.6 has its ``domain`` directly under ``spec``, as a VMI has it today. The store of 2017 kept such
 VMs, under the kind ``VM`` too, with a restart policy, the guest's OS type and the annotations for flavour and edit
-revision.
+revision. `modernise` makes objects of today of them, once a run; `in_manifest` says where their authors have a field.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Literal
 
+from render.diagnostics.diagnostic import Diagnostic, Location, with_places
 from render.model import tree
 from render.model.fieldpath import FieldPath
-from render.model.resource import KUBEVIRT, Resource, text_at
+from render.model.resource import KUBEVIRT, TEMPLATE, VM, VMI, Resource, text_at
 from render.model.tree import Tree
 
 VERSION = "v1alpha1"
+API_VERSION = f"{KUBEVIRT}/v1"
 PRESET = "VirtualMachinePreset"
 FLAVOUR = "kubevirt.io/flavour"
 REVISION = "kubevirt.io/revision"
@@ -26,16 +29,16 @@ _OS_KEYS = frozenset({"os", "arch", "machine"})
 #: pkg/virt-controller/watch/vm/firmware.go: the namespace of firmware uuids that follow from a VM's name.
 _FIRMWARE = "6a1a24a1-4061-4607-8bf4-a3963d0c5895"
 
-Era = Literal["", "runtime", "store"]
+Age = Literal["", "runtime", "store"]
 
 
-def era(resource: Resource) -> Era:
-    """Which VM of kubevirt.io/v1alpha1 *resource* is, ``""`` if it is none."""
-    if resource.group != KUBEVIRT or resource.version != VERSION:
+def age(resource: Resource) -> Age:
+    """Which VM of kubevirt.io/v1alpha1 *resource*, as its author wrote it, is: ``""`` if it is none."""
+    if resource.version != VERSION or resource.group != KUBEVIRT:
         return ""
     if resource.kind == "VM":
         return "store"
-    if resource.kind != "VirtualMachine":
+    if resource.kind != VM:
         return ""
     annotations = tree.get(resource.body, "metadata", "annotations") or {}
     stored = isinstance(annotations, dict) and (FLAVOUR in annotations or REVISION in annotations)
@@ -43,6 +46,53 @@ def era(resource: Resource) -> Era:
         tree.get(resource.body, *path) is not None for path in (RESTART_POLICY, OS)
     )
     return "store" if stored else "runtime"
+
+
+def kind_today(resource: Resource) -> str:
+    """The kind of the machine of today that *resource* is, or becomes."""
+    return {"store": VM, "runtime": VMI}.get(age(resource), resource.kind)
+
+
+def modernise(resource: Resource) -> Resource:
+    """The machine of today that *resource* becomes, with what it was in `Resource.older`; any other object itself."""
+    which = age(resource)
+    if not which:
+        return resource
+    body = as_instance(resource.body)
+    if which == "store":
+        body = from_store(resource.body, body)
+    else:
+        body["apiVersion"], body["kind"] = API_VERSION, VMI
+    return resource._replace(
+        body=body, version=API_VERSION.rpartition("/")[2], kind=body["kind"], older=(resource,)
+    )
+
+
+def in_manifest(resource: Resource, path: FieldPath) -> FieldPath:
+    """Where the author of *resource* has *path* of it: one of the store has no template around its spec."""
+    unwrapped = resource.older and resource.kind == VM and path[: len(TEMPLATE)] == TEMPLATE
+    return path[len(TEMPLATE) :] if unwrapped else path
+
+
+def located(
+    diagnostics: Iterable[Diagnostic], resources: Iterable[Resource]
+) -> Iterable[Diagnostic]:
+    """*diagnostics* with their places in *resources* where the authors of these have them."""
+    older = {one.index: one for one in resources if one.older}
+    if not older:
+        return diagnostics
+
+    def move(place: Location) -> Location:
+        resource = None if place.index is None else older.get(place.index)
+        return place._replace(path=in_manifest(resource, place.path)) if resource else place
+
+    return (with_places(one, move) for one in diagnostics)
+
+
+def in_machine(resource: Resource, path: FieldPath) -> FieldPath:
+    """Where *resource* has what its author has at *path*."""
+    wrapped = resource.older and resource.kind == VM and path[:1] == ("spec",)
+    return (*TEMPLATE, *path) if wrapped else path
 
 
 def flavour(resource: Resource) -> str:
@@ -123,17 +173,17 @@ def from_store(body: Tree, instance: Tree) -> Tree:
     a restart policy was stored for a later start.
     """
     metadata = instance.get("metadata") or {}
-    annotations = {
-        key: value
-        for key, value in (metadata.get("annotations") or {}).items()
-        if key in (FLAVOUR, REVISION)
-    }
-    carried = {"labels": metadata.get("labels"), "annotations": annotations}
-    spec: Tree = tree.copy(instance.get("spec") or {})
+    labels, given = tree.get(metadata, "labels"), tree.get(metadata, "annotations")
+    annotations = given if isinstance(given, dict) else {}
+    annotations = {key: value for key, value in annotations.items() if key in (FLAVOUR, REVISION)}
+    carried = {"labels": labels, "annotations": annotations}
+    written = instance.get("spec")
+    spec: Tree = tree.copy(written) if isinstance(written, dict) else {}
     arch, machine = (text_at(tree.get(body, *OS, "type"), key) for key in ("arch", "machine"))
     if arch and not spec.get("architecture"):
         spec["architecture"] = _ARCHITECTURES.get(arch, "")
-    if machine and not tree.get(spec, "domain", "machine", "type"):
+    present = tree.get(spec, "domain", "machine") or {}
+    if machine and isinstance(present, dict) and not present.get("type"):
         tree.put(spec, ("domain", "machine", "type"), machine)
     policy = text_at(body.get("spec"), "restartPolicy")
     return {
