@@ -128,9 +128,7 @@ def render_loaded(
     Where part of the input could not be read, that an object was not found says nothing: it may stand there.
     """
     locks.choose(loaded, asked)
-    resources = [
-        _resource(document, i, loaded.before.get(i)) for i, document in enumerate(loaded.documents)
-    ]
+    resources = [_resource(document, i) for i, document in enumerate(loaded.documents)]
     rendered = run(resources, asked.settings, observe, sink=sink, traced=observe is not None)
     of_rendering: Iterable[Diagnostic] = rendered.diagnostics
     for place, document in enumerate(asked.around, len(loaded.documents)):
@@ -168,14 +166,15 @@ def _with_values(loaded: Documents, diagnostic: Diagnostic) -> Diagnostic:
     )
 
 
-def _resource(document: Document, index: int, before: Tree | None) -> Resource:
-    """The object of *document*, which was *before* until kustomize built it.
+def _resource(document: Document, index: int) -> Resource:
+    """The object of *document*, with the name that it had until kustomize built it.
 
     Its text says at once whether there may be a placeholder in it.
     """
     text = document.text
     doubtful = text is None or "{{" in text or "${" in text or "\\" in text
     resource = from_body(document.body, index, document.origin, may_hold_placeholders=doubtful)
+    before = document.before
     previous = tree.get(before, "metadata", "name") if before else resource.name
     return resource if previous == resource.name else resource._replace(previous=str(previous))
 
@@ -210,8 +209,9 @@ def _ambiguities(loaded: Documents, resources: Sequence[Resource]) -> Iterator[D
         from render.diagnostics import secrets
         from render.yaml import positions
 
-        data = loaded.data[document.origin.file]
-        for path, text, kubectl, kustomize in positions.ambiguous(data, document.origin):
+        origin = document.printed or document.origin
+        differences = positions.ambiguous(loaded.data[origin.file], origin)
+        for path, text, kubectl, kustomize in differences:
             said = f"{text} is {kubectl} to kubectl and Argo CD, and {kustomize} to kustomize"
             cure = f'write "{text}" if it is a text, or the value that is meant'
             if secrets.is_secret(path, resource.kind):
@@ -222,9 +222,9 @@ def _ambiguities(loaded: Documents, resources: Sequence[Resource]) -> Iterator[D
 
 def _unordered(loaded: Documents, resources: Sequence[Resource]) -> Iterator[Diagnostic]:
     """That a disk or an interface has no boot order any more since kustomize has built it."""
-    for index, before in loaded.before.items():
-        resource = resources[index]
-        if (resource.group, resource.kind) != (KUBEVIRT, "VirtualMachine"):
+    for document, resource in zip(loaded.documents, resources, strict=True):
+        before = document.before
+        if not before or (resource.group, resource.kind) != (KUBEVIRT, "VirtualMachine"):
             continue
         from render.manifests import boot_order
 

@@ -353,5 +353,5 @@ def trace(folder: str, output: bytes, documents: Sequence[Document]) -> list[Doc
     for document in documents:
         before = [file for number, file in lines if number <= document.origin.line + 1]
         origin = Origin(before[-1]) if before else document.origin
-        traced.append(document._replace(origin=origin))
+        traced.append(document._replace(origin=origin, printed=document.origin))
     return traced

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.kustomization import Reach
@@ -16,15 +15,8 @@ _ANNOTATION = "config.kubernetes.io/origin"
 _Key = tuple[str, str, str]
 
 
-class Traced(NamedTuple):
-    """What was built, with origins, and for each what it was in its source, None where that is not known."""
-
-    documents: list[Document]
-    before: list[Tree | None]
-
-
-def trace(folder: str, built: list[Document], reach: Reach, limits: Limits) -> Traced:
-    """*built* with the origin in a source file of *folder*'s build wherever exactly one source document fits.
+def trace(folder: str, built: list[Document], reach: Reach, limits: Limits) -> list[Document]:
+    """*built* with the origin in a source file of *folder*'s build, and what that says, where one document alone fits.
 
     The origin annotation of kustomize decides where there is one (``buildMetadata: [originAnnotations]``). Otherwise
     group, kind, name (with and without the prefixes and suffixes in use) and, among several, version and namespace.
@@ -32,14 +24,15 @@ def trace(folder: str, built: list[Document], reach: Reach, limits: Limits) -> T
     sources: dict[_Key, list[Resource]] = {}
     for one in _sources(reach, limits):
         sources.setdefault((one.group, one.kind, one.name), []).append(one)
-    traced = Traced([], [])
+    traced = []
     for document in built:
         origin, source = _origin(folder, from_body(document.body, 0), sources, reach)
-        traced.before.append(source.body if source else None)
-        traced.documents.append(
-            Document(document.body, origin, document.text, document.ambiguous)
-            if origin
-            else document
+        traced.append(
+            document._replace(
+                origin=origin or document.origin,
+                printed=document.origin,
+                before=source.body if source else None,
+            )
         )
     return traced
 

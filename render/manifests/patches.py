@@ -43,16 +43,19 @@ class _Patch(NamedTuple):
 
 
 def blame(
-    built: Sequence[Document], first: int, reach: Reach, limits: Limits
+    built: Sequence[Document], shown: str, reach: Reach, limits: Limits
 ) -> Callable[[int, FieldPath], Position | None]:
     """What tells which patch wrote the field at a path of the object at an index of *built*, None where none did.
 
-    What stands before *first* was not built. The patches are read once somebody asks.
+    Only what was printed as *shown* was built of *reach*. The patches are read once somebody asks.
     """
     known: list[_Patch] = []
 
     def of(index: int, path: FieldPath) -> Position | None:
-        if not path or not first <= index < len(built):
+        if not path or index >= len(built):
+            return None
+        printed = built[index].printed
+        if printed is None or printed.file != shown:
             return None
         if not known:
             known.extend(_patches(reach, limits))

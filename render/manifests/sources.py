@@ -15,7 +15,6 @@ from render.manifests.discover import HelmRelease, boundary, inside, skipped, ti
 from render.manifests.relevance import Scope, Texts
 from render.model.counting import counted
 from render.model.fieldpath import FieldPath
-from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Budget, Limits
 from render.yaml.reader import Document, Read, read
@@ -35,7 +34,7 @@ class Documents:
 
     *documents* in the order of the paths, below each by file name; *data*: what positions are looked up in; *unbuilt*:
     of the *diagnostics*, why a kustomization was not built. *folder* is where all of it stands, and *is_built* whether
-    kustomize did it, from the resolved folders *bases*; *before* is what documents were without its patches, by index.
+    kustomize did it, from the resolved folders *bases*.
     *blamed* know who else wrote fields: patches, and the charts that were *filled* in. *borrowed*: of what stands
     beside the documents, whose it is, and its index there. *passed* are the files that were looked at and hold nothing
     that counts, *locked* are the machines of those inputs that have a lock, by its file.
@@ -44,7 +43,7 @@ class Documents:
     """
 
     __slots__ = (
-        "bases", "before", "blamed", "borrowed", "data", "diagnostics", "documents", "filled", "folder", "is_built",
+        "bases", "blamed", "borrowed", "data", "diagnostics", "documents", "filled", "folder", "is_built",
         "locked", "passed", "unbuilt", "unseen",
     )  # fmt: skip
 
@@ -58,7 +57,6 @@ class Documents:
         self.blamed: list[Blame] = []
         self.filled: list[FilledChart] = []
         self.borrowed: dict[int, tuple[Documents, int]] = {}
-        self.before: dict[int, Tree] = {}
         self.passed: list[str] = []
         self.locked: Mapping[str, frozenset[str]] = MappingProxyType({})
         self.unseen: Counter[str] = Counter()
@@ -374,11 +372,8 @@ class _Loader:
             from render.manifests import origins, patches
 
             documents = self._printed(shown, output, into)
-            first = len(into.documents)
-            traced = origins.trace(top, documents, reach, self.limits)
-            into.documents.extend(traced.documents)
-            into.before.update((first + n, body) for n, body in enumerate(traced.before) if body)
-            into.blamed.append(patches.blame(into.documents, first, reach, self.limits))
+            into.documents.extend(origins.trace(top, documents, reach, self.limits))
+            into.blamed.append(patches.blame(into.documents, shown, reach, self.limits))
         self._lock_of(top, into)
 
     def is_for_helm(self, tried: Documents) -> bool:
@@ -423,25 +418,15 @@ class _Loader:
         shown = _printed_by_helm(folder)
         if self._fits(shown, output, into):
             from render.manifests import helm
-            from render.manifests.templating import FilledChart, PrintedObject
+            from render.manifests.templating import FilledChart
 
             printed = self._printed(shown, output, into)
-            traced = helm.trace(folder, output, printed)
             usual = discover.join(folder, "values.yaml")
             values = (usual, *self.reading.chart.values)
-            filled = FilledChart(
-                output,
-                [
-                    PrintedObject(one, there.origin.file)
-                    for one, there in zip(printed, traced, strict=True)
-                ],
-                len(into.documents),
-                values,
-                self.limits,
-            )
+            filled = FilledChart(into.documents, shown, output, values, self.limits)
             into.blamed.append(filled.position)
             into.filled.append(filled)
-            into.documents.extend(traced)
+            into.documents.extend(helm.trace(folder, output, printed))
             for file in (discover.join(folder, discover.CHART_FILE), *values):
                 if os.path.isfile(file):
                     into.data.add_file(file, self.limits.file_bytes)

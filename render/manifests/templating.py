@@ -4,8 +4,9 @@ Helm does not say; lines are compared. What is not clear has no line.
 """
 
 import re
+import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
@@ -23,37 +24,37 @@ _KEY = re.compile(r"""\s*(?:- +)*["']?[\w./-]+["']?:(?=\s|$)""")
 _VALUE = re.compile(r"\.Values((?:\.[A-Za-z_]\w*)+)")
 _LONGEST = 1000
 """Characters of a line that is looked for."""
-
-
-class PrintedObject(NamedTuple):
-    """An object that helm printed: *document* is where it stands in the output, and the *file* that it comes from."""
-
-    document: Document
-    file: str
+_MOST_SHAPES = 64
+"""Lines of a template that may begin alike and hold an action; each is compared with every line that begins so."""
 
 
 class FilledChart:
-    """What helm has made of a chart: *output* in *templates*, which have the indexes from *first* on.
+    """What helm has made of a chart: those of the *built* documents that are printed as *shown*, in *output*.
 
-    *values* are the files that fill them in, the last one wins.
+    *values* are the files that fill the chart in, the last one wins.
     """
 
-    __slots__ = ("_first", "_limits", "_lines", "_output", "_templates", "_values")
+    __slots__ = (
+        "_built", "_limits", "_lines", "_output", "_parsed", "_printed", "_shown", "_starts", "_values",
+    )  # fmt: skip
 
     def __init__(
         self,
+        built: Sequence[Document],
+        shown: str,
         output: bytes,
-        templates: Sequence[PrintedObject],
-        first: int,
         values: Sequence[str],
         limits: Limits,
     ) -> None:
+        self._built = built
+        self._shown = shown
         self._output = output
-        self._templates = templates
-        self._first = first
         self._values = values
         self._limits = limits
+        self._printed: list[str] = []
+        self._starts: list[int] = []
         self._lines = cache(self._compared)
+        self._parsed = cache(self._documents)
 
     def position(self, index: int, path: FieldPath) -> Position | None:
         """The line of the template that wrote the field at *path* of the object at *index*."""
@@ -65,7 +66,7 @@ class FilledChart:
 
     def values(self, index: int, path: FieldPath) -> list[Position]:
         """Where the value stands that a template puts into that field; without lines: the files where it may."""
-        if not 0 <= index - self._first < len(self._templates):
+        if self._of(index) is None:
             return []
         line = self._line(index, path)
         if line and "{{" not in line[2]:
@@ -74,41 +75,53 @@ class FilledChart:
         known = self._value(names.pop().split(".")[1:]) if len(names) == 1 else None
         return [known] if known else [(file, 0, 0) for file in self._values]
 
+    def _of(self, index: int) -> Document | None:
+        """The document at *index*, if the chart has made it."""
+        document = self._built[index] if index < len(self._built) else None
+        printed = document.printed if document else None
+        return document if printed and printed.file == self._shown else None
+
     def _value(self, keys: Sequence[str]) -> Position | None:
         from render.yaml import positions
 
         for file in reversed(self._values):
-            data = files.read(file, file, self._limits.file_bytes)
-            if isinstance(data, Diagnostic):
-                continue
-            for document in read(data, file, self._limits).documents:
+            data, documents = self._parsed(file)
+            for document in documents:
                 above = tree.get(document.body, *keys[:-1])
                 if isinstance(above, dict) and keys[-1] in above:
                     return file, *positions.locate(data, document.origin, tuple(keys))
         return None
 
+    def _documents(self, file: str) -> tuple[bytes, list[Document]]:
+        """What the values *file* says and holds."""
+        data = files.read(file, file, self._limits.file_bytes)
+        if isinstance(data, Diagnostic):
+            return b"", []
+        return data, read(data, file, self._limits).documents
+
     def _line(self, index: int, path: FieldPath) -> tuple[str, int, str] | None:
         """The file, the number and the text of the line of a template that wrote a field."""
         from render.yaml import positions
 
-        if not 0 <= index - self._first < len(self._templates):
+        document = self._of(index)
+        if document is None or document.printed is None:
             return None
-        template = self._templates[index - self._first]
-        place, _ = positions.locate(self._output, template.document.origin, path)
-        texts, numbers = self._lines(index - self._first)
-        number = numbers[place - 1] if place <= len(numbers) else 0
-        return (template.file, number, texts[number - 1]) if number else None
+        place, _ = positions.locate(self._output, document.printed, path)
+        start = document.printed.line
+        texts, numbers = self._lines(start, document.origin.file)
+        number = numbers[place - start] if 0 <= place - start < len(numbers) else 0
+        return (document.origin.file, number, texts[number - 1]) if number else None
 
-    def _compared(self, place: int) -> tuple[list[str], list[int]]:
-        """The lines of the template at *place*, and for each line of the output which of them wrote it."""
-        template = self._templates[place]
-        data = files.read(template.file, template.file, self._limits.file_bytes)
+    def _compared(self, start: int, file: str) -> tuple[list[str], list[int]]:
+        """The lines of the template *file*, and which of them wrote each of what is printed from line *start* on."""
+        if not self._printed:
+            self._printed = self._output.decode(errors="replace").splitlines()
+            origins = (document.printed for document in self._built)
+            self._starts = sorted({one.line for one in origins if one and one.file == self._shown})
+        data = files.read(file, file, self._limits.file_bytes)
         texts = [] if isinstance(data, Diagnostic) else data.decode(errors="replace").splitlines()
-        output = self._output.decode(errors="replace").splitlines()
-        start = template.document.origin.line - 1
-        later = (one.document.origin.line - 1 for one in self._templates)
-        end = min((line for line in later if line > start), default=len(output))
-        return texts, [*[0] * start, *compared(texts, output[start:end])]
+        later = self._starts[bisect_right(self._starts, start) :][:1] or [len(self._printed) + 1]
+        return texts, compared(texts, self._printed[start - 1 : later[0] - 1])
 
 
 def compared(template: Sequence[str], output: Sequence[str]) -> list[int]:
@@ -116,52 +129,80 @@ def compared(template: Sequence[str], output: Sequence[str]) -> list[int]:
 
     A line that several may have written is that one of them which stands between those of its neighbours.
     """
-    same, shapes = _known(template)
-    candidates = [list(_candidates(line, same, shapes)) for line in output]
-    clear = [one[0] if len(one) == 1 else 0 for one in candidates]
+    known = _Lines(template)
+    candidates = list(map(known.candidates, output))
+    clear = [found.only() for found in candidates]
     above = list(accumulate(clear, _latest))
     below = [*accumulate(reversed(clear), _latest)][::-1]
-    for index, lines in enumerate(candidates):
-        low, high = above[index], below[index] or len(template) + 1
-        between = lines[bisect_right(lines, low) : bisect_left(lines, high)]
-        if len(lines) > 1 and len(between) == 1:
-            clear[index] = between[0]
+    for index, found in enumerate(candidates):
+        if not clear[index]:
+            clear[index] = found.only(above[index], below[index] or len(template) + 1)
     return clear
 
 
-def _latest(known: int, one: int) -> int:
-    return one or known
+def _latest(known: int, number: int) -> int:
+    return number or known
 
 
-_Shapes = dict[str, list[tuple[int, re.Pattern[str]]]]
+class _Candidates(NamedTuple):
+    """The numbers of the lines that may have written one, in order: those with its text, and those with an action."""
 
+    same: Sequence[int] = ()
+    shaped: Sequence[int] = ()
 
-def _known(template: Sequence[str]) -> tuple[dict[str, list[int]], _Shapes]:
-    """The lines of *template* by their text; and by their key those with an action, as what they may become."""
-    same: dict[str, list[int]] = {}
-    shapes: _Shapes = {}
-    for number, line in enumerate(template, 1):
-        if "{{" not in line:
-            same.setdefault(line.rstrip(), []).append(number)
-        elif (key := _KEY.match(line)) and len(line) <= _LONGEST:
-            pieces = _ACTION.split(line.rstrip())
-            shape = re.compile(".*".join(map(re.escape, pieces)) + r"\s*")
-            shapes.setdefault(key[0], []).append((number, shape))
-    return same, shapes
-
-
-def _candidates(line: str, same: dict[str, list[int]], shapes: _Shapes) -> Iterator[int]:
-    text = line.rstrip()
-    key = _KEY.match(text)
-    if not text or text.startswith(("#", "---")) or len(text) > _LONGEST:
-        return
-    yield from sorted(
-        (
-            *same.get(text, ()),
-            *(
-                n
-                for n, shape in shapes.get(key[0] if key else "", ())
-                if shape.fullmatch(line) or shape.fullmatch(f"{line} ")
-            ),
+    def only(self, low: int = 0, high: int = sys.maxsize) -> int:
+        """The one between *low* and *high*, 0 where there is none or several."""
+        spans = [(bisect_right(numbers, low), bisect_left(numbers, high)) for numbers in self]
+        if sum(end - start for start, end in spans) != 1:
+            return 0
+        return next(
+            numbers[start] for numbers, (start, end) in zip(self, spans, strict=True) if start < end
         )
-    )
+
+
+class _Lines:
+    """The lines of a template by their text; and by their key those with an action, as the pieces around it."""
+
+    __slots__ = ("_same", "_shapes")
+
+    def __init__(self, template: Sequence[str]) -> None:
+        self._same: dict[str, list[int]] = {}
+        self._shapes: dict[str, list[tuple[int, list[str]]]] = {}
+        for number, line in enumerate(template, 1):
+            text = line.rstrip()
+            if len(text) > _LONGEST:
+                continue
+            if "{{" not in text:
+                self._same.setdefault(text, []).append(number)
+            elif key := _KEY.match(text):
+                pieces = _ACTION.split(text)
+                self._shapes.setdefault(key[0], []).append((number, pieces))
+
+    def candidates(self, line: str) -> _Candidates:
+        """Which of them may have written the *line* of the output; of too many with an action none is clear."""
+        text = line.rstrip()
+        if not text or text.startswith(("#", "---")) or len(text) > _LONGEST:
+            return _Candidates()
+        key = _KEY.match(text)
+        shapes = self._shapes.get(key[0] if key else "", [])
+        if len(shapes) > _MOST_SHAPES:
+            return _Candidates()
+        return _Candidates(
+            self._same.get(text, ()), [number for number, pieces in shapes if _fits(pieces, text)]
+        )
+
+
+def _fits(pieces: Sequence[str], text: str) -> bool:
+    """Whether *text*, without spaces at its end, consists of *pieces* with anything between them."""
+    first, *middle, last = pieces if len(pieces) > 1 else (*pieces, "")
+    if not f"{text} ".startswith(first):
+        return False
+    place = len(first)
+    for piece in middle:
+        found = f"{text} ".find(piece, place)
+        if found < 0:
+            return False
+        place = found + len(piece)
+    if len(pieces) == 1:
+        return place == len(text)
+    return text.endswith(last) and len(text) - len(last) >= min(place, len(text))

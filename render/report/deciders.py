@@ -44,7 +44,9 @@ def input_of(loaded: Documents, around: Sequence[Document], limits: Limits) -> I
         loaded.data.add_file(document.origin.file, limits.file_bytes)
     origins = [document.origin for document in (*loaded.documents, *around)]
     places = Sources(origins, loaded.data, loaded.blame, quotes=False)
-    return Input(places, [document.body for document in loaded.documents], loaded.before)
+    documents = loaded.documents
+    before = {index: one.before for index, one in enumerate(documents) if one.before}
+    return Input(places, [document.body for document in documents], before)
 
 
 def trace(decision: Decision, given: Input) -> list[Evidence]:

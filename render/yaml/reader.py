@@ -29,13 +29,15 @@ class Document(NamedTuple):
     *text* is what its author wrote, without separators, directives and byte order mark, if everyone reads the same in
     it as *body* says; None for an item of a List, for JSON (anything in braces), and where it has to be written anew.
     *ambiguous*: a plain scalar in the YAML document means something else to kustomize (`positions.ambiguous` lists
-    them).
+    them). *printed* is where it stands in the output of the program that made it, and *before* what that read.
     """
 
     body: Tree
     origin: Origin
     text: str | None
     ambiguous: bool = False
+    printed: Origin | None = None
+    before: Tree | None = None
 
 
 class Read(NamedTuple):

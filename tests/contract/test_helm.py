@@ -458,3 +458,41 @@ def test_an_application_names_values_in_an_array(
     done = virt_render(helm, "argocd", "generate", ".")
     assert done.returncode == 0, done.stderr
     assert 'guest: "6Gi"' in done.stdout
+
+
+def test_a_word_for_yes_is_said_at_the_line_of_the_template(helm: str) -> None:
+    for words in ("yes", "n"):
+        put(
+            "chart/templates/vm.yaml",
+            VM.replace("metadata:\n", f"metadata:\n  labels:\n    app: {words}\n"),
+        )
+        put("loose/vm.yaml", vm("loose", memory="much"))
+        for command in ("build chart", "check .", "argocd generate chart"):
+            done = virt_render(helm, *command.split())
+            assert done.returncode == 1, done.stderr
+            assert "chart/templates/vm.yaml:5:5: warning VR113" in done.stdout + done.stderr
+        done = virt_render(helm, "check", ".")
+        assert "loose/vm.yaml:12:11: error VR108" in done.stdout
+
+
+def test_of_many_equal_lines_the_neighbours_tell() -> None:
+    from render.manifests.templating import compared
+
+    template = [
+        "kind: A",
+        "spec:",
+        "  x: {{ .a }}",
+        "---",
+        "kind: B",
+        "spec:",
+        "  x: {{ .b }}{{ .c }}-d",
+        "  y: {{ .e }}",
+    ]
+    output = ["kind: A", "spec:", "  x: 1", "kind: B", "spec:", "  x: 22-d", "  y:"]
+    assert compared(template, output) == [1, 2, 3, 5, 6, 7, 8]
+    assert compared(["a: {{ .b }}b{{ .c }}bc"], ["a: bbc", "a: bc", "a: xbbcx", "a: b bc"]) == [
+        1,
+        0,
+        0,
+        1,
+    ]

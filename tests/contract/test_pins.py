@@ -537,3 +537,13 @@ def test_story_of_a_vm_that_was_pinned_by_hand(repository: Repository) -> None:
     repository.write("revisions/two.yaml", REVISION.format(name="web-2", cpus=7))
     assert "prod/web  2 -> 3" in repository.fine("pin", "--upgrade", "web")
     assert sockets(repository.fine("build", "--pins", "require"), "web") == 7
+
+
+def test_a_lock_among_the_resources_can_be_ignored(repository: Repository) -> None:
+    """What was said of the documents after it is about those still."""
+    resources = "instancetypes/small.yaml, vms/db.yaml, vms/web.yaml"
+    repository.write("kustomization.yaml", f"resources: [{resources}]\n")
+    repository.fine("pin")
+    listed = f"resources: [virt-render.lock.yaml, {resources}]\n"
+    repository.write("kustomization.yaml", f"{listed}namePrefix: x-\n")
+    assert sockets(repository.fine("build", "--pins", "ignore"), "x-db") == 1

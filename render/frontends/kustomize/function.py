@@ -178,7 +178,7 @@ def _findings(
     reach = kustomization.reach(".", asked.limits, allow_remote=True, bounds=bounds)
     for file in reach.resources:
         loaded.data.add_file(file, asked.limits.file_bytes)
-    traced = origins.trace(".", loaded.documents[:sent], reach, asked.limits).documents
+    traced = origins.trace(".", loaded.documents[:sent], reach, asked.limits)
     places = [
         None if one.origin.file == STDIN else one.origin
         for one in (*traced, *loaded.documents[sent:], *asked.catalog)

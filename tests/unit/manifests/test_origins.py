@@ -36,9 +36,6 @@ def test_among_several_of_a_name_the_namespace_decides(
         reach.resources.append(f"{tmp_path}/{name}.yaml")
     documents = read(built.encode(), "<kustomize>", LIMITS).documents
     traced = origins.trace(str(tmp_path), documents, reach, LIMITS)
-    ((origin, before),) = (
-        (document.origin.file, body)
-        for document, body in zip(traced.documents, traced.before, strict=True)
-    )
-    assert os.path.basename(origin) == (file or "<kustomize>")
-    assert (before is not None) is bool(file)
+    (document,) = traced
+    assert os.path.basename(document.origin.file) == (file or "<kustomize>")
+    assert (document.before is not None) is bool(file)
