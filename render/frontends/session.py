@@ -11,6 +11,7 @@ from render.diagnostics.suppression import suppress
 from render.frontends import locks
 from render.frontends.progress import Work, in_words
 from render.frontends.request.request import Request, with_objects
+from render.machine import Machine
 from render.manifests import kustomization, sources
 from render.manifests.discover import CHART, HelmRelease, tidy
 from render.manifests.relevance import Scope
@@ -21,7 +22,6 @@ from render.model.release import NEWEST, release_named
 from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import Rendered, run
-from render.pipeline.machine import Machine
 from render.yaml.reader import Document
 
 if TYPE_CHECKING:

@@ -56,6 +56,8 @@ PREFERENCE = KindClass(
     name_label="instancetype.kubevirt.io/default-preference",
 )
 KIND_CLASSES = (INSTANCETYPE, PREFERENCE)
+INSTANCETYPES = frozenset({INSTANCETYPE.namespaced, INSTANCETYPE.cluster})
+PREFERENCES = frozenset({PREFERENCE.namespaced, PREFERENCE.cluster})
 #: pkg/flavor/flavor.go of KubeVirt v0.47 to v0.55. No controller of today names one, nor do labels of volumes.
 FLAVOR = KindClass(
     word="flavor",

@@ -60,7 +60,7 @@ class Resource(NamedTuple):
     """One input object: *body* is never changed, *index* is its position in the input.
 
     *may_hold_placeholders*: nobody has seen yet that there is none; *previous* is its name before it was built.
-    *holders*: the pool or replica set that makes it, if one does; findings are about that, and `holders.relocated`
+    *holders*: the pool or replica set that makes it, if one does; findings are about that, and `replicas.relocated`
     brings their paths there; *older*: what its author wrote, if that is no object of today (`legacy.modernise`).
     Tuples: what is quoted outside of one, Python compiles at every start.
     """
@@ -101,6 +101,11 @@ class Resource(NamedTuple):
         """``spec`` as a mapping (empty where it is missing or of another type)."""
         spec = self.body.get("spec")
         return spec if isinstance(spec, dict) else {}
+
+
+def is_revision(resource: Resource) -> bool:
+    """Whether *resource* is a ControllerRevision."""
+    return resource.group == "apps" and resource.kind == "ControllerRevision"
 
 
 def text_at(body: Any, key: str) -> str:

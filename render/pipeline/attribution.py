@@ -5,20 +5,20 @@ from typing import Literal, NamedTuple
 
 from render.diff.compare import ORDER, Item, Route
 from render.diff.impact import ChangeSource, RolloutStrategy
+from render.kubevirt import preset_mutator, vm_controller
 from render.legacy import machines
+from render.machine import Machine, SettingsSource
 from render.model import tree
 from render.model.catalogue import Definition
 from render.model.cluster_config import DECIDED, ClusterConfig
 from render.model.fieldpath import FieldPath
-from render.model.kinds import KIND_CLASSES
+from render.model.kinds import INSTANCETYPES, KIND_CLASSES, PREFERENCES
 from render.model.provenance import Provenance
 from render.model.release import Version, minor, row
 from render.model.resource import LOCK_KIND, ResourceRef, from_body, text_at
 from render.model.tree import Tree
-from render.pipeline.input import definitions
-from render.pipeline.machine import Machine, SettingsSource
 from render.pipeline.result import Rendered
-from render.pipeline.stages import merging, pins, start
+from render.pipeline.stages import pins
 
 _TEMPLATE: Route = ("spec", "template")
 _REVISION = "ControllerRevision"
@@ -227,9 +227,9 @@ def _recorded(machine: Machine) -> list[Provenance]:
     traced = machine.under(machine.context.settings)
     traced.context = traced.context._replace(traced=True)
     traced.diagnostics, traced.provenance = [], [*machine.provenance]
-    start.create_vmi(traced)
+    vm_controller.create_vmi(traced)
     if traced.context.presets:
-        merging.merge_presets(traced)
+        preset_mutator.merge_presets(traced)
     return traced.provenance
 
 
@@ -367,7 +367,7 @@ def field_in(ref: ResourceRef, field: FieldPath) -> FieldPath:
     """Where the object *ref* has what `Provenance.source_field` calls *field*."""
     if ref.kind == _REVISION:
         return ("data", "spec", *field)
-    kinds = definitions.INSTANCETYPES | definitions.PREFERENCES
+    kinds = INSTANCETYPES | PREFERENCES
     return ("spec", *field) if ref.kind in kinds or ref.kind.endswith("Flavor") else field
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics.codes import CANNOT_MIGRATE, USED_TWICE
 from render.diagnostics.diagnostic import Diagnostic, Related, at
+from render.machine import Machine
 from render.model import fieldpath, tree
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
@@ -18,7 +19,6 @@ from render.model.fieldpath import FieldPath
 from render.model.release import holds, until
 from render.model.resource import CDI, Resource
 from render.model.tree import Tree
-from render.pipeline.machine import Machine
 
 if TYPE_CHECKING:
     from render.diff.migratability import Claims
@@ -121,7 +121,7 @@ def _place(machine: Machine, path: FieldPath) -> FieldPath:
     holder = machine.resource.holder
     if holder is None:
         return (*machine.vmi_path, *path)
-    from render.pipeline.stages.holders import template_of
+    from render.kubevirt.replicas import template_of
 
     return (*template_of(holder), *machine.vmi_path, *path)
 

@@ -16,7 +16,9 @@ from render.defaults.vmi import fill_vmi
 from render.diagnostics import secrets
 from render.diagnostics.diagnostic import Diagnostic
 from render.diff import compare
+from render.kubevirt import replicas
 from render.legacy import machines
+from render.machine import Machine, place_in, ref_of
 from render.model import tree
 from render.model.cluster_config import DECIDED
 from render.model.draft import Draft
@@ -27,8 +29,7 @@ from render.model.release import Windowed
 from render.model.resource import TEMPLATE, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import attribution, order
-from render.pipeline.machine import Machine, place_in, ref_of
-from render.pipeline.stages import emit, holders, pins
+from render.pipeline.stages import emit, pins
 from render.rules import Edit
 from render.settings import Settings
 
@@ -111,7 +112,7 @@ class _Judge:
         self.machine = machine
         holder = machine.resource.holder
         #: Where a pool or a replica set has what it makes.
-        self.holding = holders.template_of(holder) if holder else ()
+        self.holding = replicas.template_of(holder) if holder else ()
         #: Where the machine has metadata and spec of the VMI.
         self.own = machine.template
         self.writes: dict[FieldPath, Provenance] = {}

@@ -2,10 +2,10 @@
 
 from render.diagnostics.codes import OBJECT_CHANGED, OBJECT_GONE
 from render.diagnostics.diagnostic import Diagnostic, Location, at
+from render.machine import Context, Machine
 from render.model.catalogue import Key
 from render.model.kinds import class_of
 from render.model.resource import ResourceRef
-from render.pipeline.machine import Context, Machine
 from render.pipeline.stages import pins
 from render.revisions.hashes import content_hash
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
+from render.machine import Machine
 from render.model import tree
 from render.model.edits import Operation, edited
 from render.model.kinds import KIND_CLASSES
@@ -12,7 +13,6 @@ from render.model.resource import Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import order
 from render.pipeline.input import definitions
-from render.pipeline.machine import Machine
 from render.pipeline.migration_plan import Unit, plan, stays
 from render.presets import APPLIED
 from render.settings import Settings

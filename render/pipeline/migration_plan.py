@@ -7,15 +7,24 @@ from typing import NamedTuple
 from render.convert import flavors, successors
 from render.diagnostics.codes import NOT_CONVERTIBLE
 from render.diagnostics.diagnostic import Diagnostic, Severity, at
+from render.kubevirt import controller_revisions
 from render.legacy import decoding, machines
 from render.model import tree
 from render.model.apimachinery.selectors import SelectorError, selects
 from render.model.edits import Operation, Put
 from render.model.kinds import FLAVOR, PREFERENCE
 from render.model.release import NEWEST, Version
-from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, VM, VMI, Resource
+from render.model.resource import (
+    FLAVOR_GROUP,
+    INSTANCETYPE_GROUP,
+    KUBEVIRT,
+    VM,
+    VMI,
+    Resource,
+    is_revision,
+)
 from render.model.tree import Tree
-from render.pipeline.input import controller_revisions, definitions, releases
+from render.pipeline.input import definitions, releases
 from render.presets import HISTORIC, MODERN
 from render.settings import Settings
 
@@ -75,7 +84,7 @@ class _Planner:
                 self._leave(resource, f"{KUBEVIRT}/{machines.VERSION} is rendered, not rewritten")
                 continue
             if (
-                definitions.is_revision(resource)
+                is_revision(resource)
                 and controller_revisions.read(resource, self.settings, self.release)[1]
             ):
                 why = "it is what KubeVirt stored, of an older version; store it again, or drop revisionName"

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from render.diagnostics.codes import LEFT_OUT, NOT_CONVERTIBLE
 from render.diagnostics.diagnostic import Diagnostic, at
+from render.machine import Context, Machine
 from render.model.resource import Resource
 from render.pipeline import outcomes
-from render.pipeline.machine import Context, Machine
 from render.pipeline.outcomes import DEFINITIONS, DefinitionKind, Verdict
 
 

@@ -6,20 +6,22 @@ from typing import TYPE_CHECKING, Protocol
 from render.diagnostics import codes, suppression
 from render.diagnostics.codes import MISSING_FIELD
 from render.diagnostics.diagnostic import Diagnostic, Location, ordered
+from render.kubevirt import instancetype, vm_controller, vm_mutator
 from render.legacy import machines
+from render.machine import Companion, Context, Machine
 from render.model import tree
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline import outcomes
-from render.pipeline.input import definitions, served
+from render.pipeline.input import definitions
 from render.pipeline.input.context import bundled_names, shared
 from render.pipeline.input.releases import Target
-from render.pipeline.machine import Context, Machine
 from render.pipeline.obsolete import Obsolete
 from render.pipeline.outcomes import Outcome, Verdict
-from render.pipeline.result import Companion, Rendered
-from render.pipeline.stages import admission, emit, pins, stamping, start, webhook
+from render.pipeline.result import Rendered
+from render.pipeline.stages import emit, pins, stamping
 from render.resolve import renames
+from render.schemas import served
 from render.settings import Settings
 from render.settings import faults as settings_faults
 
@@ -64,25 +66,25 @@ def _refused(outcome: Outcome) -> Stage:
 
 def _merge_presets(machine: Machine) -> None:
     if machine.context.presets:
-        from render.pipeline.stages import merging
+        from render.kubevirt import preset_mutator
 
-        merging.merge_presets(machine)
+        preset_mutator.merge_presets(machine)
 
 
 def _admit_vm(machine: Machine) -> None:
     if machine.context.settings.admission != "off":
-        from render.pipeline.stages import validating
+        from render.kubevirt import admitters
 
-        validating.admit_vm(machine)
+        admitters.admit_vm(machine)
 
 
 def _check_schema(machine: Machine) -> None:
     """What the schema refuses of an object that gets no further."""
     machine.failed = True
     if machine.context.settings.admission != "off" and not machine.resource.older:
-        from render.pipeline.stages import validating
+        from render.kubevirt import admitters
 
-        validating.check_schema(machine)
+        admitters.check_schema(machine)
 
 
 def _admit_expanded(machine: Machine) -> None:
@@ -96,57 +98,62 @@ def _admit_expanded(machine: Machine) -> None:
     machine.diagnostics += (one for one in sent.diagnostics if one.check)
 
 
+def _find_definitions(machine: Machine) -> None:
+    """Find the definitions in force, and compare what stored revisions hold with what the lock says of them."""
+    instancetype.resolve(machine)
+    pins.check_revisions(machine)
+
+
 def _resolve(machine: Machine) -> None:
     """KubeVirt admits a VM whose definitions are missing as if it had no matchers."""
-    admission.resolve(machine)
+    _find_definitions(machine)
     if machine.failed:
-        admission.check_spread(machine)
-        admission.check_requirements(machine)
-        start.check_network(machine)
+        instancetype.check_spread(machine)
+        instancetype.check_requirements(machine)
+        vm_controller.check_network(machine)
         _admit_vm(machine)
 
 
 def _admit_vmi(machine: Machine) -> None:
     if machine.context.settings.admission != "off":
-        from render.pipeline.stages import validating
+        from render.kubevirt import admitters
 
-        validating.admit_vmi(machine)
+        admitters.admit_vmi(machine)
 
 
 #: The first stage that is about the VMI of a start alone: what the ones before it refuse, no VM is stored with.
 FIRST_OF_VMI: Stage = _merge_presets
 #: What the VM webhooks do, and demand before they apply anything.
 _ADMISSION: tuple[Stage, ...] = (
-    webhook.check_running,
-    webhook.check_matchers,
+    vm_mutator.check_running,
+    vm_mutator.check_matchers,
     pins.use,
-    webhook.infer_matchers,
-    webhook.set_defaults,
+    vm_mutator.infer_matchers,
+    vm_mutator.set_defaults,
     _resolve,
-    admission.check_spread,
-    admission.check_crashes,
-    admission.check_spread,
+    instancetype.check_spread,
+    instancetype.check_crashes,
 )
 #: From there to the VMI before its defaults. What the VM's webhook checks is made of the VMI: one application for both.
 _START: tuple[Stage, ...] = (
     *_ADMISSION,
     _find_flavor,
-    start.create_vmi,
-    admission.check_requirements,
+    vm_controller.create_vmi,
+    instancetype.check_requirements,
     _admit_vm,
     _merge_presets,
     _admit_vmi,
 )
 _EXPAND: tuple[Stage, ...] = (
     _refuse_flavor,
-    admission.resolve,
-    admission.check_crashes,
+    _find_definitions,
+    instancetype.check_crashes,
 )
 _EXPAND_STORED: tuple[Stage, ...] = (
-    webhook.check_matchers,
+    vm_mutator.check_matchers,
     pins.use,
-    webhook.infer_matchers,
-    webhook.set_defaults,
+    vm_mutator.infer_matchers,
+    vm_mutator.set_defaults,
     *_EXPAND,
 )
 
@@ -161,14 +168,15 @@ _BARE: tuple[Stage, ...] = (_adopt, _merge_presets, _admit_vmi)
 
 def _older(kind: outcomes.MachineKind) -> tuple[Stage, ...]:
     """The stages of a VM of kubevirt.io/v1alpha1, which was what a VMI is today, or from the store before that."""
-    from render.pipeline.stages import historic, merging
+    from render.kubevirt import preset_mutator
+    from render.pipeline.stages import historic
 
     if kind == "store":
         return (historic.fill_flavour, historic.fill_memory, *_START)
     # What it becomes is a VMI, into which a cluster of today merges the presets of today.
     return (
         _adopt,
-        merging.merge_historic_presets,
+        preset_mutator.merge_historic_presets,
         historic.fill_defaults,
         _merge_presets,
         _admit_vmi,
@@ -429,9 +437,9 @@ def _check_unfilled(
 
 
 def _is_holder(resource: Resource) -> bool:
-    from render.pipeline.stages import holders
+    from render.kubevirt import replicas
 
-    return holders.is_holder(resource)
+    return replicas.is_holder(resource)
 
 
 def _render_replica(
@@ -442,25 +450,25 @@ def _render_replica(
     observe: Callable[[Machine, Tree], None],
 ) -> None:
     """Render what a pool or a replica set makes, in its template; with ``vmi`` an instance takes its place."""
-    from render.pipeline.stages import holders
+    from render.kubevirt import pool_admitter, replicas
 
     settings = context.settings
     expands = settings.emit == "expand"
     asked = _asks_admission(settings)
-    fault = holders.incomplete(resource)
+    fault = replicas.incomplete(resource)
     if fault is not None:
         output.diagnostics.append(fault)
-        if asked and holders.defaults_to_empty(resource):
-            output.diagnostics += holders.check(resource, context)
+        if asked and pool_admitter.defaults_to_empty(resource):
+            output.diagnostics += pool_admitter.check(resource, context)
         return
     outcome = outcomes.HOLDERS[resource.kind].outcomes[settings.emit]
-    diagnostics = holders.check(resource, context) if asked else []
-    one = holders.first_replica(
+    diagnostics = pool_admitter.check(resource, context) if asked else []
+    one = replicas.first_replica(
         resource, numbered_by=context.release if settings.emit == "vmi" else None
     )
     is_flavored = outcomes.machine_kind(one) == "flavored"
     if expands:
-        diagnostics.append(holders.unexpanded(resource))
+        diagnostics.append(pool_admitter.unexpanded(resource))
     if expands and not asked and not is_flavored:
         output.diagnostics += diagnostics
         output.put(resource.body, resource.index)
@@ -471,13 +479,13 @@ def _render_replica(
     body = one.body if machine.failed else _render(machine)
     refused = any(diagnostic.is_error for diagnostic in diagnostics)
     inner = [
-        holders.relocated(resource, said) for said in (*read.diagnostics, *machine.diagnostics)
+        replicas.relocated(resource, said) for said in (*read.diagnostics, *machine.diagnostics)
     ]
     diagnostics += (said for said in inner if not said.is_error)
     if not refused:  # it would only be said again
-        diagnostics += holders.unusable(resource, (said for said in inner if said.is_error))
+        diagnostics += pool_admitter.unusable(resource, (said for said in inner if said.is_error))
     machine.diagnostics = diagnostics
-    template = holders.template_of(resource)
+    template = replicas.template_of(resource)
     machine.provenance = [
         said._replace(field=(*template, *said.field)) for said in machine.provenance
     ]
@@ -489,7 +497,7 @@ def _render_replica(
     if outcome.verdict is Verdict.LEFT:
         body = resource.body
     elif settings.emit != "vmi":
-        body = holders.with_replica(resource, one, body)
+        body = replicas.with_replica(resource, one, body)
     output.put(body, resource.index)
 
 

@@ -11,7 +11,9 @@ from render.diagnostics.codes import (
     REVISION_NOT_FOUND,
 )
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity, at
+from render.kubevirt import replicas
 from render.legacy import machines
+from render.machine import Machine
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition
 from render.model.counting import counted
@@ -22,8 +24,7 @@ from render.model.tree import Tree
 from render.pipeline import order
 from render.pipeline.input import definitions, pinned, releases
 from render.pipeline.input.context import shared
-from render.pipeline.machine import Machine
-from render.pipeline.stages import holders, pins, stamping
+from render.pipeline.stages import pins, stamping
 from render.resolve.find import OBJECT_NAME_LABEL, Missing, find
 from render.revisions import lockfile
 from render.revisions.hashes import PREFIX, Ref, content_hash
@@ -72,7 +73,7 @@ def vms(resources: Iterable[Resource]) -> dict[str, Resource]:
     """The VMs among *resources* by the name that a lock gives them, the first of each pool included."""
     return {
         pins.name_of(resource): resource
-        for resource in map(holders.machine_of, resources)
+        for resource in map(replicas.machine_of, resources)
         if is_pinned(resource)
     }
 

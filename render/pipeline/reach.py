@@ -6,12 +6,12 @@ from render import presets
 from render.convert.presets import compact, replacement
 from render.diagnostics.codes import PRESET_DEPRECATED, PRESET_UNREACHED
 from render.diagnostics.diagnostic import Diagnostic, Related, at
+from render.machine import Context, Machine
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE, PREFERENCE
 from render.model.resource import TEMPLATE, VM, Resource
 from render.pipeline.input import definitions
-from render.pipeline.machine import Context, Machine
 from render.presets import HISTORIC, MODERN, Era, Preset
 
 _SHOWN = 3

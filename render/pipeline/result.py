@@ -1,4 +1,4 @@
-"""What a rendering gives, and what it gives beside a VM that needs it."""
+"""What a rendering gives."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,11 +22,3 @@ class Rendered(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     provenance: tuple["Provenance", ...]
     sources: tuple[int | None, ...]
-
-
-class Companion(NamedTuple):
-    """An object to be emitted beside the VMs: the hash of its content, and the namespace that it means."""
-
-    hash: str
-    namespace: str
-    body: Tree

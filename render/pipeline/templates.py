@@ -13,6 +13,7 @@ from render.diagnostics.codes import CODES, INVALID_SETTING, PARAMETER_MISSING, 
 from render.diagnostics.diagnostic import Diagnostic, Location, at, with_places
 from render.diagnostics.suppression import suppress
 from render.legacy import machines
+from render.machine import Context, Machine
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.provenance import Provenance
@@ -21,7 +22,6 @@ from render.model.resource import Resource, from_body
 from render.pipeline.input import definitions, open_fields, placeholders
 from render.pipeline.input.context import shared
 from render.pipeline.input.releases import Target
-from render.pipeline.machine import Context, Machine
 from render.settings import Settings
 
 

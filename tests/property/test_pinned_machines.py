@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from render import Rendered, Settings, render
 from render.frontends.commands.verify import examined
+from render.kubevirt import replicas
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.resource import from_body
 from render.pipeline import pinning
-from render.pipeline.stages import holders
 from render.revisions import lockfile
 from tests.support import trees
 
@@ -284,8 +284,8 @@ def test_no_edit_of_a_rendered_field_is_verified(data: st.DataObject) -> None:
     assert not errors(found)
     (machine,) = machines(found)
     template: FieldPath = ()
-    if holders.is_holder(from_body(machine, 0)):
-        template = holders.template_of(from_body(machine, 0))
+    if replicas.is_holder(from_body(machine, 0)):
+        template = replicas.template_of(from_body(machine, 0))
     inner = tree.get(machine, *template)
     if not presets and bodies[0]["kind"].startswith("VirtualMachineInstance") and len(bodies) == 1:
         return  # nothing decided anything about it

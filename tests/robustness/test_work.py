@@ -35,9 +35,9 @@ RARE = {
         "convert.templates", "diff", "manifests.helm", "manifests.kustomize", "manifests.neighbours",
         "manifests.origins", "manifests.patches", "manifests.roots", "manifests.templating", "model.provenance",
         "pipeline.drift", "pipeline.input.cluster_settings",
-        "pipeline.input.controller_revisions", "pipeline.input.elsewhere", "legacy.decoding",
+        "kubevirt.controller_revisions", "pipeline.input.elsewhere", "legacy.decoding",
         "pipeline.input.pinned", "pipeline.lock_roles", "pipeline.reach", "pipeline.stages.companions",
-        "pipeline.stages.historic", "pipeline.stages.holders", "pipeline.stages.merging", "pipeline.templates",
+        "pipeline.stages.historic", "kubevirt.replicas", "kubevirt.preset_mutator", "pipeline.templates",
         "presets", "report.extras", "report.findings", "report.impact", "revisions.lockfile", "system.box",
         "system.processes", "system.writing",
     )

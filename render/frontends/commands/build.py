@@ -10,11 +10,11 @@ from render.diagnostics.exits import Exit
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.frontends.session import content, load, render_loaded, rendering, written
+from render.machine import Machine
 from render.manifests.sources import Documents
 from render.model.counting import counted
 from render.model.tree import Tree
 from render.pipeline import Rendered
-from render.pipeline.machine import Machine
 from render.system.streams import STDERR, STDOUT, emit_all, standard_input
 from render.yaml import writer
 

@@ -19,6 +19,7 @@ from render.frontends.session import (
     resources_of,
     with_neighbours,
 )
+from render.machine import Machine
 from render.manifests.discover import tidy
 from render.manifests.neighbours import Neighbours
 from render.manifests.sources import Documents
@@ -27,7 +28,6 @@ from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import deciders
 from render.pipeline.input import definitions
-from render.pipeline.machine import Machine
 from render.pipeline.stages import emit, stamping
 from render.report import extras
 from render.report.deciders import Input, input_of

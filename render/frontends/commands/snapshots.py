@@ -13,13 +13,13 @@ from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request, again
 from render.frontends.session import load, render_loaded, resources_of, written
+from render.kubevirt import replicas
 from render.manifests.sources import Documents
 from render.model import naming, resource
 from render.model.naming import fitting
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline.input import definitions
-from render.pipeline.stages import holders
 from render.report.findings import Finding, find, merge
 from render.report.places import Sources
 from render.settings import Settings
@@ -118,7 +118,7 @@ def _one(name: str, loaded: Documents, asked: Request) -> tuple[Tree | str, Tree
 
 def _machines(resources: Iterable[Resource]) -> dict[str, Resource]:
     """The machines among *resources* by their names, and the first that each pool and replica set makes."""
-    machines = (one for one in map(holders.machine_of, resources) if definitions.is_machine(one))
+    machines = (one for one in map(replicas.machine_of, resources) if definitions.is_machine(one))
     return {naming.name_of(one.written): one for one in machines if one.written.name}
 
 
@@ -126,7 +126,7 @@ def _forms(vm: str) -> Iterator[str]:
     """The names that what becomes of *vm* may have: its own, or that of a VMI."""
     kind, _, rest = naming.whole(vm).partition("/")
     yield vm
-    yield f"VirtualMachineInstance/{rest}{holders.FIRST if kind == holders.POOL else ''}"
+    yield f"VirtualMachineInstance/{rest}{replicas.FIRST if kind == replicas.POOL else ''}"
 
 
 def _ambiguous(name: str, names: Sequence[str]) -> SnapshotError:

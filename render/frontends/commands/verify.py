@@ -21,9 +21,10 @@ from render.model.release import NEWEST
 from render.model.resource import KUBEVIRT, VM, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import outcomes
-from render.pipeline.input import definitions, served
+from render.pipeline.input import definitions
 from render.report.findings import merge
 from render.revisions import stamps
+from render.schemas import served
 from render.system.streams import STDOUT, emit, standard_input
 
 _VERIFIED = "verified"
@@ -119,13 +120,13 @@ def _replica_faults(
     allow_matchers: bool,
 ) -> Iterator[Diagnostic]:
     """What is wrong with what a pool or a replica set makes."""
-    from render.pipeline.stages import holders
+    from render.kubevirt import replicas
 
-    machine = holders.machine_of(resource)
+    machine = replicas.machine_of(resource)
     tally[_state(machine), resource.kind] += 1
     if machine is not resource:
         for fault in _faults(machine, generated, allow_matchers=allow_matchers):
-            yield holders.relocated(resource, fault)
+            yield replicas.relocated(resource, fault)
 
 
 def _unserved(resource: Resource) -> Diagnostic | None:

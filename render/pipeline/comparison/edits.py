@@ -4,13 +4,13 @@ from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from render.diff.impact import DefinitionWithoutEffect
+from render.machine import Machine
 from render.model import catalogue, tree
 from render.model.catalogue import Catalogue, Definition
 from render.model.kinds import KIND_CLASSES, KindClass
 from render.model.resource import ResourceRef
 from render.model.tree import Tree
 from render.pipeline.comparison.sides import Side
-from render.pipeline.machine import Machine
 from render.pipeline.stages import pins
 from render.revisions import hashes
 

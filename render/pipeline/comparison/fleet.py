@@ -7,6 +7,7 @@ from render.diff.impact import (
     MachineImpact,
 )
 from render.diff.sizes import Size, size_of
+from render.machine import Machine
 from render.model import tree
 from render.model.resource import TEMPLATE, VM, ResourceRef
 from render.model.tree import Tree
@@ -19,7 +20,6 @@ from render.pipeline.comparison.edits import (
 from render.pipeline.comparison.machines import impact_of
 from render.pipeline.comparison.replicas import holder_impacts
 from render.pipeline.comparison.sides import Side, side_of, state_of, synced_alike_in
-from render.pipeline.machine import Machine
 from render.settings import Settings
 
 _NOTHING_RUNS_OTHERWISE = frozenset({"none", "same"})

@@ -9,6 +9,7 @@ from render.admission import update
 from render.defaults.vm import FIRMWARE, RANDOM
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
+from render.machine import Machine
 from render.model import tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
@@ -16,7 +17,6 @@ from render.model.kinds import KIND_CLASSES
 from render.model.resource import TEMPLATE
 from render.model.tree import Tree
 from render.pipeline import order
-from render.pipeline.machine import Machine
 
 _VERSION_LABEL = "instancetype.kubevirt.io/object-version"
 #: What the controller finds out after the update is stored.

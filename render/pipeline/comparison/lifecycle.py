@@ -9,6 +9,8 @@ from render.apply import application
 from render.defaults.vm import FIRMWARE, RANDOM
 from render.diff import networks
 from render.diff.effects import Ability, abilities
+from render.kubevirt import preset_mutator, vm_controller
+from render.machine import Machine
 from render.model import tree
 from render.model.draft import Draft
 from render.model.kinds import KIND_CLASSES, KindClass
@@ -16,8 +18,7 @@ from render.model.release import Version
 from render.model.resource import TEMPLATE
 from render.model.tree import Tree
 from render.model.types import VM_TYPE
-from render.pipeline.machine import Machine
-from render.pipeline.stages import emit, merging, start
+from render.pipeline.stages import emit
 
 REFERENCE = "reference"
 _INTERFACES = (*TEMPLATE, "spec", "domain", "devices", "interfaces")
@@ -117,9 +118,9 @@ def _expand(machine: Machine) -> None:
 
 def _started(machine: Machine) -> Machine:
     """*machine* with the VMI that the controller creates of it as it is stored now."""
-    start.create_vmi(machine)
+    vm_controller.create_vmi(machine)
     if machine.context.presets:
-        merging.merge_presets(machine)
+        preset_mutator.merge_presets(machine)
     return machine
 
 

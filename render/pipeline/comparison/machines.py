@@ -12,6 +12,7 @@ from render.diff.impact import (
     WeighedDifference,
 )
 from render.diff.migratability import Claims
+from render.machine import Machine
 from render.model import tree
 from render.model.catalogue import Definition
 from render.model.kinds import KIND_CLASSES
@@ -22,7 +23,6 @@ from render.pipeline import attribution
 from render.pipeline.attribution import Transition
 from render.pipeline.comparison import judgement, lifecycle
 from render.pipeline.comparison.sides import Key, Side, template_modes
-from render.pipeline.machine import Machine
 from render.pipeline.stages import emit
 from render.revisions import stamps
 

@@ -8,6 +8,8 @@ from render.diff.impact import (
     FieldChange,
     HolderImpact,
 )
+from render.kubevirt import replicas
+from render.machine import Machine
 from render.model import catalogue
 from render.model.fieldpath import FieldPath
 from render.model.resource import TEMPLATE
@@ -17,8 +19,6 @@ from render.pipeline.attribution import SideIndex, Transition
 from render.pipeline.comparison import lifecycle
 from render.pipeline.comparison.edits import edits_without_effect
 from render.pipeline.comparison.sides import Key, Side
-from render.pipeline.machine import Machine
-from render.pipeline.stages import holders
 from render.revisions import stamps
 
 
@@ -82,7 +82,7 @@ def _holder_impact(
         after.resource.ref,
         outcome,
         counts,
-        tuple(_template_change(one, change, holders.template_of(now)) for one in differing),
+        tuple(_template_change(one, change, replicas.template_of(now)) for one in differing),
         passed,
         pools.is_selective(now.body, release),
     )

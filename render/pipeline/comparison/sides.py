@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.legacy import machines
+from render.machine import Machine
 from render.model import tree
 from render.model.resource import (
     CDI,
@@ -20,7 +21,6 @@ from render.model.tree import Tree
 from render.pipeline import attribution, order
 from render.pipeline.attribution import SideIndex
 from render.pipeline.input import definitions, library, unchanged
-from render.pipeline.machine import Machine
 from render.pipeline.result import Rendered
 from render.settings import Settings
 

@@ -13,6 +13,7 @@ from render.diagnostics.codes import (
     UNKNOWN_FIELD,
 )
 from render.diagnostics.diagnostic import Diagnostic, Related, at
+from render.machine import SettingsSource
 from render.model import fieldpath
 from render.model.cluster_config import ClusterConfig, builtin, from_kubevirt
 from render.model.fieldpath import FieldPath
@@ -21,7 +22,6 @@ from render.model.resource import Resource, from_body
 from render.model.tree import Tree
 from render.pipeline.input import releases
 from render.pipeline.input.definitions import Definitions
-from render.pipeline.machine import SettingsSource
 from render.settings import Settings
 
 

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 from render.diagnostics.codes import BUNDLED_DIFFERS
 from render.diagnostics.diagnostic import Diagnostic, at
+from render.machine import Context
 from render.model.catalogue import Catalogue, Definition, Elsewhere, Unfit
 from render.model.cluster_config import builtin
 from render.model.release import Version, tag
-from render.model.resource import LOCK_KIND, OWN, Resource
+from render.model.resource import LOCK_KIND, OWN, Resource, is_revision
 from render.model.tree import Tree
 from render.pipeline.input import releases
-from render.pipeline.input.definitions import Definitions, is_revision
-from render.pipeline.machine import Context
+from render.pipeline.input.definitions import Definitions
 from render.resolve import bundled
 from render.settings import Settings
 
@@ -96,7 +96,7 @@ def _revisions(
     objects = [one for one in resources if is_revision(one)]
     if not objects:
         return {}
-    from render.pipeline.input import controller_revisions
+    from render.kubevirt import controller_revisions
 
     revisions, outdated = controller_revisions.revisions(objects, settings, loaded.release)
     loaded.diagnostics += outdated

@@ -26,14 +26,15 @@ from render.diagnostics.diagnostic import Diagnostic, Related, at
 from render.legacy import machines
 from render.model import topology, tree
 from render.model.catalogue import Definition, Key
-from render.model.kinds import FLAVOR, class_of
+from render.model.kinds import FLAVOR, INSTANCETYPES, PREFERENCES, class_of
 from render.model.release import NEWEST, Version, in_force, since
 from render.model.release import served as versions
 from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, OWN, VM, VMI, Resource
 from render.model.tree import Tree
-from render.pipeline.input import placeholders, releases, served
+from render.pipeline.input import placeholders, releases
 from render.pipeline.input.releases import Target
 from render.revisions.hashes import content
+from render.schemas import served
 from render.settings import Settings
 
 if TYPE_CHECKING:
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 
 #: Kinds that a front end consumes and never emits, by group.
 CONSUMED = frozenset({OWN, "kustomize.config.k8s.io"})
-INSTANCETYPES = frozenset({"VirtualMachineInstancetype", "VirtualMachineClusterInstancetype"})
-PREFERENCES = frozenset({"VirtualMachinePreference", "VirtualMachineClusterPreference"})
 PRESET = "VirtualMachineInstancePreset"
 _VM_VERSIONS = ("v1", "v1alpha3")
 
@@ -125,11 +124,6 @@ def is_definition(resource: Resource) -> bool:
     if resource.group == FLAVOR_GROUP:
         return resource.kind in PREFERENCES or class_of(resource.kind) == FLAVOR.word
     return resource.group == INSTANCETYPE_GROUP and resource.kind in INSTANCETYPES | PREFERENCES
-
-
-def is_revision(resource: Resource) -> bool:
-    """Whether *resource* is a ControllerRevision."""
-    return resource.group == "apps" and resource.kind == "ControllerRevision"
 
 
 def _check_identity(resources: Sequence[Resource], loaded: Definitions, settings: Settings) -> None:

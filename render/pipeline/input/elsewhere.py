@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.model.catalogue import Elsewhere
-from render.model.resource import Resource, from_body
+from render.model.resource import Resource, from_body, is_revision
 from render.pipeline.input import definitions, releases
 from render.settings import Settings
 
@@ -62,6 +62,6 @@ def _others(resources: Sequence[Resource]) -> list[Resource]:
             definitions.is_definition(one)
             or definitions.is_preset(one)
             or definitions.is_machine(one)
-            or definitions.is_revision(one)
+            or is_revision(one)
         )
     ]

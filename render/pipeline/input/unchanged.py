@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from render.legacy import machines
+from render.machine import Context, Machine
 from render.model import tree
 from render.model.kinds import KIND_CLASSES
 from render.model.resource import INSTANCETYPE_GROUP, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import outcomes
 from render.pipeline.input import definitions
-from render.pipeline.machine import Context, Machine
 
 _CURRENT = ("vm", "vmi")
 

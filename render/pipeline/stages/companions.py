@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 from render.diagnostics.codes import NAME_TAKEN
 from render.diagnostics.diagnostic import Diagnostic, Location, at
+from render.machine import Companion, Context, Machine
 from render.model import tree
 from render.model.catalogue import Definition, Key
 from render.model.draft import Draft
 from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass, class_of
 from render.model.resource import INSTANCETYPE_GROUP, TEMPLATE, ResourceRef
 from render.model.tree import Tree
-from render.pipeline.machine import Context, Machine
-from render.pipeline.result import Companion
 from render.pipeline.stages import emit, pins
 from render.revisions.hashes import Ref, content, content_hash, hashed_name, revision_name
 

@@ -4,6 +4,8 @@ from render import schemas
 from render.defaults import devices, network
 from render.defaults.identity import PCI_TOPOLOGY
 from render.defaults.vm import FIRMWARE, Unknown
+from render.kubevirt.vm_controller import apply_definitions
+from render.machine import Machine
 from render.model import tree
 from render.model.draft import Draft
 from render.model.kinds import KIND_CLASSES
@@ -11,8 +13,6 @@ from render.model.release import Version
 from render.model.resource import TEMPLATE, text_at
 from render.model.tree import Tree
 from render.model.types import VM_TYPE, VMI_TYPE
-from render.pipeline.machine import Machine
-from render.pipeline.stages.start import apply_definitions, refuse_network
 
 _MATCHERS = frozenset(kind_class.word for kind_class in KIND_CLASSES)
 _REQUESTS = ("spec", "domain", "resources", "requests")
@@ -29,7 +29,7 @@ def vm(machine: Machine) -> Tree:
         error = fill_spec(template, machine.context.config, machine.context.release)
         machine.record_defaults(template)
         if error:
-            refuse_network(machine, error)
+            machine.refuse_network(error)
     else:
         _drop_additions(machine, template)
         _drop_identity(machine, template)
@@ -137,7 +137,7 @@ def started(machine: Machine) -> Tree:
     error = fill_vmi(template, machine.context.config, machine.context.release)
     machine.record_defaults(template)
     if error:
-        refuse_network(machine, error)
+        machine.refuse_network(error)
     _drop_unknown(template)
     if template.get(*_REQUESTS) == {}:
         template.remove(_REQUESTS)
@@ -205,14 +205,14 @@ def expand(machine: Machine) -> Tree:
     devices.add_disks(template)
     added = network.add_default(template, machine.context.config)
     if added.error:
-        refuse_network(machine, added.error)
+        machine.refuse_network(added.error)
         return {}
     machine.record_defaults(template)
     apply_definitions(machine, template)
     error = fill_spec(template, machine.context.config, machine.context.release)
     machine.record_defaults(template)
     if error:
-        refuse_network(machine, error)
+        machine.refuse_network(error)
     _drop_unknown(template)
     for kind_class in KIND_CLASSES:
         draft.remove(("spec", kind_class.word))

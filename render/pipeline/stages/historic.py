@@ -15,7 +15,9 @@ from render.diagnostics.codes import (
     UNKNOWN_FIELD,
 )
 from render.diagnostics.diagnostic import Related
+from render.kubevirt import preset_mutator
 from render.legacy import machines
+from render.machine import Machine, place_in, ref_of
 from render.model import tree
 from render.model.catalogue import Definition, Key
 from render.model.draft import Draft
@@ -24,9 +26,8 @@ from render.model.kinds import FLAVOR, INSTANCETYPE, KindClass
 from render.model.provenance import Provenance
 from render.model.resource import FLAVOR_GROUP, TEMPLATE, former
 from render.model.tree import Tree
-from render.pipeline.machine import Machine, place_in, ref_of
 from render.pipeline.outcomes import Outcome
-from render.pipeline.stages import merging, pins
+from render.pipeline.stages import pins
 from render.resolve.find import Missing, find
 
 _FLAVOR: FieldPath = ("spec", "flavor")
@@ -177,7 +178,7 @@ def fill_flavour(machine: Machine) -> None:
     (definition,) = candidates
     machine.flavor = definition
     if "Preset" in definition.kind:
-        merging.report_unpinned(machine, definition.resource)
+        preset_mutator.report_unpinned(machine, definition.resource)
     else:
         pins.demand_flavour(machine, definition, _FLAVOUR)
     fragment = _fragment(machine, definition)

@@ -11,6 +11,7 @@ from render.convert.instancetypes import ANONYMOUS
 from render.diagnostics.codes import OBJECT_CHANGED, PIN_ENDED, PIN_MISSING, REVISION_EDITED
 from render.diagnostics.diagnostic import Related, Severity, at
 from render.legacy.machines import FLAVOUR
+from render.machine import Machine, place_in, ref_of
 from render.model import naming, tree
 from render.model.catalogue import Definition, Key
 from render.model.draft import Draft
@@ -25,7 +26,6 @@ from render.model.resource import (
     text_at,
 )
 from render.model.tree import Tree
-from render.pipeline.machine import Machine, place_in, ref_of
 from render.revisions.hashes import Ref, content, content_hash, hashed_name
 from render.settings import Settings
 
@@ -170,6 +170,14 @@ def named_revision(given: Tree) -> str:
     It wins: without that ControllerRevision the VM would not start, and the lock must not hide it.
     """
     return "" if given.get("inferFromVolume") else text_at(given, "revisionName")
+
+
+def check_revisions(machine: Machine) -> None:
+    """Compare what the ControllerRevisions that the VM names hold with what the lock says of them."""
+    for kind_class in KIND_CLASSES:
+        definition = getattr(machine, kind_class.word)
+        if definition is not None:
+            check_revision(machine, kind_class.word, definition)
 
 
 def check_revision(machine: Machine, word: str, definition: Definition) -> None:

@@ -6,6 +6,7 @@ They sit on the VM itself and never in its template, where they would change the
 from render.defaults.vm import FIRMWARE
 from render.diagnostics.codes import REVISION_NUMBERS
 from render.legacy import machines
+from render.machine import Machine
 from render.model import tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
@@ -13,7 +14,6 @@ from render.model.kinds import FLAVOR, INSTANCETYPE, PREFERENCE
 from render.model.release import newest_patch, tag
 from render.model.resource import TEMPLATE
 from render.model.tree import Tree
-from render.pipeline.machine import Machine
 from render.pipeline.stages import emit, pins
 from render.revisions import stamps
 from render.revisions.hashes import Ref, content_hash, rendered_hash

@@ -6,9 +6,9 @@ import pytest
 
 from render import Rendered, Settings, render
 from render.diagnostics.diagnostic import Diagnostic
+from render.machine import SettingsSource
 from render.model.cluster_config import ClusterConfig
 from render.model.resource import from_body
-from render.pipeline.machine import SettingsSource
 
 Json = dict[str, Any]
 

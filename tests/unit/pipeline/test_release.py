@@ -8,10 +8,10 @@ from render import Settings, render
 from render.model.release import NEWEST, minor
 from render.model.resource import from_body
 from render.pipeline import pinning
-from render.pipeline.input import served
 from render.pipeline.input.definitions import Definitions, decode
 from render.pipeline.input.releases import Target
 from render.revisions import lockfile
+from render.schemas import served
 
 Json = dict[str, Any]
 

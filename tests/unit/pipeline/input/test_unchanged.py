@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from render import Settings, compare
+from render.machine import Machine
 from render.model import tree
 from render.model.resource import Resource, from_body
 from render.pipeline import order
 from render.pipeline.input import unchanged
-from render.pipeline.machine import Machine
 
 Json = dict[str, Any]
 SETTINGS = Settings(emit="source")

@@ -1,9 +1,9 @@
-"""The working state of one VirtualMachine on its way through the stages."""
+"""The working state of one VirtualMachine on its way through the stages, and what all of a run share."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from render.diagnostics.codes import Code
+from render.diagnostics.codes import DEFAULT_NETWORK, Code
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition
@@ -18,7 +18,6 @@ from render.settings import Settings
 
 if TYPE_CHECKING:
     from render.model.provenance import Provenance
-    from render.pipeline.result import Companion
     from render.presets import Index, Preset
     from render.revisions.lockfile import Pin
 
@@ -97,6 +96,14 @@ class Context(NamedTuple):
     selections: dict[tuple[str, str], "Index"]
     traced: bool
     start: int
+
+
+class Companion(NamedTuple):
+    """An object to be emitted beside the VMs: the hash of its content, and the namespace that it means."""
+
+    hash: str
+    namespace: str
+    body: Tree
 
 
 class Additions(NamedTuple):
@@ -210,6 +217,15 @@ class Machine:
         """Add a finding at *path* of the VM."""
         self.diagnostics.append(code.at(at(self.resource, path), message, *related, help=help))
         self.failed |= code.withholds
+
+    def refuse_network(self, error: str) -> None:
+        """Report that the cluster's default network cannot be attached."""
+        self.report(
+            DEFAULT_NETWORK,
+            self.template,
+            error,
+            help="name networks and interfaces in the VM, or set autoattachPodInterface: false",
+        )
 
     def draft(self, source: Tree) -> Draft:
         """A draft of a part of the machine: one that is traced, if it is to be known who decided what."""

@@ -3,16 +3,15 @@
 from render.apply import application
 from render.defaults import devices, network
 from render.defaults.vm import FIRMWARE, RANDOM
-from render.diagnostics.codes import DEFAULT_NETWORK
-from render.model.draft import Draft
-from render.model.kinds import INSTANCETYPE, PREFERENCE
-from render.pipeline.machine import Additions, Machine
-from render.pipeline.stages.admission import (
+from render.kubevirt.instancetype import (
     applied_to,
     check_conflicts,
     report_conflicts,
     with_definitions,
 )
+from render.machine import Additions, Machine
+from render.model.draft import Draft
+from render.model.kinds import INSTANCETYPE, PREFERENCE
 
 
 def create_vmi(machine: Machine) -> None:
@@ -32,7 +31,7 @@ def create_vmi(machine: Machine) -> None:
     has_input = devices.add_input(draft)
     net = network.add_default(draft, context.config)
     if net.error:
-        refuse_network(machine, net.error)
+        machine.refuse_network(net.error)
         check_conflicts(machine)
         return
     _name_definitions(machine, draft)
@@ -52,17 +51,7 @@ def check_network(machine: Machine) -> None:
     draft = with_definitions(machine)
     error = network.add_default(draft, machine.context.config).error if draft else ""
     if error:
-        refuse_network(machine, error)
-
-
-def refuse_network(machine: Machine, error: str) -> None:
-    """The cluster's default network cannot be attached."""
-    machine.report(
-        DEFAULT_NETWORK,
-        machine.template,
-        error,
-        help="name networks and interfaces in the VM, or set autoattachPodInterface: false",
-    )
+        machine.refuse_network(error)
 
 
 def apply_definitions(machine: Machine, template: Draft) -> None:

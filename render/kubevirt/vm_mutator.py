@@ -20,6 +20,8 @@ from render.diagnostics.codes import (
     NO_STABLE_IDENTITY,
 )
 from render.diagnostics.diagnostic import Related, at
+from render.kubevirt.instancetype import definition_of
+from render.machine import Machine, place_in, ref_of
 from render.model import tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
@@ -27,8 +29,6 @@ from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
 from render.model.resource import CDI, TEMPLATE
 from render.model.tree import Tree
-from render.pipeline.machine import Machine, place_in, ref_of
-from render.pipeline.stages.admission import definition_of
 
 if TYPE_CHECKING:
     from render.resolve.infer import Failed

@@ -12,6 +12,7 @@ from render.diagnostics.codes import DEPRECATED_VERSION, MISSING_FIELD, UNKNOWN_
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.model import tree
 from render.model.catalogue import Definition, Unfit
+from render.model.kinds import INSTANCETYPES, PREFERENCES
 from render.model.release import NEWEST, Version, holds, served, until
 from render.model.resource import (
     FLAVOR_GROUP,
@@ -19,10 +20,10 @@ from render.model.resource import (
     KUBEVIRT,
     Resource,
     from_body,
+    is_revision,
     text_at,
 )
 from render.model.tree import Tree
-from render.pipeline.input.definitions import INSTANCETYPES, PREFERENCES, is_revision
 from render.settings import Settings
 
 _INSTANCETYPE = "instancetype.VirtualMachineInstancetypeSpec"

@@ -12,14 +12,8 @@ from render.defaults.vmi import fill_vmi
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import METADATA_REFUSED, of_check
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
-from render.model import tree
-from render.model.cluster_config import builtin
-from render.model.draft import Draft
-from render.model.fieldpath import FieldPath
-from render.model.release import VERSIONS, Version, minor
-from render.model.resource import TEMPLATE, VM, VMI, Resource
-from render.model.tree import Tree
-from render.pipeline.machine import (
+from render.kubevirt.instancetype import applied_template, fill_zeros
+from render.machine import (
     CONFIGURATION,
     Context,
     Decided,
@@ -28,8 +22,13 @@ from render.pipeline.machine import (
     ref_of,
     setting,
 )
-from render.pipeline.stages.admission import applied_template, fill_zeros
-from render.pipeline.stages.start import refuse_network
+from render.model import tree
+from render.model.cluster_config import builtin
+from render.model.draft import Draft
+from render.model.fieldpath import FieldPath
+from render.model.release import VERSIONS, Version, minor
+from render.model.resource import TEMPLATE, VM, VMI, Resource
+from render.model.tree import Tree
 
 #: Checks of a VM that say nothing new about an item that one of the others has refused before: KubeVirt stops there.
 _CONSEQUENCES = {
@@ -109,7 +108,7 @@ def admit_vmi(machine: Machine) -> None:
             return
         error = fill_vmi(draft, machine.context.config, machine.context.release)
         if error:
-            refuse_network(machine, error)
+            machine.refuse_network(error)
             return
         subject = _subject(machine, VMI, draft.tree, ("spec",))
     # One that is sent as it is was looked at when it was read.

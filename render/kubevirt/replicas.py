@@ -1,51 +1,22 @@
-"""Pools and replica sets: what their own webhooks refuse, and the VM or VMI that they make.
+"""Pools and replica sets: the VM or VMI that they make.
 
-Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vmpool-admitter.go, vmirs-admitter.go;
-pkg/virt-controller/watch/pool/pool.go, pkg/virt-controller/watch/replicaset/replicaset.go.
+Upstream: pkg/virt-controller/watch/pool/pool.go, pkg/virt-controller/watch/replicaset/replicaset.go.
 """
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
-from render import schemas
-from render.admission import order
-from render.admission.checks import Subject
-from render.diagnostics.cause import Cause
-from render.diagnostics.codes import (
-    CONTENT_DROPPED,
-    INVALID_VALUE,
-    MISSING_FIELD,
-    NOT_CONVERTIBLE,
-    NOT_EXPANDED,
-    PIN_ENDED,
-    PIN_MISSING,
-    POOL_UNUSABLE,
-    REVISION_EDITED,
-    UNKNOWN_FIELD,
-    WRONG_TYPE,
-)
-from render.diagnostics.diagnostic import Diagnostic, Location, Related, at, with_places
+from render.diagnostics.codes import MISSING_FIELD
+from render.diagnostics.diagnostic import Diagnostic, Location, at, with_places
 from render.model import fieldpath, tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.release import Items, Version, in_force, since
 from render.model.resource import KUBEVIRT, Resource, from_body, text_at
 from render.model.tree import Tree
-from render.pipeline.machine import Context
-from render.pipeline.stages.validating import Alternatives, finding
 
 POOL = "VirtualMachinePool"
 REPLICA_SET = "VirtualMachineInstanceReplicaSet"
 _GROUPS = {POOL: f"pool.{KUBEVIRT}", REPLICA_SET: KUBEVIRT}
-#: Of a pool only the CRD is asked, which knows no other enumerations.
-_ENUMERATIONS = frozenset(
-    {"rebootPolicy", "memLock", "contentType", "statePreservation", "sortPolicy", "basePolicy"}
-)
-_TYPES = {
-    (POOL, "v1beta1"): "pool.VirtualMachinePool",
-    (POOL, "v1alpha1"): "poolv1alpha1.VirtualMachinePool",
-}
-_REPLICA_SET_TYPE = "kubevirt.VirtualMachineInstanceReplicaSet"
 
 
 class Holder(NamedTuple):
@@ -62,8 +33,6 @@ class Holder(NamedTuple):
         )
 
 
-#: The stages write it out, or refuse it.
-_FLAVOR = "flavor"
 _NAMES = ("name", "namespace", "generateName")
 FIRST = "-0"
 _VOLUMES = ("template", "spec", "volumes")
@@ -81,11 +50,7 @@ _NUMBERED: Items[tuple[FieldPath, str | None]] = (
         "1.8", (("cloudInitConfigDrive", "networkDataSecretRef", "name"), "appendIndexToSecretRefs")
     ),
 )
-#: What we refuse and KubeVirt does not: a cluster would drop ``spec.flavor`` from the template, say.
-_OURS = frozenset(
-    one.number for one in (PIN_MISSING, PIN_ENDED, REVISION_EDITED, UNKNOWN_FIELD, NOT_CONVERTIBLE)
-)
-_HOLDERS = {
+HOLDERS = {
     POOL: Holder(("spec", "virtualMachineTemplate"), "VirtualMachine"),
     REPLICA_SET: Holder(("spec", "template"), "VirtualMachineInstance"),
 }
@@ -93,102 +58,15 @@ _HOLDERS = {
 
 def is_holder(resource: Resource) -> bool:
     """Whether *resource* is a pool or a replica set."""
-    return resource.kind in _HOLDERS and resource.group == _GROUPS[resource.kind]
+    return resource.kind in HOLDERS and resource.group == _GROUPS[resource.kind]
 
 
 def incomplete(resource: Resource) -> Diagnostic | None:
     """That a pool or a replica set says of nothing what it should make."""
-    path: FieldPath = (*_HOLDERS[resource.kind].template, "spec")
+    path: FieldPath = (*HOLDERS[resource.kind].template, "spec")
     if isinstance(tree.get(resource.body, *path), dict):
         return None
     return MISSING_FIELD.at(at(resource, path), f"{fieldpath.text(path)} in body is required")
-
-
-def defaults_to_empty(resource: Resource) -> bool:
-    """Whether KubeVirt reads *resource*, which is incomplete, with an empty spec in its template.
-
-    No schema wants that of a replica set. Of a pool the template of the VM is missing with it.
-    """
-    template = tree.get(resource.body, *_HOLDERS[resource.kind].template)
-    return (
-        resource.kind == REPLICA_SET and isinstance(template, dict) and template.get("spec") is None
-    )
-
-
-def unexpanded(resource: Resource) -> Diagnostic:
-    """That the mode ``expand`` leaves a pool or a replica set as it is."""
-    return NOT_EXPANDED.at(
-        at(resource),
-        f"{resource.ref} stays as it is: KubeVirt's expand-vm-spec takes VirtualMachines only",
-        help="--emit vm renders what it makes in place",
-    )
-
-
-def check(resource: Resource, context: Context) -> list[Diagnostic]:
-    """What the schema and the webhook of a pool or a replica set refuse."""
-    holder = _HOLDERS[resource.kind]
-    spec, diagnostics = _decode(resource, context.release)
-    if any(one.is_error for one in diagnostics):
-        return diagnostics
-    body = {"spec": spec}
-    is_pool = resource.kind == POOL
-    vmi = tree.get(body, *holder.vmi) or {}
-    subject = Subject(
-        kind=resource.kind,
-        spec=vmi.get("spec") or {},
-        metadata=vmi.get("metadata") or {},
-        root=(*holder.vmi, "spec"),
-        config=context.config,
-        release=context.release,
-        holder=tree.get(body, *holder.template, "spec") if is_pool else {},
-        holder_root=(*holder.template, "spec") if is_pool else (),
-        namespace=resource.namespace or context.settings.namespace,
-        owner=spec,
-    )
-    elsewhere = Alternatives(subject, context)
-    return [*diagnostics, *(finding(resource, elsewhere, *one) for one in order.causes(subject))]
-
-
-def _decode(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic]]:
-    """The spec of a pool or a replica set as it was sent, and what its schema refuses.
-
-    Nothing has filled in anything yet, and nothing was left out.
-    """
-    holder = _HOLDERS[resource.kind]
-    is_pool = resource.kind == POOL
-    type_name = _TYPES.get((resource.kind, resource.version), _REPLICA_SET_TYPE)
-    body = {"spec": resource.body["spec"]}
-    decoded, causes = schemas.decode(body, type_name, release)
-    draft = Draft(decoded)
-    diagnostics = []
-    for cause in causes:
-        said_of_what_it_makes = (
-            cause.check == CONTENT_DROPPED.slug
-            and cause.path[: len(holder.template)] == holder.template
-        )
-        if said_of_what_it_makes or cause.path == (*holder.template, "spec", _FLAVOR):
-            continue
-        value = tree.get(body, *cause.path)
-        if is_pool and _is_open(cause, value):
-            if value is not None:
-                draft.put(cause.path, value)
-            continue
-        diagnostics += schemas.located(resource, [cause])
-    utility = (*holder.vmi, "spec", "utilityVolumes")
-    if tree.get(body, *utility) == []:  # counts, unless a mutating webhook has dropped it
-        draft.put(utility, [])
-    return draft.tree["spec"], diagnostics
-
-
-def _is_open(cause: Cause, value: object) -> bool:
-    """Whether the CRD of pools leaves open what the webhook of VMs refuses: Go reads it.
-
-    These are values of enumerations, and in metadata, of which the CRD knows nothing, missing fields and null.
-    """
-    if cause.check == INVALID_VALUE.slug:
-        return isinstance(value, str) and cause.path[-1] not in _ENUMERATIONS
-    missing = cause.check in (MISSING_FIELD.slug, WRONG_TYPE.slug)
-    return value is None and missing and "metadata" in cause.path
 
 
 def first_replica(resource: Resource, *, numbered_by: Version | None = None) -> Resource:
@@ -196,7 +74,7 @@ def first_replica(resource: Resource, *, numbered_by: Version | None = None) -> 
 
     *numbered_by*: as that release creates it: the DataVolumes of a VM, and what else the pool says, have its number.
     """
-    holder = _HOLDERS[resource.kind]
+    holder = HOLDERS[resource.kind]
     written: Tree = tree.get(resource.body, *holder.template)
     metadata = {key: value for key, value in _metadata(written).items() if key not in _NAMES}
     if holder.kind == "VirtualMachine" and resource.name:
@@ -285,7 +163,7 @@ def with_replica(resource: Resource, one: Resource, body: Tree) -> Tree:
     """The pool or replica set *resource* with *body*, to which *one* of what it makes was rendered, in its template."""
     if body is one.body:
         return resource.body
-    holder = _HOLDERS[resource.kind]
+    holder = HOLDERS[resource.kind]
     draft = Draft(resource.body)
     written = tree.get(resource.body, *holder.template)
     metadata = {key: value for key, value in body["metadata"].items() if key not in _NAMES}
@@ -300,7 +178,7 @@ def with_replica(resource: Resource, one: Resource, body: Tree) -> Tree:
 
 def relocated(resource: Resource, diagnostic: Diagnostic) -> Diagnostic:
     """*diagnostic*, which is about what *resource* makes, at its place in the template."""
-    template = _HOLDERS[resource.kind].template
+    template = HOLDERS[resource.kind].template
 
     def moved(place: Location) -> Location:
         if place.index != resource.index:
@@ -312,28 +190,4 @@ def relocated(resource: Resource, diagnostic: Diagnostic) -> Diagnostic:
 
 def template_of(resource: Resource) -> FieldPath:
     """Where a pool or a replica set keeps what it makes."""
-    return _HOLDERS[resource.kind].template
-
-
-def unusable(resource: Resource, errors: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """One finding for all *errors* about what an admitted pool or replica set makes; those of ours stay alone."""
-    holder = _HOLDERS[resource.kind]
-    given = list(errors)
-    ours = [error for error in given if error.code in _OURS]
-    refusals = [error for error in given if error.code not in _OURS]
-    if not refusals:
-        return ours
-    first, *others = refusals
-    related = [*first.related]
-    for one in others:
-        related += [Related(one.message, one.position or one.location), *one.related]
-    what = "VMs" if holder.kind == "VirtualMachine" else "VMIs"
-    return [
-        *ours,
-        POOL_UNUSABLE.at(
-            first.location,
-            f"KubeVirt takes the {resource.kind}, but its {what} are refused or never start: {first.message}",
-            *related,
-            help=first.help,
-        )._replace(position=first.position),
-    ]
+    return HOLDERS[resource.kind].template

@@ -19,6 +19,7 @@ from render.diagnostics.codes import (
     SPREAD_RATIO_ZERO,
 )
 from render.diagnostics.diagnostic import Related, at
+from render.machine import Checked, Machine, place_in, ref_of, setting
 from render.model import tree, types
 from render.model.catalogue import Definition
 from render.model.draft import Draft
@@ -27,8 +28,6 @@ from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
 from render.model.release import holds, newest_patch, tag, until, variant
 from render.model.resource import TEMPLATE
 from render.model.types import VM_TYPE, VMI_TYPE
-from render.pipeline.machine import Checked, Machine, place_in, ref_of, setting
-from render.pipeline.stages import pins
 from render.resolve.find import Missing, find
 from render.rules import Conflict
 
@@ -61,8 +60,6 @@ def resolve(machine: Machine) -> None:
     }
     machine.instancetype = definitions.get(INSTANCETYPE.word)
     machine.preference = definitions.get(PREFERENCE.word)
-    for word, in_force in definitions.items():
-        pins.check_revision(machine, word, in_force)
     for kind_class in KIND_CLASSES:
         definition = by_word[kind_class.word]
         if isinstance(definition, Missing):

@@ -17,13 +17,13 @@ from render.diagnostics.codes import (
     PRESETS_CONFLICT,
 )
 from render.diagnostics.diagnostic import Related, Severity, at
+from render.machine import Context, Contradiction, Machine
 from render.model import tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.provenance import Provenance
 from render.model.resource import Resource
 from render.model.tree import Tree
-from render.pipeline.machine import Context, Contradiction, Machine
 from render.presets import HISTORIC, MODERN, Era, Index, Preset, PresetConflict
 
 

@@ -1,0 +1,1 @@
+"""What KubeVirt's own parts do with a machine: a module each, under upstream's name."""

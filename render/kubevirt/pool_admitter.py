@@ -1,0 +1,162 @@
+"""What the schemas and the webhooks of pools and replica sets refuse, and what of a refusal is said of what they make.
+
+Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vmpool-admitter.go, vmirs-admitter.go.
+"""
+
+from collections.abc import Iterable
+
+from render import schemas
+from render.admission import order
+from render.admission.checks import Subject
+from render.diagnostics.cause import Cause
+from render.diagnostics.codes import (
+    CONTENT_DROPPED,
+    INVALID_VALUE,
+    MISSING_FIELD,
+    NOT_CONVERTIBLE,
+    NOT_EXPANDED,
+    PIN_ENDED,
+    PIN_MISSING,
+    POOL_UNUSABLE,
+    REVISION_EDITED,
+    UNKNOWN_FIELD,
+    WRONG_TYPE,
+)
+from render.diagnostics.diagnostic import Diagnostic, Related, at
+from render.kubevirt.admitters import Alternatives, finding
+from render.kubevirt.replicas import HOLDERS, POOL, REPLICA_SET
+from render.machine import Context
+from render.model import tree
+from render.model.draft import Draft
+from render.model.release import Version
+from render.model.resource import Resource
+from render.model.tree import Tree
+
+#: Of a pool only the CRD is asked, which knows no other enumerations.
+_ENUMERATIONS = frozenset(
+    {"rebootPolicy", "memLock", "contentType", "statePreservation", "sortPolicy", "basePolicy"}
+)
+_TYPES = {
+    (POOL, "v1beta1"): "pool.VirtualMachinePool",
+    (POOL, "v1alpha1"): "poolv1alpha1.VirtualMachinePool",
+}
+_REPLICA_SET_TYPE = "kubevirt.VirtualMachineInstanceReplicaSet"
+
+
+#: The stages write it out, or refuse it.
+_FLAVOR = "flavor"
+#: What we refuse and KubeVirt does not: a cluster would drop ``spec.flavor`` from the template, say.
+_OURS = frozenset(
+    one.number for one in (PIN_MISSING, PIN_ENDED, REVISION_EDITED, UNKNOWN_FIELD, NOT_CONVERTIBLE)
+)
+
+
+def defaults_to_empty(resource: Resource) -> bool:
+    """Whether KubeVirt reads *resource*, which is incomplete, with an empty spec in its template.
+
+    No schema wants that of a replica set. Of a pool the template of the VM is missing with it.
+    """
+    template = tree.get(resource.body, *HOLDERS[resource.kind].template)
+    return (
+        resource.kind == REPLICA_SET and isinstance(template, dict) and template.get("spec") is None
+    )
+
+
+def unexpanded(resource: Resource) -> Diagnostic:
+    """That the mode ``expand`` leaves a pool or a replica set as it is."""
+    return NOT_EXPANDED.at(
+        at(resource),
+        f"{resource.ref} stays as it is: KubeVirt's expand-vm-spec takes VirtualMachines only",
+        help="--emit vm renders what it makes in place",
+    )
+
+
+def check(resource: Resource, context: Context) -> list[Diagnostic]:
+    """What the schema and the webhook of a pool or a replica set refuse."""
+    holder = HOLDERS[resource.kind]
+    spec, diagnostics = _decode(resource, context.release)
+    if any(one.is_error for one in diagnostics):
+        return diagnostics
+    body = {"spec": spec}
+    is_pool = resource.kind == POOL
+    vmi = tree.get(body, *holder.vmi) or {}
+    subject = Subject(
+        kind=resource.kind,
+        spec=vmi.get("spec") or {},
+        metadata=vmi.get("metadata") or {},
+        root=(*holder.vmi, "spec"),
+        config=context.config,
+        release=context.release,
+        holder=tree.get(body, *holder.template, "spec") if is_pool else {},
+        holder_root=(*holder.template, "spec") if is_pool else (),
+        namespace=resource.namespace or context.settings.namespace,
+        owner=spec,
+    )
+    elsewhere = Alternatives(subject, context)
+    return [*diagnostics, *(finding(resource, elsewhere, *one) for one in order.causes(subject))]
+
+
+def _decode(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic]]:
+    """The spec of a pool or a replica set as it was sent, and what its schema refuses.
+
+    Nothing has filled in anything yet, and nothing was left out.
+    """
+    holder = HOLDERS[resource.kind]
+    is_pool = resource.kind == POOL
+    type_name = _TYPES.get((resource.kind, resource.version), _REPLICA_SET_TYPE)
+    body = {"spec": resource.body["spec"]}
+    decoded, causes = schemas.decode(body, type_name, release)
+    draft = Draft(decoded)
+    diagnostics = []
+    for cause in causes:
+        said_of_what_it_makes = (
+            cause.check == CONTENT_DROPPED.slug
+            and cause.path[: len(holder.template)] == holder.template
+        )
+        if said_of_what_it_makes or cause.path == (*holder.template, "spec", _FLAVOR):
+            continue
+        value = tree.get(body, *cause.path)
+        if is_pool and _is_open(cause, value):
+            if value is not None:
+                draft.put(cause.path, value)
+            continue
+        diagnostics += schemas.located(resource, [cause])
+    utility = (*holder.vmi, "spec", "utilityVolumes")
+    if tree.get(body, *utility) == []:  # counts, unless a mutating webhook has dropped it
+        draft.put(utility, [])
+    return draft.tree["spec"], diagnostics
+
+
+def _is_open(cause: Cause, value: object) -> bool:
+    """Whether the CRD of pools leaves open what the webhook of VMs refuses: Go reads it.
+
+    These are values of enumerations, and in metadata, of which the CRD knows nothing, missing fields and null.
+    """
+    if cause.check == INVALID_VALUE.slug:
+        return isinstance(value, str) and cause.path[-1] not in _ENUMERATIONS
+    missing = cause.check in (MISSING_FIELD.slug, WRONG_TYPE.slug)
+    return value is None and missing and "metadata" in cause.path
+
+
+def unusable(resource: Resource, errors: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """One finding for all *errors* about what an admitted pool or replica set makes; those of ours stay alone."""
+    holder = HOLDERS[resource.kind]
+    given = list(errors)
+    ours = [error for error in given if error.code in _OURS]
+    refusals = [error for error in given if error.code not in _OURS]
+    if not refusals:
+        return ours
+    first, *others = refusals
+    related = [*first.related]
+    for one in others:
+        related += [Related(one.message, one.position or one.location), *one.related]
+    what = "VMs" if holder.kind == "VirtualMachine" else "VMIs"
+    return [
+        *ours,
+        POOL_UNUSABLE.at(
+            first.location,
+            f"KubeVirt takes the {resource.kind}, but its {what} are refused or never start: {first.message}",
+            *related,
+            help=first.help,
+        )._replace(position=first.position),
+    ]
