@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from render.diagnostics.codes import INVALID_SETTING
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.model.release import NEWEST, VERSIONS, minor, release_named
+from render.model.release import MAIN, NEWEST, VERSIONS, minor, release_named
 
 Emit = Literal["vm", "vmi", "expand", "hashed", "revisions", "source"]
 
@@ -173,8 +173,8 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "kubevirt", "release", "auto",
         "the KubeVirt release whose behaviour is rendered: by default the one that a KubeVirt resource of the input"
-        " names, else the newest",
-        choices=("auto", *map(minor, VERSIONS)), metavar=f"auto|{minor(VERSIONS[0])}|...|{minor(NEWEST)}",
+        " names, else the newest; main: what the next one may be, as one commit does it",
+        choices=("auto", *map(minor, VERSIONS), MAIN), metavar=f"auto|{minor(VERSIONS[0])}|...|{minor(NEWEST)}|{MAIN}",
     ),
     Option(
         "admission", "choice", "full",

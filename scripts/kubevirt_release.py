@@ -4,7 +4,8 @@ Usage: python -m scripts.kubevirt_release CHECKOUT VERSION
 
 CHECKOUT is a git checkout of KubeVirt at the tag VERSION (``v1.9.0``). It is read as text, nothing of it is built:
 ``scripts/read_kubevirt`` reads the Go source. Written is ``scripts/data/kubevirt/VERSION``, in the place of another
-patch release of the same minor:
+patch release of the same minor. VERSION may be ``main``, whatever the checkout is at: that is the release to preview,
+in ``main-COMMIT``.
 
     types.json        Go type -> JSON name -> type and marks, of everything that our kinds reach; enumerations
     gates.json        feature gate -> state
@@ -25,6 +26,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from render.model.release import MAIN
 from scripts import make_types
 
 READER = Path(__file__).parent / "read_kubevirt"
@@ -87,10 +89,28 @@ def source(checkout: Path) -> dict[str, Any]:
     return dict(json.loads(done.stdout))
 
 
-def tags_of(checkout: Path) -> list[str]:
-    """The tags of the commit that *checkout* is at; none for a folder that is no git checkout."""
-    command = ["git", "-C", str(checkout), "tag", "--points-at", "HEAD"]
+def git(checkout: Path, *words: str) -> list[str]:
+    """The words that git prints of *checkout*; none for a folder that is no git checkout."""
+    command = ["git", "-C", str(checkout), *words]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
+
+
+def place(checkout: Path, version: str) -> tuple[str, str]:
+    """The folder for what is read of *checkout*, and the pattern of those whose place it takes.
+
+    ReleaseError if the checkout is not at *version*.
+    """
+    if version == MAIN:
+        commit = git(checkout, "rev-parse", "--short=10", "HEAD")
+        if not commit:
+            raise ReleaseError(f"{checkout} is no git checkout")
+        return f"{MAIN}-{commit[0]}", f"{MAIN}-*"
+    if not re.fullmatch(r"v\d+\.\d+\.\d+", version):
+        raise ReleaseError(f"{version} is no tag of a release, such as v1.9.0, nor {MAIN}")
+    if version not in (tags := git(checkout, "tag", "--points-at", "HEAD")):
+        at = ", ".join(tags) or "a commit without a tag"
+        raise ReleaseError(f"{checkout} is not at {version}, but at {at}")
+    return version, f"{version.rpartition('.')[0]}.*"
 
 
 def catalogue(checkout: Path) -> dict[str, Any]:
@@ -160,14 +180,9 @@ def text(value: dict[str, Any]) -> str:
 
 def write(checkout: Path, version: str) -> Path:
     """Read *checkout*, write the data of *version*, and say where. ReleaseError if it is another release."""
-    if not re.fullmatch(r"v\d+\.\d+\.\d+", version):
-        raise ReleaseError(f"{version} is no tag of a release, such as v1.9.0")
     if not (checkout / GENERATED).is_dir():
         raise ReleaseError(f"{checkout} is no checkout of kubevirt/kubevirt: it has no {GENERATED}")
-    if version not in (tags := tags_of(checkout)):
-        raise ReleaseError(
-            f"{checkout} is not at {version}, but at {', '.join(tags) or 'a commit without a tag'}"
-        )
+    name, replaced = place(checkout, version)
     found = source(checkout)
     files = {
         "types": {
@@ -178,13 +193,12 @@ def write(checkout: Path, version: str) -> Path:
         "catalog": catalogue(checkout),
         "validations": validations(found["schemas"]),
     }
-    minor = version.rpartition(".")[0]
-    for older in make_types.DATA.glob(f"{minor}.*"):
+    for older in make_types.DATA.glob(replaced):
         shutil.rmtree(older)
-    folder = make_types.DATA / version
+    folder = make_types.DATA / name
     folder.mkdir()
-    for name, content in files.items():
-        (folder / f"{name}.json").write_text(text(content), encoding="utf-8")
+    for file, content in files.items():
+        (folder / f"{file}.json").write_text(text(content), encoding="utf-8")
     return folder
 
 

@@ -26,14 +26,16 @@ from pathlib import Path
 from typing import Any
 
 from render import schemas
-from render.model.release import NEWEST, release_named
+from render.model.release import MAIN, NEWEST, release_named, row
 
 SCHEMAS = Path(__file__).parent.parent / "schemas"
 DATA = Path(__file__).parent / "data" / "kubevirt"
 RELEASES = sorted(
-    (path.name.removeprefix("v").rpartition(".")[0] for path in DATA.iterdir()),
+    (path.name.removeprefix("v").rpartition(".")[0] for path in DATA.glob("v*")),
     key=lambda name: int(name[2:]),
 )
+#: The releases of the table, the preview included.
+ALL = [*RELEASES, MAIN]
 
 ROOTS = {
     "virtualmachine": "kubevirt.VirtualMachine",
@@ -134,7 +136,7 @@ def data(release: str, name: str) -> Any:
 
 def folder(release: str) -> Path:
     """Where the description of *release* is: its name is the tag that was read."""
-    [path] = DATA.glob(f"v{release}.*")
+    [path] = DATA.glob(f"{MAIN}-*" if release == MAIN else f"v{release}.*")
     return path
 
 
@@ -172,12 +174,12 @@ def table(types: Types) -> Table:
 
 def merged(tables: dict[str, Table]) -> Table:
     """One table of all releases, those of *tables* in their order, the oldest first."""
-    newest = tables[RELEASES[-1]]
+    newest = tables[ALL[-1]]
     others = {name for structs in tables.values() for name in structs} - newest.keys()
     found: Table = {}
     for owner in sorted({*newest, *others}):
         # What reaches a struct has a window of its own: where nothing does, its fields need none.
-        known = [release for release in reversed(RELEASES) if owner in tables[release]]
+        known = [release for release in reversed(ALL) if owner in tables[release]]
         names = dict.fromkeys(name for release in known for name in tables[release][owner])
         found[owner] = {
             name: windowed(owner, name, [(r, tables[r][owner].get(name, "")) for r in known])
@@ -262,7 +264,7 @@ def document(structs: dict[str, dict[str, str]], kind: str, root: str) -> dict[s
 
 def enums(types: Table) -> dict[str, list[str]]:
     """The values of the enumerations that *types* name; with ``@RELEASE`` what came after the enumeration did."""
-    by_release = {release: data(release, "types")["enums"] for release in RELEASES}
+    by_release = {release: data(release, "types")["enums"] for release in ALL}
     found: dict[str, list[str]] = {}
     for name in sorted(
         set(
@@ -272,7 +274,7 @@ def enums(types: Table) -> dict[str, list[str]]:
             )
         )
     ):
-        known = [release for release in RELEASES if name in by_release[release]]
+        known = [release for release in ALL if name in by_release[release]]
         oldest = by_release[known[0]][name]
         found[name] = [
             value
@@ -320,15 +322,15 @@ def lines(structs: dict[str, Any]) -> str:
 
 def main() -> None:
     """Write everything that is made from the description of the releases."""
-    tables = {release: table(types_of(release)) for release in RELEASES}
+    tables = {release: table(types_of(release)) for release in ALL}
     types = merged(tables)
     (SCHEMAS / "kubevirt.types.json").write_text(
         f'{{"enums":{{\n{lines(enums(types))}\n}},\n"types":{{\n{lines(types)}\n}}}}\n',
         encoding="utf-8",
     )
-    known = ",\n".join(f'"{release}": {{\n{lines(gates(release))}\n}}' for release in RELEASES)
+    known = ",\n".join(f'"{release}": {{\n{lines(gates(release))}\n}}' for release in ALL)
     (SCHEMAS / "gates.json").write_text(f"{{{known}}}\n", encoding="utf-8")
-    for release in RELEASES:
+    for release in ALL:
         parts = catalogue(release)
         text = ",\n".join(
             f"{json.dumps(key)}:{{\n{lines(part)}\n}}"
@@ -336,7 +338,7 @@ def main() -> None:
             else f"{json.dumps(key)}:{json.dumps(part)}"
             for key, part in parts.items()
         )
-        file = SCHEMAS / "catalog" / f"kubevirt-{parts['kubevirt']}.json"
+        file = SCHEMAS / "catalog" / row(release_named(release) or NEWEST).catalogue
         file.write_text(f"{{{text}}}\n", encoding="utf-8")
     for file_name, root in (ROOTS | CLUSTER_KINDS).items():
         schema = document(

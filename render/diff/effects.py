@@ -17,7 +17,7 @@ from render.model.apimachinery import quantity
 from render.model.cluster.live_update import memory_fault
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
-from render.model.release import Version, Windowed, in_force, since, until
+from render.model.release import MAIN, Version, Windowed, in_force, since, until
 from render.model.tree import Tree
 
 #: Everything that may come of a change, worst first.
@@ -57,6 +57,9 @@ class Ability(Enum):
     MOVES_VOLUMES = "volumes move without a gate"
     LIVE_TARGETS = "another network attachment is no restart"
     LIVE_TARGETS_GATED = "another network attachment is no restart with the gate LiveUpdateNADRef"
+    TARGETS_NEED_MIGRATION = (
+        "another network attachment waits for a restart where the VMI cannot migrate"
+    )
     POD_NETWORK_RESTARTS = "a pod network is not plugged in"
     MIGRATES_FOR_NETWORKS = "a plugged interface asks for the migration by itself"
     REFUSES_ARM_SOCKETS = "sockets are not added on arm64"
@@ -85,6 +88,7 @@ _ABILITIES: tuple[Ability | Windowed[Ability], ...] = (
     since("1.8", until("1.9", Ability.LIVE_TARGETS_GATED)),
     since("1.9", Ability.LIVE_TARGETS),
     since("1.9", Ability.PLUGS_VOLUMES_UNASKED),
+    since(MAIN, Ability.TARGETS_NEED_MIGRATION),
 )
 
 
@@ -153,8 +157,11 @@ class Reconciliation(NamedTuple):
 
 def _network_rules(update: Update) -> NetworkRules:
     gated = "LiveUpdateNADRef" in update.config.feature_gates
+    live = update.can(Ability.LIVE_TARGETS) or (gated and update.can(Ability.LIVE_TARGETS_GATED))
+    if update.can(Ability.TARGETS_NEED_MIGRATION):
+        live = is_migratable(update.running, update.config, update.claims, update.release)
     return NetworkRules(
-        update.can(Ability.LIVE_TARGETS) or (gated and update.can(Ability.LIVE_TARGETS_GATED)),
+        live,
         update.can(Ability.POD_NETWORK_RESTARTS),
         update.can(Ability.MIGRATES_FOR_NETWORKS),
     )

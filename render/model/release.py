@@ -33,9 +33,16 @@ Items = tuple[T | Windowed[T], ...]
 """Things of one kind, some of them of some releases only."""
 
 
+#: The name of KubeVirt's main branch, of which one commit is a release to preview, and its place after all others.
+MAIN = "main"
+_MAIN: Version = (98, 0, 0)
+
+
 @cache
 def version(text: str) -> Version:
-    """``1.8``, ``v1.8`` or ``v1.8.4`` as numbers; a patch release that is not said counts as the first."""
+    """``1.8``, ``v1.8`` or ``v1.8.4`` as numbers, or `MAIN`; a patch release that is not said counts as the first."""
+    if text == MAIN:
+        return _MAIN
     major, minor, *patch = text.removeprefix("v").split(".")
     return int(major), int(minor), int(patch[0]) if patch else 0
 
@@ -90,10 +97,10 @@ def variant(items: Iterable[T | Windowed[T]], release: Version) -> T:
 class Release(NamedTuple):
     """A KubeVirt minor release: what is true of it as a whole.
 
-    *version*: its newest patch, as which it does things; *machine_types*: architecture and the machine type of VMs that
-    name none; *rollout_strategy*: what holds where its KubeVirt resource says nothing, and the *live_update_gates*
-    without which that holds whatever the resource says; *has_beta_gates*: its beta gates are on unless they are
-    disabled, and a gate that nobody knows stays off.
+    *version*: its newest patch, as which it does things; *commit*: of `PREVIEW`, where main was read; *machine_types*:
+    architecture and the machine type of VMs that name none; *rollout_strategy*: what holds where its KubeVirt resource
+    says nothing, and the *live_update_gates* without which that holds whatever the resource says; *has_beta_gates*: its
+    beta gates are on unless they are disabled, and a gate that nobody knows stays off.
     """
 
     version: Version
@@ -101,6 +108,7 @@ class Release(NamedTuple):
     rollout_strategy: str = "LiveUpdate"
     live_update_gates: tuple[str, ...] = ()
     has_beta_gates: bool = True
+    commit: str = ""
 
     @property
     def data(self) -> str:
@@ -110,7 +118,7 @@ class Release(NamedTuple):
     @property
     def catalogue(self) -> str:
         """The file in ``schemas/catalog`` with the instancetypes and preferences that it deploys."""
-        return f"kubevirt-{tag(self.version)}.json"
+        return f"kubevirt-{MAIN if self.commit else tag(self.version)}.json"
 
 
 #: The releases that are rendered for, the oldest first. Single fields are in the type table of ``schemas/``; what else
@@ -134,9 +142,12 @@ RELEASES: tuple[Release, ...] = (
     Release((1, 8, 4), has_beta_gates=False),
     Release((1, 9, 0)),
 )
+#: What the next release may be: one commit of main, asked for by name only. What it does otherwise than the newest
+#: release is ``since(MAIN, ...)``.
+PREVIEW = Release(_MAIN, commit="d923fdb815")
 VERSIONS: tuple[Version, ...] = tuple(release.version for release in RELEASES)
 NEWEST: Version = VERSIONS[-1]
-_BY_MINOR = {release.version[:2]: release for release in RELEASES}
+_BY_MINOR = {release.version[:2]: release for release in (*RELEASES, PREVIEW)}
 _DIGITS = 3
 
 
@@ -145,13 +156,11 @@ def row(release: Version) -> Release:
     return _BY_MINOR[release[:2]]
 
 
-#: API group -> its versions, the current one first; all others are converted to that of the newest release. What is
-#: to come stands here before the row of its release does
+#: API group -> its versions, the current one first; all others are converted to that of the newest release
 #: (pkg/virt-operator/resource/generate/components/crds.go).
 _SERVED: dict[str, tuple[str | Windowed[str], ...]] = {
     KUBEVIRT: ("v1", "v1alpha3"),
     INSTANCETYPE_GROUP: (
-        since("1.10", "v1"),
         "v1beta1",
         until("1.6", "v1alpha2"),
         until("1.6", "v1alpha1"),
@@ -176,7 +185,7 @@ def serving(group: str, name: str) -> tuple[Version, ...]:
 
 @cache
 def release_named(text: str) -> Version | None:
-    """The release that *text* (``1.8``, ``v1.8``, ``1.8.2``, ``openshift-4.21``) asks for, None if none that we know.
+    """The release that *text* asks for (``1.8``, ``v1.8``, ``1.8.2``, ``openshift-4.21``, ``main``), None if none.
 
     Without a patch release, the newest of its minor release.
     """
@@ -184,6 +193,8 @@ def release_named(text: str) -> Version | None:
         from render.model.cluster_release import openshift
 
         return release_named(openshift(text) or "")
+    if text == MAIN:
+        return _MAIN
     if not is_version(text):
         return None
     release = version(text)
@@ -205,10 +216,14 @@ def newest_patch(release: Version) -> Version:
 
 
 def minor(release: Version) -> str:
-    """``1.8``."""
-    return f"{release[0]}.{release[1]}"
+    """``1.8``, or `MAIN`."""
+    return MAIN if release == _MAIN else f"{release[0]}.{release[1]}"
 
 
 def tag(release: Version) -> str:
-    """``v1.8.4``."""
-    return f"v{release[0]}.{release[1]}.{release[2]}"
+    """``v1.8.4``, or of `PREVIEW` its branch and commit."""
+    return (
+        f"{MAIN}-{PREVIEW.commit}"
+        if release == _MAIN
+        else f"v{release[0]}.{release[1]}.{release[2]}"
+    )

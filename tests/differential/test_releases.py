@@ -8,8 +8,8 @@ import pytest
 
 from render import schemas
 from render.model import tree
-from render.model.release import NEWEST, Version, release_named
-from tests.support import answers
+from render.model.release import MAIN, NEWEST, Version, release_named
+from tests.support import answers, goldens
 from tests.support.admission import is_refused
 from tests.support.goldens import MODES
 from tests.support.releases import RELEASES, cases
@@ -165,6 +165,37 @@ def test_a_rendered_vm_gives_the_same_vmi_and_stays_as_it_is(release: str) -> No
     """Promises 1 and 4: the same VMI, and rendering again changes nothing."""
     checked = sum(answers.kept_promises(case, kubevirt=release) for case in cases(release))
     assert checked > 100
+
+
+def test_main_answers_as_the_newest_release_does() -> None:
+    """Nothing was recorded of main: what it does otherwise has tests of its own, and recorded cases meet one gate."""
+    compared = 0
+    for family in ("admission-clean", "admission-devices", "admission-gates", "defaults", "fleet"):
+        for case in goldens.cases(family):
+            texts, resources = {}, {}
+            for release in (MAIN, "1.9"):
+                found = answers.rendered(case, preset_conflicts="override", kubevirt=release)
+                texts[release] = [
+                    one.message
+                    for one in found.diagnostics
+                    if "DecentralizedLiveMigration" not in one.message
+                ]
+                resources[release] = [without_stamps(one) for one in found.resources]
+            compared += 1
+            assert texts[MAIN] == texts["1.9"], case["id"]
+            assert resources[MAIN] == resources["1.9"], case["id"]
+    assert compared > 500
+
+
+def without_stamps(resource: Json) -> Json:
+    """*resource* without the annotations that name the release."""
+    metadata = resource["metadata"]
+    kept = {
+        key: value
+        for key, value in (metadata.get("annotations") or {}).items()
+        if not key.startswith("virt-render.dev/")
+    }
+    return {**resource, "metadata": {**metadata, "annotations": kept}}
 
 
 def test_the_newest_release_is_not_among_them() -> None:

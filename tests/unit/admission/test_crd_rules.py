@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from render import Settings, render
+from render.model.release import MAIN
 from tests.support.refusals import Json
 
 DATA = Path(__file__).parents[3] / "scripts" / "data" / "kubevirt"
@@ -157,7 +158,7 @@ def rules() -> dict[Rule, set[str]]:
     """Each rule, and the releases (``1.9``) that have it."""
     found: dict[Rule, set[str]] = {}
     for file in DATA.glob("*/validations.json"):
-        release = file.parent.name.removeprefix("v").rpartition(".")[0]
+        release = file.parent.name.removeprefix("v").rpartition(".")[0] or MAIN
         for kind, paths in json.loads(file.read_text(encoding="utf-8")).items():
             for path, keywords in paths.items():
                 for keyword in keywords:

@@ -27,6 +27,7 @@ def gated(*names: str, **more: Any) -> ClusterConfig:
 
 
 SHOWN: Json = {"virtualGPUOptions": {"display": {}}}
+UNSET: Json = {"virtualGPUOptions": {"display": {"ramFB": {}}}}
 HIDDEN: Json = {"virtualGPUOptions": {"display": {"ramFB": {"enabled": False}}}}
 
 
@@ -35,8 +36,8 @@ HIDDEN: Json = {"virtualGPUOptions": {"display": {"ramFB": {"enabled": False}}}}
     [
         (having(gpus=[SHOWN, HIDDEN]), []),
         (having(gpus=[SHOWN, {"virtualGPUOptions": {"display": {"enabled": False}}}]), []),
-        (having(gpus=[SHOWN, {"virtualGPUOptions": {"display": {"ramFB": {}}}}]), []),
         (having(gpus=[SHOWN, SHOWN]), [("ramfb", "spec.GPUs")]),
+        (having(gpus=[SHOWN, UNSET]), []),
         (having(sound={"name": "a", "model": "ac97"}), []),
         (having(sound={"model": "hda"}), [("sound-model", "spec.Sound"), ("sound-name", "spec.Sound")]),
         (having(video={"type": "x"}, autoattachGraphicsDevice=True), []),
@@ -272,3 +273,7 @@ def test_service_accounts(name: str, volume: str, expected: list[str]) -> None:
     volumes = [{"name": "v", "serviceAccount": {"serviceAccountName": volume}}]
     spec = {"serviceAccountName": name, "volumes": volumes}
     assert said(accounts, spec) == [(rule, "spec.serviceAccountName") for rule in expected]
+
+
+def test_ramfb_that_says_nothing_counts_in_main() -> None:
+    assert said(devices, having(gpus=[SHOWN, UNSET]), release="main") == [("ramfb", "spec.GPUs")]

@@ -131,6 +131,11 @@ TARGET = {
     "before": spec(networks=[*spec()["networks"], NET]),
     "after": spec(networks=[*spec()["networks"], {**NET, "multus": {"networkName": "other"}}]),
 }
+_BRIDGE = {"domain__devices__interfaces": [{"name": "default", "bridge": {}}]}
+BRIDGED = {
+    "before": spec(networks=TARGET["before"]["networks"], **_BRIDGE),
+    "after": spec(networks=TARGET["after"]["networks"], **_BRIDGE),
+}
 RELEASES: dict[str, tuple[Json, tuple[str, str], tuple[str, str]]] = {
     "sockets on arm64": (
         ARM, ("1.4.1", ""), ("1.5.3", "ARM doesn't support CPU hotplug"),
@@ -143,6 +148,8 @@ RELEASES: dict[str, tuple[Json, tuple[str, str], tuple[str, str]]] = {
     "another attachment, gated": (
         {**TARGET, "feature_gates": frozenset({"LiveUpdateNADRef"})}, ("1.7.4", GENERAL), ("1.8.4", ""),
     ),
+    "another attachment, while it can migrate": (TARGET, ("1.9.0", ""), ("main", "")),
+    "another attachment, while it cannot": (BRIDGED, ("1.9.0", ""), ("main", GENERAL)),
     "a gate for live update": ({"before": spec(), "after": MORE}, ("1.4.1", GENERAL), ("1.5.3", "")),
 }  # fmt: skip
 

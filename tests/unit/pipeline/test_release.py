@@ -5,13 +5,11 @@ from typing import Any
 import pytest
 
 from render import Settings, render
-from render.model.release import NEWEST, minor
+from render.model import types
+from render.model.release import MAIN, NEWEST, PREVIEW, VERSIONS, minor, version
 from render.model.resource import from_body
 from render.pipeline import pinning
-from render.pipeline.input.definitions import Definitions, decode
-from render.pipeline.input.releases import Target
 from render.revisions import lockfile
-from render.schemas import served
 
 Json = dict[str, Any]
 
@@ -168,15 +166,37 @@ def preferring(name: str) -> Json:
     return body
 
 
-def test_the_next_version_of_instancetypes_is_read_once_a_release_serves_it() -> None:
+def test_a_version_that_no_release_serves_is_refused() -> None:
     coming = {**PREFERENCE, "apiVersion": "instancetype.kubevirt.io/v1"}
-    resource = from_body(coming, 0)
-    loaded = Definitions(Target((1, 10, 0)))
-    assert served.check(resource, (1, 10, 0)) is None
-    assert decode(resource, loaded)["spec"] == PREFERENCE["spec"]
-    assert loaded.diagnostics == []
     (refused,) = render([coming], Settings(kubevirt="1.9")).diagnostics
     assert refused.help == "write apiVersion: instancetype.kubevirt.io/v1beta1"
+
+
+def test_main_is_rendered_by_name_only() -> None:
+    assert version("1.9.0") == NEWEST
+    assert MAIN not in map(minor, VERSIONS)
+    for stated in ("v1.10.0", "main"):
+        body = kubevirt(status={"observedKubeVirtVersion": stated})
+        found = render([vm(), body], Settings(catalog="none"))
+        assert all("main" not in note.message for note in found.diagnostics if note.code == "VR711")
+    preference = render([PREFERENCE, preferring("web")], Settings(kubevirt="main")).resources[-1]
+    newest = render([PREFERENCE, preferring("web")], Settings(kubevirt="1.9")).resources[-1]
+    assert preference == newest
+
+
+def test_main_says_which_commit_it_is() -> None:
+    catalogued = {**vm(), "spec": {**vm()["spec"], "instancetype": {"name": "u1.medium"}}}
+    catalogued["spec"]["template"] = {"spec": {"domain": {"devices": {}}}}
+    found = render([catalogued], Settings(kubevirt="main"))
+    stamp = found.resources[0]["metadata"]["annotations"]["virt-render.dev/instancetype"]
+    assert stamp.endswith(f" kubevirt-main-{PREVIEW.commit}")
+
+
+def test_no_type_of_a_definition_is_other_in_main() -> None:
+    """Contents are hashed as the newest release knows them: a field of main alone would be in no hash."""
+    names = [name for name in types.type_names() if name.startswith("instancetype.")]
+    assert names
+    assert all(types.fields(name, version(MAIN)) == types.fields(name, NEWEST) for name in names)
 
 
 def test_the_hash_of_a_content_does_not_depend_on_the_release() -> None:

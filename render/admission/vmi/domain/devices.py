@@ -8,7 +8,7 @@ from functools import partial
 
 from render.admission.checks import EACH, Check, FieldValue, Subject, each, needs_gate, one_of
 from render.diagnostics.cause import Cause
-from render.model.release import Windowed, since, until
+from render.model.release import MAIN, Version, Windowed, since, until, variant
 from render.model.tree import Tree
 
 _DEVICES = ("domain", "devices")
@@ -24,16 +24,23 @@ _STORAGE_SOURCES = ("persistentVolumeClaim", "dataVolume")
 _OLD_VIRTIOFS = "ExperimentalVirtiofsSupport"
 
 
-def _has_ramfb(gpu: Tree) -> bool:
+#: Whether a ramFB that says nothing counts as enabled.
+_UNSET_RAMFB = (since(MAIN, item=True), False)
+
+
+def _has_ramfb(gpu: Tree, release: Version) -> bool:
     display = (gpu.get("virtualGPUOptions") or {}).get("display")
     if display is None or display.get("enabled") is False:
         return False
     ramfb = display.get("ramFB")
-    return ramfb is None or ramfb.get("enabled") is True
+    unset: bool = variant(_UNSET_RAMFB, release)
+    return ramfb is None or bool(ramfb.get("enabled", unset))
 
 
 def _ramfb(subject: Subject) -> Iterator[Cause]:
-    having = [index for index, gpu in enumerate(subject.get(*_GPUS)) if _has_ramfb(gpu)]
+    having = [
+        index for index, gpu in enumerate(subject.get(*_GPUS)) if _has_ramfb(gpu, subject.release)
+    ]
     if len(having) > 1:
         yield Cause(
             "devices/ramfb",
