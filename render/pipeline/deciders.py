@@ -28,7 +28,8 @@ from render.model.provenance import HIDDEN, Contender, Decider, Decision, Proven
 from render.model.release import Windowed
 from render.model.resource import TEMPLATE, Resource, ResourceRef
 from render.model.tree import Tree
-from render.pipeline import attribution, order
+from render.pipeline import attribution
+from render.pipeline.run import run
 from render.pipeline.stages import emit, pins
 from render.rules import Edit
 from render.settings import Settings
@@ -54,7 +55,7 @@ class Explained(NamedTuple):
 def explain(resources: Sequence[Resource], settings: Settings) -> list[Explained]:
     """Each VM of *resources*, as it starts with its definitions."""
     machines: list[Machine] = []
-    rendered = order.run(
+    rendered = run(
         resources, explaining(settings), lambda machine, _: machines.append(machine), traced=True
     )
     return [

@@ -11,9 +11,9 @@ from render.model.edits import Operation, edited
 from render.model.kinds import KIND_CLASSES
 from render.model.resource import Resource, from_body
 from render.model.tree import Tree
-from render.pipeline import order
 from render.pipeline.input import definitions
 from render.pipeline.migration_plan import Unit, plan, stays
+from render.pipeline.run import run
 from render.presets import APPLIED
 from render.settings import Settings
 
@@ -154,7 +154,7 @@ def started(resources: Sequence[Resource], settings: Settings) -> Started:
         if not machine.failed:
             instances[machine.resource.index] = _unnamed(body)
 
-    rendered = order.run(resources, _comparable(settings), observe)
+    rendered = run(resources, _comparable(settings), observe)
     errors = (
         (one.code, str(one.location.resource)) for one in rendered.diagnostics if one.is_error
     )

@@ -21,9 +21,9 @@ from render.model.kinds import KIND_CLASSES, KindClass, class_of
 from render.model.release import NEWEST, release_named, tag
 from render.model.resource import LOCK_KIND, OWN, VMI, Resource
 from render.model.tree import Tree
-from render.pipeline import order
 from render.pipeline.input import definitions, pinned, releases
 from render.pipeline.input.context import shared
+from render.pipeline.run import run
 from render.pipeline.stages import pins, stamping
 from render.resolve.find import OBJECT_NAME_LABEL, Missing, find
 from render.revisions import lockfile
@@ -114,7 +114,7 @@ def pin(
     unlocked = without_locks(resources)
     release = tag(releases.target(resources, settings).release)
     settings = settings._replace(lock=lockfile.document(start))
-    rendered = order.run(unlocked, settings, observe)
+    rendered = run(unlocked, settings, observe)
     otherwise = _otherwise(unlocked, settings, old, next_pins, release)
     for vm in otherwise:
         next_pins[vm] = next_pins[vm]._replace(revision=old.pins[vm].revision)
@@ -181,7 +181,7 @@ def _hashes(resources: Sequence[Resource], settings: Settings) -> dict[str, str]
     def observe(machine: Machine, body: Tree) -> None:
         by_name[pins.name_of(machine.resource)] = stamping.manifest_hash(machine, body)
 
-    order.run(resources, settings, observe)
+    run(resources, settings, observe)
     return by_name
 
 

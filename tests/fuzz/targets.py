@@ -16,7 +16,7 @@ from render.frontends.kustomize import message
 from render.manifests import kustomization
 from render.model.apimachinery import quantity
 from render.model.apimachinery.quantity import QuantityError
-from render.pipeline import order
+from render.pipeline.run import render
 from render.revisions import lockfile
 from render.settings import Settings
 from render.yaml import libyaml, plain, positions, writer
@@ -80,7 +80,7 @@ def locks(data: bytes) -> None:
     """The revision lock: what is read without a finding is written and read back."""
     for document in read(data, "f", _LIMITS).documents:
         found, faults = lockfile.read(document.body, Location())
-        order.render([document.body])
+        render([document.body])
         if not faults:
             again, later = lockfile.read(lockfile.document(found), Location())
             assert later == []
@@ -91,7 +91,7 @@ def locks(data: bytes) -> None:
 def resource_list(data: bytes) -> None:
     """The function's message: received, rendered and answered."""
     received, _ = message.receive(io.BytesIO(data), "", _LIMITS)
-    rendered = order.render([one.body for one in received.documents], Settings(emit="vm"))
+    rendered = render([one.body for one in received.documents], Settings(emit="vm"))
     answer = read(message.reply(received, rendered.resources).encode(), "f")
     assert answer.diagnostics == []
 

@@ -17,7 +17,8 @@ from render.frontends.request.request import Call
 from render.manifests import sources
 from render.manifests.sources import Reading
 from render.model.resource import Resource, from_body
-from render.pipeline import migration_plan, order
+from render.pipeline import migration_plan
+from render.pipeline.run import run
 from render.settings import Settings
 from render.yaml import writer
 from render.yaml.budget import Limits
@@ -187,7 +188,7 @@ def test_only_rules_with_something_to_say_are_asked(
         return bound(*given)
 
     monkeypatch.setattr(rules, "bound", counted)
-    order.run(resources, Settings())
+    run(resources, Settings())
     machines = sum(one.kind == "VirtualMachine" for one in resources)
     assert machines == 3
     assert 0 < sum(asked) / machines <= 16
@@ -216,7 +217,7 @@ ASKED = "model/apimachinery/selectors.py:compiled.<locals>.<lambda>"
 
 def test_presets_are_compared_once_for_all_machines_that_match_the_same() -> None:
     resources = presets_and_machines(30, lambda _: {"os": "any"})
-    done = calls(lambda: order.run(resources, Settings()))
+    done = calls(lambda: run(resources, Settings()))
     assert done["presets.py:merge"] == 30 * 30
     assert done["presets.py:differences"] == 30 * 30 + 30 * 29 // 2
     assert (done[COMPILED], done[ASKED]) == (30, 30 * 30)
@@ -224,7 +225,7 @@ def test_presets_are_compared_once_for_all_machines_that_match_the_same() -> Non
 
 def test_a_machine_asks_only_presets_that_may_select_it() -> None:
     resources = presets_and_machines(30, lambda number: {"os": "any", "app": f"n{number}"})
-    done = calls(lambda: order.run(resources, Settings()))
+    done = calls(lambda: run(resources, Settings()))
     assert (done[COMPILED], done[ASKED], done["presets.py:merge"]) == (30, 30, 30)
 
 
@@ -234,7 +235,7 @@ def test_a_selector_is_read_once_where_no_machine_is() -> None:
         from_body({**one.body, "metadata": {"name": one.name, "namespace": one.kind.lower()}}, one.index)
         for one in given
     ]  # fmt: skip
-    done = calls(lambda: order.run(elsewhere, Settings()))
+    done = calls(lambda: run(elsewhere, Settings()))
     assert (
         done["presets.py:index"] == 4
     )  # of the namespace with the VMs, and of each preset that reaches nothing

@@ -18,10 +18,11 @@ from render.model.resource import (
     from_body,
 )
 from render.model.tree import Tree
-from render.pipeline import attribution, order
+from render.pipeline import attribution
 from render.pipeline.attribution import SideIndex
 from render.pipeline.input import definitions, library, unchanged
 from render.pipeline.result import Rendered
+from render.pipeline.run import run
 from render.settings import Settings
 
 KINDS = (VM, VMI)
@@ -73,7 +74,7 @@ def state_of(
     def observe(machine: Machine, _: Tree) -> None:
         machines.setdefault(_key(machine.resource, settings), machine)
 
-    synced = order.run(given.resources, settings, observe) if settings.emit != "source" else None
+    synced = run(given.resources, settings, observe) if settings.emit != "source" else None
     return State(side, settings, given, synced, machines)
 
 
@@ -157,9 +158,7 @@ def _started_side(
     def observe(machine: Machine, _: Tree) -> None:
         machines.setdefault(_key(machine.resource, settings), machine)
 
-    rendered = library.answered(
-        order.run(objects.resources, settings, observe, unchanged=same), objects
-    )
+    rendered = library.answered(run(objects.resources, settings, observe, unchanged=same), objects)
     keys = {_key(one, settings): one for one in objects.resources}
     clusters = [one for key, one in keys.items() if key[0] in _CLUSTERS]
     if settings.cluster_config is not None and not clusters:

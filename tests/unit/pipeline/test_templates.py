@@ -6,7 +6,8 @@ import pytest
 
 from render import Rendered, Settings, render
 from render.model import tree
-from render.pipeline import order, templates
+from render.pipeline import templates
+from render.pipeline.run import run
 from tests.support.pools import SMALL, Json, changed, resources
 
 VMI: Json = {
@@ -182,7 +183,7 @@ def test_settings_beside_the_input_stand_beside_it(make: Any) -> None:
         "metadata": {"name": "kubevirt", "namespace": "kubevirt"},
         "spec": {},
     }
-    result = order.run(resources(body), Settings(catalog=[settings]))
+    result = run(resources(body), Settings(catalog=[settings]))
     (found,) = [one for one in result.diagnostics if one.code == "VR426"]
     (other,) = found.related
     assert (found.location.index, other.location.index) == (0, 1)
@@ -273,9 +274,7 @@ def test_provenance_names_the_template() -> None:
         VM, {"name": "small", "kind": "VirtualMachineInstancetype"}, "spec", "instancetype"
     )
     vm = changed(vm, {"devices": {}}, *SPEC, "domain")
-    rendered = order.run(
-        resources(SMALL, openshift(small, vm)), Settings(parameters=GIVEN), traced=True
-    )
+    rendered = run(resources(SMALL, openshift(small, vm)), Settings(parameters=GIVEN), traced=True)
     assert {one.position for one in rendered.provenance if not one.decider} == {1}
 
 

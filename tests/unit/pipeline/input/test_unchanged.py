@@ -8,8 +8,8 @@ from render import Settings, compare
 from render.machine import Machine
 from render.model import tree
 from render.model.resource import Resource, from_body
-from render.pipeline import order
 from render.pipeline.input import unchanged
+from render.pipeline.run import run
 
 Json = dict[str, Any]
 SETTINGS = Settings(emit="source")
@@ -61,10 +61,10 @@ def taken_over(before: list[Json], after: list[Json]) -> set[str]:
         for objects in (before, after)
     )
     machines: list[Machine] = []
-    order.run(old, SETTINGS, lambda machine, _: machines.append(machine))
+    run(old, SETTINGS, lambda machine, _: machines.append(machine))
     same = unchanged.between(old, new, machines)
     found: list[Machine] = []
-    order.run(new, SETTINGS, lambda machine, _: found.append(machine), unchanged=same)
+    run(new, SETTINGS, lambda machine, _: found.append(machine), unchanged=same)
     decoded = {id(one.decoded) for one in machines}
     return {one.resource.name for one in found if id(one.decoded) in decoded}
 
@@ -109,8 +109,8 @@ def test_a_machine_that_is_taken_over_has_its_place_in_the_second_state() -> Non
         machines.append(machine)
 
     machines: list[Machine] = []
-    order.run(before, SETTINGS, observe)
-    order.run(after, SETTINGS, observe, unchanged=unchanged.between(before, after, machines))
+    run(before, SETTINGS, observe)
+    run(after, SETTINGS, observe, unchanged=unchanged.between(before, after, machines))
     assert [resource.index for resource, _ in places] == [0, 1]
     assert places[0][1] is not places[1][1]
 

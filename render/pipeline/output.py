@@ -1,0 +1,92 @@
+"""What comes of a run, object by object: bodies in the order of the input, findings, provenance."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.legacy import machines
+from render.machine import Companion, Context, Machine
+from render.model.resource import Resource
+from render.model.tree import Tree
+
+if TYPE_CHECKING:
+    from render.model.provenance import Provenance
+    from render.pipeline.templates import Parts
+
+MOST_ERRORS = 10_000
+"""Of a run: nothing is printed then, and nobody reads more."""
+
+
+class Output:
+    """What came of the resources so far; *given* are these as they came, *sink* gets the bodies if anybody wants them.
+
+    *companions*: what is to be emitted beside the machines in the end; *parts*: what templates of the input made.
+    """
+
+    def __init__(
+        self, given: Sequence[Resource], sink: Callable[[Tree, int | None], None] | None
+    ) -> None:
+        self.bodies: list[Tree] = []
+        self.sources: list[int | None] = []
+        self.diagnostics: list[Diagnostic] = []
+        self.errors = 0
+        self.provenance: list[Provenance] = []
+        self.companions: list[Companion] = []
+        self.parts: Parts = {}
+        self._given = given
+        self._sink = sink or (lambda body, _: self.bodies.append(body))
+
+    def put(self, body: Tree, index: int) -> None:
+        """Keep *body*, made of the resource at *index*."""
+        is_given = index < len(self._given) and body is self._given[index].body
+        source = index if is_given else None
+        self.sources.append(source)
+        self._sink(body, source)
+
+    def observe(self, machine: Machine) -> None:
+        """Keep what *machine* has to say."""
+        for diagnostic in machine.diagnostics:
+            self.errors += diagnostic.is_error
+            if self.errors <= MOST_ERRORS or not diagnostic.is_error:
+                self.diagnostics.append(diagnostic)
+        resource = machine.resource
+        self.provenance += (
+            (
+                one._replace(field=machines.in_manifest(resource, one.field))
+                for one in machine.provenance
+            )
+            if resource.older
+            else machine.provenance
+        )
+        if not machine.failed:
+            self.companions += machine.companions
+
+    def relocated(self, diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+        """*diagnostics* at the lines of the templates that were filled in."""
+        if not self.parts:
+            return diagnostics
+        from render.pipeline import templates
+
+        self.provenance = [templates.attributed(one, self.parts) for one in self.provenance]
+        return tuple(templates.relocated(one, self.parts) for one in diagnostics)
+
+    def left_out(self) -> Iterator[Diagnostic]:
+        """How many errors are not kept."""
+        if self.errors > MOST_ERRORS:
+            message = f"and {self.errors - MOST_ERRORS:,} more errors"
+            yield codes.LIMIT_EXCEEDED.at(
+                Location(), message, help="mend those that are shown first"
+            )
+
+    def add_companions(self, context: Context) -> list[Diagnostic]:
+        """Put what is emitted beside the machines; the answer is what is wrong with that."""
+        if not self.companions:
+            return []
+        from render.pipeline.stages import companions
+
+        added, faults = companions.deduplicated(self.companions, context)
+        for body in added:
+            self.sources.append(None)
+            self._sink(body, None)
+        return faults

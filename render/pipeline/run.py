@@ -1,0 +1,383 @@
+"""A run: every object of an input on its way, each machine through the stages of its emit mode."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from render.diagnostics import codes, suppression
+from render.diagnostics.codes import MISSING_FIELD
+from render.diagnostics.diagnostic import Diagnostic, ordered
+from render.legacy import machines
+from render.machine import Context, Machine
+from render.model import tree
+from render.model.resource import Resource
+from render.model.tree import Tree
+from render.pipeline import outcomes
+from render.pipeline.input import definitions
+from render.pipeline.input.context import bundled_names, shared
+from render.pipeline.input.releases import Target
+from render.pipeline.obsolete import Obsolete
+from render.pipeline.order import stages
+from render.pipeline.outcomes import Verdict
+from render.pipeline.output import Output
+from render.pipeline.result import Rendered
+from render.resolve import renames
+from render.schemas import served
+from render.settings import Settings
+from render.settings import faults as settings_faults
+
+if TYPE_CHECKING:
+    from render.pipeline.clashes import Clashes
+    from render.pipeline.drift import PinDrift
+    from render.pipeline.input.unchanged import Unchanged
+    from render.pipeline.reach import PresetReach
+
+_TEMPLATES = frozenset({"Template", "VirtualMachineTemplate"})
+Observe = Callable[[Machine, Tree], None]
+
+
+def render(resources: Iterable[Tree], settings: Settings = Settings()) -> Rendered:  # noqa: B008 - frozen
+    """Render plain Kubernetes objects; none of them is changed, nor shared with the result.
+
+    Lists are taken apart, as the command line does; positions (`Location.index`, `Provenance.position`,
+    `Rendered.sources`) then are those of the List. Never raises for what the objects hold: that is in the
+    diagnostics, also that something is no object. TypeError where *resources* is itself one object and not a list.
+    Reads no environment and no file but the package's own data.
+    """
+    from render.pipeline.input import library
+
+    objects = library.parse(resources)
+    settings, faults = library.parse_catalog(settings)
+    rendered = run(objects.resources, settings, traced=True)
+    has_others = not isinstance(settings.catalog, str) or settings.cluster_config is not None
+    rendered = library.answered(rendered, objects, elsewhere=has_others)
+    return Rendered(
+        [tree.copy(body) for body in rendered.resources],
+        ordered((*faults, *rendered.diagnostics)) if faults else rendered.diagnostics,
+        rendered.provenance,
+        rendered.sources,
+    )
+
+
+def run(  # noqa: PLR0913 - what is rendered, and who is told
+    resources: Sequence[Resource],
+    settings: Settings,
+    observe: Observe | None = None,
+    *,
+    sink: Callable[[Tree, int | None], None] | None = None,
+    traced: bool = False,
+    unchanged: "Unchanged | None" = None,
+) -> Rendered:
+    """Render *resources*, whose indexes are their positions. The result shares trees with the input.
+
+    *observe* is told each machine, failed or not, and what became of it; *sink* gets each resource and its source as
+    soon as they are there, and `Rendered.resources` stays empty; *traced*: with provenance, which costs time and much
+    memory. *unchanged* machines, which another rendering with the same *settings* made, are not made again: only where
+    these leave VMs as they are (``source``), and without provenance.
+    """
+    refused = settings_faults(settings)
+    if refused:
+        return Rendered([], refused, (), ())
+    output = Output(resources, sink)
+    start = len(resources)
+    if settings.parameters:
+        from render.pipeline import templates
+
+        resources, output.parts, output.diagnostics = templates.expand(resources, settings)
+    given = resources
+    resources = renames.follow(
+        resources, settings.namespace, lambda: bundled_names(given, settings)
+    )
+    resources = [machines.modernise(one) for one in resources]
+    loaded = definitions.load(resources, settings)
+    context = shared(resources, loaded, settings, start, traced=traced)
+    journey = _Journey(resources, loaded, context, output, observe)
+    for resource in resources:
+        if resource.group in definitions.CONSUMED or resource.index in loaded.refused:
+            continue
+        if definitions.is_machine(resource):
+            same = unchanged.find(resource, context) if unchanged else None
+            if same is not None:
+                journey.conclude(same, same.raw)
+            else:
+                journey.render_machine(resource)
+        elif resource.kind in outcomes.HOLDERS and _is_holder(resource):
+            journey.render_replica(resource)
+        else:
+            journey.leave(resource)
+    return _answer(journey.diagnostics(), resources, output, settings)
+
+
+def _answer(
+    diagnostics: Iterable[Diagnostic],
+    resources: Sequence[Resource],
+    output: Output,
+    settings: Settings,
+) -> Rendered:
+    """What came of a run, its findings where their authors have the fields, and without those that are silenced."""
+    counted = suppression.suppress(
+        machines.located(diagnostics, resources),
+        resources,
+        asks_admission=_asks_admission(settings),
+        is_looked_through=_is_no_template,
+    )
+    diagnostics = output.relocated(counted)
+    return Rendered(
+        output.bodies, ordered(diagnostics), tuple(output.provenance), tuple(output.sources)
+    )
+
+
+class _Observer(Protocol):
+    """What wants to know each machine after its stages."""
+
+    def observe(self, machine: Machine) -> None:
+        """Look at *machine*."""
+
+
+class _Journey:
+    """The objects of an input on their way: what they share, who looks at each of them, and what they become."""
+
+    def __init__(
+        self,
+        resources: Sequence[Resource],
+        loaded: definitions.Definitions,
+        context: Context,
+        output: Output,
+        observe: Observe | None,
+    ) -> None:
+        self._resources = resources
+        self._loaded = loaded
+        self._context = context
+        self._output = output
+        self._observe = observe
+        self._obsolete = Obsolete(context)
+        self._drift = _drift(context)
+        self._reach = _reach(context)
+        self._clashes = _clashes(context.settings)
+
+    def _observers(self, *, is_refused: bool) -> Iterator[_Observer]:
+        """Who looks at a machine; of one whose manifest *is_refused* nobody knows what it would use."""
+        clashes = None if is_refused else self._clashes
+        yield from filter(None, (self._drift, self._output, self._obsolete, self._reach, clashes))
+
+    def conclude(self, machine: Machine, body: Tree, *, is_refused: bool = False) -> None:
+        """Tell all that *machine* became *body*, and keep that."""
+        for observer in self._observers(is_refused=is_refused):
+            observer.observe(machine)
+        if self._observe is not None and not is_refused:
+            self._observe(machine, body)
+        if not machine.failed:
+            self._output.put(body, machine.resource.index)
+
+    def render_machine(self, resource: Resource) -> None:
+        """Take the machine *resource* through its stages; of a refused manifest only the schema says more."""
+        known = len(self._loaded.diagnostics)
+        machine = _machine_of(resource, self._context, self._loaded)
+        if resource.index not in self._loaded.refused:
+            self.conclude(machine, perform(machine))
+            return
+        read = self._loaded.diagnostics[known:]
+        self._output.diagnostics += _check_unfilled(resource, read, self._resources, self._context)
+        _check_schema(machine)
+        self.conclude(machine, machine.raw, is_refused=True)
+
+    def leave(self, resource: Resource) -> None:
+        """Put what is no machine and makes none, unless nobody serves it."""
+        self._output.diagnostics += _check_template(resource, self._resources, self._context)
+        if not self._obsolete.collects(resource):
+            self._output.put(served.current(resource, self._context.release), resource.index)
+
+    def render_replica(self, resource: Resource) -> None:
+        """Render what a pool or a replica set makes, in its template; with ``vmi`` an instance takes its place."""
+        from render.kubevirt import pool_admitter, replicas
+
+        context, output, settings = self._context, self._output, self._context.settings
+        asks = _asks_admission(settings)
+        fault = replicas.incomplete(resource)
+        if fault is not None:
+            output.diagnostics.append(fault)
+            if asks and pool_admitter.defaults_to_empty(resource):
+                output.diagnostics += pool_admitter.check(resource, context)
+            return
+        diagnostics = pool_admitter.check(resource, context) if asks else []
+        replica = replicas.first_replica(
+            resource, numbered_by=context.release if settings.emit == "vmi" else None
+        )
+        if settings.emit == "expand":
+            diagnostics.append(pool_admitter.unexpanded(resource))
+            if not asks and outcomes.machine_kind(replica) != "flavored":
+                output.diagnostics += diagnostics
+                output.put(resource.body, resource.index)
+                return
+        machine, body = _replica(resource, replica, context, diagnostics)
+        for observer in self._observers(is_refused=False):
+            observer.observe(machine)
+        if self._observe is not None:
+            self._observe(machine, body)
+        if not machine.failed:
+            output.put(_holding(resource, replica, body, settings), resource.index)
+
+    def diagnostics(self) -> Iterator[Diagnostic]:
+        """All that was found, in what was read, on the way, and once everything was seen."""
+        yield from self._loaded.diagnostics
+        yield from self._output.diagnostics
+        yield from self._output.left_out()
+        if self._drift:
+            yield from self._drift.diagnostics()
+        if self._reach:
+            yield from self._reach.diagnostics(self._resources)
+        yield from self._obsolete.diagnostics()
+        if self._clashes:
+            yield from self._clashes.diagnostics(self._resources)
+        yield from self._output.add_companions(self._context)
+
+
+def _replica(
+    resource: Resource, replica: Resource, context: Context, diagnostics: list[Diagnostic]
+) -> tuple[Machine, Tree]:
+    """The machine *replica* that *resource* makes, and what it becomes; *diagnostics* are those of *resource*."""
+    from render.kubevirt import pool_admitter, replicas
+
+    read = definitions.Definitions(Target(context.release))
+    machine = Machine(context, replica, definitions.decode(replica, read))
+    machine.failed = bool(read.refused) or any(map(definitions.withholds, diagnostics))
+    body = replica.body if machine.failed else perform(machine)
+    is_refused = any(diagnostic.is_error for diagnostic in diagnostics)
+    inner = [replicas.relocated(resource, one) for one in (*read.diagnostics, *machine.diagnostics)]
+    diagnostics += (one for one in inner if not one.is_error)
+    if not is_refused:  # it would only be said again
+        diagnostics += pool_admitter.unusable(resource, (one for one in inner if one.is_error))
+    machine.diagnostics = diagnostics
+    template = replicas.template_of(resource)
+    machine.provenance = [one._replace(field=(*template, *one.field)) for one in machine.provenance]
+    return machine, body
+
+
+def _holding(resource: Resource, replica: Resource, body: Tree, settings: Settings) -> Tree:
+    """What becomes of the pool or replica set *resource* whose *replica* became *body*."""
+    from render.kubevirt import replicas
+
+    outcome = outcomes.HOLDERS[resource.kind].outcomes[settings.emit]
+    if outcome.verdict is Verdict.LEFT:
+        return resource.body
+    return body if settings.emit == "vmi" else replicas.with_replica(resource, replica, body)
+
+
+def _drift(context: Context) -> "PinDrift | None":
+    if not context.pins:
+        return None
+    from render.pipeline.drift import PinDrift
+
+    return PinDrift(context)
+
+
+def _reach(context: Context) -> "PresetReach | None":
+    if not context.presets:
+        return None
+    from render.pipeline.reach import PresetReach
+
+    return PresetReach(context)
+
+
+def _asks_admission(settings: Settings) -> bool:
+    """Whether the checks of the cluster's admission run."""
+    return settings.admission == "strict" or (
+        settings.admission == "full" and settings.emit != "expand"
+    )
+
+
+def _clashes(settings: Settings) -> "Clashes | None":
+    """Beyond KubeVirt's own words: with its admission, or not at all."""
+    if settings.admission == "off" or settings.emit == "expand":
+        return None
+    from render.pipeline.clashes import Clashes
+
+    return Clashes()
+
+
+def _machine_of(resource: Resource, context: Context, loaded: definitions.Definitions) -> Machine:
+    """The machine that *resource* is, before its stages; findings about its manifest go to *loaded*."""
+    known = len(loaded.diagnostics)
+    machine = Machine(context, resource, definitions.decode(resource, loaded))
+    machine.is_doubted = len(loaded.diagnostics) > known
+    machine.missing = tuple(
+        machines.in_machine(resource, one.location.path)
+        for one in loaded.diagnostics[known:]
+        if one.code == MISSING_FIELD.number
+    )
+    return machine
+
+
+def _check_template(
+    resource: Resource, resources: Sequence[Resource], context: Context
+) -> list[Diagnostic]:
+    if resource.kind not in _TEMPLATES:
+        return []
+    from render.convert.templates import is_template
+    from render.pipeline import templates
+
+    return templates.check(resource, resources, context, perform) if is_template(resource) else []
+
+
+def _is_no_template(resource: Resource) -> bool:
+    """Whether all of *resource* is known: a template is filled in when it is used."""
+    return resource.kind not in _TEMPLATES
+
+
+def _check_unfilled(
+    resource: Resource,
+    read: Sequence[Diagnostic],
+    resources: Sequence[Resource],
+    context: Context,
+) -> list[Diagnostic]:
+    """What else is wrong with a machine that placeholders alone keep from its stages, by what was *read* of it."""
+    faults = {one.code for one in read if definitions.withholds(one)}
+    if faults != {codes.PLACEHOLDER.number} or resource.older:
+        return []
+    from render.pipeline import templates
+
+    found = templates.check_unfilled(resource, resources, context, perform)
+    return [one for one in found if one not in read]
+
+
+def _is_holder(resource: Resource) -> bool:
+    from render.kubevirt import replicas
+
+    return replicas.is_holder(resource)
+
+
+def perform(machine: Machine) -> Tree:
+    """Take *machine* through the stages of its emit mode; what it becomes, as it was where that fails."""
+    settings = machine.context.settings
+    if settings.emit == "expand" and settings.admission == "strict":
+        _admit_expanded(machine)
+    steps, emitter = stages(machine.resource, settings)
+    for stage in steps:
+        stage(machine)
+        if machine.failed:
+            return machine.raw
+    if emitter is None:
+        return machine.raw
+    body = emitter(machine)
+    if machine.context.traced and not machine.failed:
+        machine.leave_out_absent(body)
+    return body
+
+
+def _check_schema(machine: Machine) -> None:
+    """What the schema refuses of an object that gets no further."""
+    machine.failed = True
+    if machine.context.settings.admission != "off" and not machine.resource.older:
+        from render.kubevirt import admitters
+
+        admitters.check_schema(machine)
+
+
+def _admit_expanded(machine: Machine) -> None:
+    """What KubeVirt would refuse of a VM that is expanded here, and stored as it is."""
+    sent = machine.under(machine.context.settings._replace(emit="vm"))
+    sent.diagnostics = []
+    sent.provenance = []
+    for stage in stages(sent.resource, sent.context.settings)[0]:
+        if not sent.failed:
+            stage(sent)
+    machine.diagnostics += (one for one in sent.diagnostics if one.check)
