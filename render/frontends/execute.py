@@ -1,15 +1,25 @@
-"""Which function answers a call: what the table of commands says."""
+"""Which function answers a call, and what is done with its answer: nobody else prints, publishes, saves or exits."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from render.diagnostics.diagnostic import Diagnostic
+from render.diagnostics.codes import worth_saying
+from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
-from render.frontends.progress import Work
+from render.frontends.answer import Answer, Files, RefusedError
+from render.frontends.progress import Work, in_words
 from render.frontends.request.commands import COMMANDS
 from render.frontends.request.request import Call, Request, request
 from render.system import signals
-from render.system.streams import STDERR, emit
+from render.system.streams import STDERR, STDOUT, emit, emit_all
+
+if TYPE_CHECKING:
+    from render.report.findings import Finding
+    from render.report.summary import Tally
+
+_Function = Callable[[Request, Work], Answer]
 
 
 def execute(call: Call, environ: Mapping[str, str]) -> Exit:
@@ -18,32 +28,135 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
     module, _, name = command.function.partition(":")
     function = getattr(import_module(f"render.frontends.{module}"), name)
     if command.hosted:
-        answer: Exit = function(call, environ)
-        return answer
+        hosted: Exit = function(call, environ)
+        return hosted
     with Work() as work:
         asked = request(call, environ)
         if asked.diagnostics:
-            return _refuse(asked.diagnostics, asked)
-        outcome: Exit = _in_time(lambda: function(asked, work), asked, work)
+            return _deliver(Answer(faults=asked.diagnostics), asked, work)
+        outcome = _in_time(function, asked, work)
         if asked.timings:
             emit(work.timings(verbose=asked.verbose), STDERR)
         return outcome
 
 
-def _in_time(command: Callable[[], Exit], asked: Request, work: Work) -> Exit:
-    """What *command* answers, or that the deadline of *asked* has passed, and in the midst of which *work*."""
+def _in_time(function: _Function, asked: Request, work: Work) -> Exit:
+    """Deliver what *function* answers, or that the deadline has passed, and in the midst of which *work*."""
     try:
         with signals.deadline(asked.deadline):
-            return command()
+            with work.shown():
+                answer = _answered(function, asked, work)
+            return _deliver(answer, asked, work)
     except signals.OverdueError:
         from render.diagnostics import codes
-        from render.diagnostics.diagnostic import Location
 
         said = f"the deadline of {asked.deadline} s has passed while {work.doing}"
-        return _refuse([codes.DEADLINE.at(Location(), said, help="raise --deadline")], asked)
+        overdue = codes.DEADLINE.at(Location(), said, help="raise --deadline")
+        return _deliver(Answer(findings=(), faults=[overdue]), asked, work)
 
 
-def _refuse(diagnostics: Sequence[Diagnostic], asked: Request) -> Exit:
-    from render.frontends import reporting  # only where there is something to report
+def _answered(function: _Function, asked: Request, work: Work) -> Answer:
+    """What *function* answers, or raises in its stead."""
+    try:
+        return function(asked, work)
+    except RefusedError as refused:
+        return Answer(findings=refused.findings)
+    except Exception as error:
+        from render.report.extras import MissingExtraError
+        from render.system.git import GitError
 
-    return reporting.refuse(diagnostics, asked)
+        if isinstance(error, MissingExtraError | GitError):
+            return Answer(findings=(), faults=[error.diagnostic])
+        raise
+
+
+def _deliver(answer: Answer, asked: Request, work: Work) -> Exit:
+    """Publish what was found, and if that does not speak against it save and print the rest."""
+    diagnostics = _diagnostics(answer, work)
+    exit_ = Exit.OK
+    if _has_report(asked) or worth_saying(diagnostics):
+        from render.frontends import reporting
+        from render.model.counting import counted
+
+        work.begin("write", f"reporting {counted(len(diagnostics), 'finding')}")
+        refused = reporting.refused_reports(work.inputs, asked)
+        if refused:
+            answer, asked = Answer(findings=(), faults=refused), asked._replace(reports=())
+            diagnostics = refused
+        findings, tally = _published(answer, asked, work)
+        faults = reporting.publish(findings, asked, tally)
+        exit_ = reporting.outcome((*diagnostics, *faults), asked)
+    if answer.exit is None and exit_ is not Exit.OK:
+        return exit_
+    work.begin("write", "writing the answer")
+    fault = _saved(answer.files, work) or _printed(answer, asked, work)
+    if fault is not None:
+        return _deliver(Answer(findings=(), faults=[fault]), asked._replace(reports=()), work)
+    return exit_ if answer.exit is None else answer.exit
+
+
+def _diagnostics(answer: Answer, work: Work) -> Sequence[Diagnostic]:
+    """What is found, which decides the exit status of *answer* unless it says one."""
+    if answer.findings is not None:
+        return [*answer.faults, *(one.diagnostic for one in answer.findings)]
+    return [*answer.faults, *(one for part in work.parts for one in part.diagnostics)]
+
+
+def _has_report(asked: Request) -> bool:
+    """Whether a report says something though nothing was found."""
+    return bool(asked.format != "text" or asked.reports or asked.verbose or os.isatty(STDERR))
+
+
+def _published(answer: Answer, asked: Request, work: Work) -> "tuple[list[Finding], Tally | None]":
+    """The findings of *answer*, those of all parts if it has none of its own, and the figures that go with them."""
+    from render.frontends import figures, reporting
+
+    findings = reporting.find(answer.faults, asked.sources)
+    if answer.findings is not None:
+        return reporting.merge([*findings, *answer.findings]), answer.tally
+    for part in work.parts:
+        findings += reporting.findings_of(part.loaded, part.diagnostics, part.request)
+    return reporting.merge(findings), figures.tally_of(work.parts) if work.parts else None
+
+
+def _saved(files: Files | None, work: Work) -> Diagnostic | None:
+    """Replace *files*, all or none; the answer is what the system refuses."""
+    if files is None or not files.contents:
+        return None
+    from render.system import writing
+
+    names = [path for path, _ in files.contents]
+    work.doing = f"writing {in_words(names)}"
+    try:
+        writing.write_all(files.contents, sync=True, known=files.known)
+    except OSError as error:
+        return writing.unwritable(error, in_words(names))
+    return None
+
+
+def _printed(answer: Answer, asked: Request, work: Work) -> Diagnostic | None:
+    """Print the output of *answer*, or write it where *asked* says; the answer is what the system refuses."""
+    if asked.output:
+        from render.manifests import output
+
+        work.doing = f"writing {asked.output}"
+        if answer.objects is not None:
+            return output.save(asked.output, list(answer.objects))
+        return output.save_text(asked.output, answer.output)
+    texts = tuple(answer.output)
+    try:
+        emit_all(texts, STDOUT)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        from render.diagnostics import codes
+        from render.system.files import reason
+
+        what, done = (
+            ("the table ", f"; {answer.files.done}")
+            if answer.files and answer.files.done
+            else ("", "")
+        )
+        message = f"cannot write {what}to standard output: {reason(error)}{done}"
+        return codes.UNWRITABLE.at(Location(), message)
+    return None

@@ -3,13 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from render.manifests.sources import Documents
+from render.frontends.parts import Part
 from render.model.release import minor
 from render.model.resource import KUBEVIRT, from_body
 from render.model.tree import Tree
 from render.pipeline.input import releases
 from render.report.summary import Tally
-from render.settings import Settings
 
 #: Objects that are VMs, or that make them, by group and kind.
 _MACHINES = frozenset(
@@ -22,20 +21,21 @@ _MACHINES = frozenset(
 )
 
 
-def tally_of(inputs: Iterable[tuple[Documents, Settings | None]]) -> Tally:
-    """The figures of *inputs*, each with the settings that it is rendered with, if it is rendered.
+def tally_of(parts: Iterable[Part]) -> Tally:
+    """The figures of *parts*: VMs, kustomizations with any of them, what was not looked at.
 
-    These are VMs, kustomizations with any of them, what was not looked at, and releases that nobody asked for.
+    And releases that nobody asked for, if they are rendered.
     """
     machines = kustomizations = 0
     unseen: Counter[str] = Counter()
     reasons: dict[str, str] = {}
-    for loaded, settings in inputs:
+    for part in parts:
+        loaded, settings = part.loaded, part.request.settings
         number = sum(_machines(document.body) for document in loaded.documents)
         unseen.update(loaded.unseen)
         machines += number
         kustomizations += loaded.is_built and number > 0
-        if number and settings is not None:
+        if number and part.is_rendered:
             every = (from_body(document.body, 0) for document in loaded.documents)
             target = releases.target([*filter(releases.holds_settings, every)], settings)
             if target.reason:

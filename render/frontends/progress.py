@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 
+from render.frontends.parts import Part
 from render.manifests.sources import Documents
 from render.model.counting import counted
 from render.system import signals
@@ -29,15 +30,17 @@ _TAKEN = {
 class Work:
     """The parts of a command's work, one after the other, from the start of the process.
 
-    *doing* is what is done now, in words; *inputs* what has been read so far, and *rendered* what was made of it, if
-    that is counted. Who stops the work inside of ``with`` is told what was being done.
+    *doing* is what is done now, in words; *inputs* what has been read so far, *parts* those that the command looks at,
+    and *rendered* what was made of them, if that is counted. Who stops the work inside of ``with`` is told what was
+    being done.
     """
 
-    __slots__ = ("_cpu", "_laps", "_part", "_wall", "doing", "inputs", "rendered")
+    __slots__ = ("_cpu", "_laps", "_part", "_wall", "doing", "inputs", "parts", "rendered")
 
     def __init__(self) -> None:
         self.doing = "reading the settings"
         self.inputs: list[Documents] = []
+        self.parts: list[Part] = []
         self.rendered: list[Any] = []
         self._part = "start"
         self._laps: dict[str, tuple[float, float]] = {}

@@ -1,6 +1,5 @@
 """What is said about a rendering, in the format and at the places that were asked for."""
 
-import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -20,7 +19,7 @@ from render.report.summary import Tally
 from render.system.streams import STDERR, STDOUT, emit
 from render.system.writing import unwritable, write_atomic
 
-__all__ = ("find", "findings_of", "merge", "print_findings", "publish", "refuse")
+__all__ = ("find", "findings_of", "merge", "print_findings", "publish")
 
 
 def findings_of(
@@ -49,19 +48,13 @@ def _without_lines(finding: Finding, foreign: Sequence[str]) -> Finding:
     )
 
 
-def refuse(diagnostics: Sequence[Diagnostic], asked: Request) -> Exit:
-    """Report *diagnostics* that are not about what was read, but about the asking; the status says so."""
-    faults = publish(merge(find(diagnostics, asked.sources)), asked)
-    return status((*diagnostics, *faults))
-
-
-def refused_reports(inputs: Iterable[Documents], asked: Request) -> Exit | None:
-    """Refuse report files that would replace a manifest of the *inputs*; None where there is none."""
+def refused_reports(inputs: Iterable[Documents], asked: Request) -> list[Diagnostic]:
+    """That a report file would replace a manifest of the *inputs*."""
     targets = {os.path.realpath(to): (name, to) for name, to in asked.reports}
     if not targets:
-        return None
+        return []
     read = {os.path.realpath(file) for loaded in inputs for file in _manifests(loaded)}
-    faults = [
+    return [
         codes.USAGE.at(
             Location(),
             f"--{name}-file {to}: this manifest is read, and the report would replace it",
@@ -70,7 +63,6 @@ def refused_reports(inputs: Iterable[Documents], asked: Request) -> Exit | None:
         for real, (name, to) in targets.items()
         if real in read
     ]
-    return refuse(faults, asked._replace(reports=())) if faults else None
 
 
 def _manifests(loaded: Documents) -> Iterator[str]:
@@ -78,20 +70,6 @@ def _manifests(loaded: Documents) -> Iterator[str]:
     yield from (document.origin.file for document in loaded.documents)
     yield from (fault.location.file for fault in loaded.diagnostics if fault.is_error)
     yield from loaded.files if loaded.is_one_root else ()
-
-
-def hand_over(answer: str, asked: Request) -> Exit:
-    """Write *answer* to where *asked* says, and say it where that fails."""
-    if not asked.output:
-        emit(answer, STDOUT)
-        return Exit.OK
-    try:
-        if asked.output.endswith(os.sep):  # a folder is meant, whether it is there or not
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        write_atomic(asked.output, answer)
-    except OSError as error:
-        return refuse([unwritable(error, asked.output)], asked)
-    return Exit.OK
 
 
 def publish(

@@ -9,6 +9,7 @@ from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.diagnostics.suppression import suppress
 from render.frontends import locks
+from render.frontends.parts import Part
 from render.frontends.progress import Work, in_words
 from render.frontends.request.request import Request, with_objects
 from render.machine import Machine
@@ -22,19 +23,43 @@ from render.model.release import NEWEST, release_named
 from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import Rendered, run
+from render.settings import Settings
+from render.system.streams import standard_input
 from render.yaml.reader import Document
 
 if TYPE_CHECKING:
     from render.manifests.neighbours import Neighbours
 
 
-def load(asked: Request, work: Work, stdin: BinaryIO | None) -> Documents:
-    """The documents of the paths of *asked*, of the current folder without one; *work* sees them come in."""
+def single(asked: Request, work: Work) -> Part:
+    """The paths of *asked*, or the current folder without one, as one part; *work* sees the documents come in."""
     paths = asked.paths or (".",)
     built = [path for path in paths if asked.kustomize != "never" and kustomization.find(path)]
     doing = f"building {built[0]} with kustomize" if built else f"reading {in_words(paths)}"
     work.begin("read", doing)
-    return sources.load(paths, reading(asked, stdin), watch=work.inputs)
+    loaded = sources.load(paths, reading(asked, standard_input()), watch=work.inputs)
+    return _noted(Part(loaded, asked), work)
+
+
+def fleet(asked: Request, work: Work, inputs: Sequence[Documents] | None = None) -> Iterator[Part]:
+    """Each root below the paths of *asked*, with what its VMs find in the others: *inputs*, if they were read already.
+
+    All that is found in these parts is part of the command's answer, unless that has findings of its own.
+    """
+    from render.manifests.neighbours import Neighbours
+
+    if inputs is None:
+        paths = asked.paths or (".",)
+        work.begin("read", f"reading {in_words(paths)}")
+        inputs = read_roots(paths, asked, work)
+    neighbours = Neighbours(inputs, asked.layout.shared)
+    for loaded in inputs:
+        yield _noted(Part(loaded, _with_neighbours(asked, loaded, neighbours)), work)
+
+
+def _noted(part: Part, work: Work) -> Part:
+    work.parts.append(part)
+    return part
 
 
 def reading(asked: Request, stdin: BinaryIO | None) -> Reading:
@@ -54,13 +79,8 @@ def reading(asked: Request, stdin: BinaryIO | None) -> Reading:
     )
 
 
-def load_each(
-    paths: Sequence[str],
-    asked: Request,
-    work: Work,
-    stdin: BinaryIO | None,
-    *,
-    anything: bool = False,
+def read_roots(
+    paths: Sequence[str], asked: Request, work: Work, *, anything: bool = False
 ) -> list[Documents]:
     """What is below *paths* of a repository, one input a root: each kustomization, and folders of loose files.
 
@@ -70,7 +90,8 @@ def load_each(
     from render.manifests import roots
 
     lenient = asked.call.command != "pin"
-    how = reading(asked, stdin)._replace(scope=Scope(asked.layout.exclude, lenient=lenient))
+    scope = Scope(asked.layout.exclude, lenient=lenient)
+    how = reading(asked, standard_input())._replace(scope=scope)
     inputs = sources.load_all(paths, how, anything=anything, watch=work.inputs)
     inputs[0].diagnostics += config.unmatched(asked.layout, asked.limits)
     parts = (
@@ -93,7 +114,7 @@ def include(loaded: Documents, neighbours: "Neighbours") -> None:
     loaded.documents.extend(one.document for one in shared)
 
 
-def with_neighbours(asked: Request, loaded: Documents, neighbours: "Neighbours") -> Request:
+def _with_neighbours(asked: Request, loaded: Documents, neighbours: "Neighbours") -> Request:
     """*asked* with what the VMs of *loaded* find in other folders of the repository."""
     shared, unclear = neighbours.of(loaded)
     loaded.diagnostics.extend(unclear)
@@ -114,16 +135,32 @@ def rendering(loaded: Documents) -> str:
     return f"rendering {counted(len(loaded.documents), 'object')}"
 
 
+def render_part(
+    part: Part,
+    work: Work,
+    sink: Callable[[Tree, int | None], None] | None = None,
+    observe: Callable[[Machine, Tree], None] | None = None,
+    settings: Settings | None = None,
+) -> Rendered:
+    """Render the documents of *part*, with other *settings* if these are given; what is found is added to it.
+
+    *sink* gets each resource as soon as it is made; `Rendered.resources` then stays empty. *observe* is told each
+    machine, with provenance, and what became of it.
+    """
+    work.begin("render", rendering(part.loaded))
+    asked = part.request if settings is None else part.request._replace(settings=settings)
+    rendered, part.diagnostics = render_loaded(part.loaded, asked, sink, observe)
+    part.is_rendered = True
+    return rendered
+
+
 def render_loaded(
     loaded: Documents,
     asked: Request,
     sink: Callable[[Tree, int | None], None] | None = None,
     observe: Callable[[Machine, Tree], None] | None = None,
 ) -> tuple[Rendered, list[Diagnostic]]:
-    """Render the documents of *loaded*; the findings of reading and rendering together.
-
-    *sink* gets each resource as soon as it is made; `Rendered.resources` then stays empty. *observe* is told each
-    machine, with provenance, and what became of it.
+    """Render the documents of *loaded*; the findings of reading and rendering together. See `render_part`.
 
     Where part of the input could not be read, that an object was not found says nothing: it may stand there.
     """
@@ -249,8 +286,3 @@ def content(loaded: Documents, body: Tree, source: int | None) -> Tree | str:
     """What to write for *body*: the text of its author where it is the object at *source*, unchanged."""
     text = None if source is None else loaded.documents[source].text
     return body if text is None else text
-
-
-def resources_of(loaded: Documents) -> list[Resource]:
-    """The documents of *loaded* as objects."""
-    return [from_body(d.body, i, d.origin) for i, d in enumerate(loaded.documents)]

@@ -2,8 +2,9 @@
 
 import collections
 import contextlib
+import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.model import resource
@@ -20,11 +21,11 @@ def is_folder(target: str) -> bool:
     return target.endswith("/") or os.path.isdir(target)
 
 
-def save(target: str, objects: Sequence[tuple[Tree, Tree | str]]) -> list[Diagnostic]:
+def save(target: str, objects: Sequence[tuple[Tree, Tree | str]]) -> Diagnostic | None:
     """Write *objects*, pairs of the object and what is written for it (itself or its text), to *target*.
 
-    All is written or nothing. Files of an earlier run that have no object any more stay. The answer is empty, or says
-    what the system refused.
+    All is written or nothing. Files of an earlier run that have no object any more stay. The answer is what the system
+    refused.
     """
     try:
         if is_folder(target):
@@ -32,8 +33,20 @@ def save(target: str, objects: Sequence[tuple[Tree, Tree | str]]) -> list[Diagno
         else:
             writing.write_atomic(target, writer.write(content for _, content in objects))
     except OSError as error:
-        return [writing.unwritable(error, target)]
-    return []
+        return writing.unwritable(error, target)
+    return None
+
+
+def save_text(target: str, texts: Iterable[str | bytes]) -> Diagnostic | None:
+    """Write *texts*, which make one file, to *target*; the answer is what the system refused."""
+    try:
+        if target.endswith(os.sep):  # a folder is meant, whether it is there or not
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        whole = b"".join(one if isinstance(one, bytes) else one.encode() for one in texts)
+        writing.write_atomic(target, whole.decode())
+    except OSError as error:
+        return writing.unwritable(error, target)
+    return None
 
 
 def _save_each(folder: str, objects: Sequence[tuple[Tree, Tree | str]]) -> None:

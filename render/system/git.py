@@ -29,6 +29,11 @@ _LINK, _SUBMODULE, _EXECUTABLE = b"120000", b"160000", b"100755"
 class GitError(Exception):
     """Git answered with an error; the text is its own."""
 
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """The finding that says so."""
+        return codes.HISTORY_UNREADABLE.at(Location(), f"git: {self}")
+
 
 class Commit(NamedTuple):
     """A commit: its hash, those of its parents, the day of its author, and its subject."""

@@ -5,23 +5,19 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from render.diagnostics.codes import status
-from render.diagnostics.exits import Exit
+from render.frontends.answer import Answer, refused
 from render.frontends.argocd import ignore_differences
 from render.frontends.progress import Work
-from render.frontends.reporting import print_findings
 from render.frontends.request import config
 from render.frontends.request.options import DEADLINE
 from render.frontends.request.request import Request
-from render.frontends.session import load
+from render.frontends.session import single
 from render.manifests import discover, kustomization
 from render.manifests.sources import Documents
 from render.model.resource import from_body
-from render.report.findings import Finding, find
 from render.report.places import Sources
 from render.settings import OPTIONS, Option, Source
 from render.system import files
-from render.system.streams import STDOUT, emit
 from render.yaml import writer
 from render.yaml.budget import Limits
 
@@ -29,10 +25,9 @@ _GENERATE_PATHS = "argocd.argoproj.io/manifest-generate-paths"
 _OURS = b"kubevirt.io/"
 
 
-def parameters(asked: Request, work: Work) -> Exit:  # noqa: ARG001 - what every command gets
+def parameters(asked: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
     """Print the parameters that an Application can set, as Argo CD's user interface wants them."""
-    emit(json.dumps(announcements(), indent=2) + "\n", STDOUT)
-    return Exit.OK
+    return Answer([json.dumps(announcements(), indent=2) + "\n"])
 
 
 def announcements() -> list[dict[str, Any]]:
@@ -56,13 +51,11 @@ def _announcement(option: Option) -> dict[str, Any]:
     }
 
 
-def name_first(asked: Request, work: Work) -> Exit:  # noqa: ARG001 - what every command gets
+def name_first(asked: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
     """Name a file that makes the current folder ours, or print nothing; never fails."""
     work.begin("read", "looking for objects of KubeVirt's")
     file = _first_of_ours(".")
-    if file:
-        emit(os.fsencode(f"{file}\n"), STDOUT)
-    return Exit.OK
+    return Answer([os.fsencode(f"{file}\n")] if file else ())
 
 
 def _first_of_ours(folder: str) -> str:
@@ -80,22 +73,18 @@ def _first_of_ours(folder: str) -> str:
     return ""
 
 
-def inputs(asked: Request, work: Work) -> Exit:
+def inputs(asked: Request, work: Work) -> Answer:
     """Print what the rendering of PATH reads, as the annotation that limits refreshes to it.
 
     Without that annotation every commit to the repository renders every application again.
     """
     path = asked.paths[0]
-    loaded = load(asked, work, None)
-    if faults := _faults(loaded):
-        return _refuse(faults, asked)
+    loaded = _sound(asked, work)
     named = [os.path.join(one, "") if os.path.isdir(one) else one for one in asked.read]
     read = sorted({_seen_from(path, file) for file in (*loaded.files, *named)})
     if asked.own["files"]:
-        emit(os.fsencode("".join(f"{file}\n" for file in read)), STDOUT)
-    else:
-        emit(os.fsencode(f"{_GENERATE_PATHS}: {';'.join(_folders(read))}\n"), STDOUT)
-    return Exit.OK
+        return Answer([os.fsencode("".join(f"{file}\n" for file in read))], ())
+    return Answer([os.fsencode(f"{_GENERATE_PATHS}: {';'.join(_folders(read))}\n")], ())
 
 
 def _seen_from(folder: str, file: str) -> str:
@@ -113,27 +102,23 @@ def _folders(read: Sequence[str]) -> list[str]:
     return [".", *sorted(folders.difference(inside))]
 
 
-def print_ignore_differences(asked: Request, work: Work) -> Exit:
+def print_ignore_differences(asked: Request, work: Work) -> Answer:
     """Print the ignoreDifferences of an Application that syncs VMs as they are written (--emit source).
 
     Rendered VMs need none. A VM that infers its instancetype or preference from a volume gets an entry of its own,
     since the cluster replaces its matchers.
     """
-    loaded = load(asked, work, None)
-    if faults := _faults(loaded):
-        return _refuse(faults, asked)
+    loaded = _sound(asked, work)
     resources = [from_body(d.body, i) for i, d in enumerate(loaded.documents)]
     body = {"ignoreDifferences": ignore_differences.differences(resources)}
-    emit(writer.dump(body), STDOUT)
-    return Exit.OK
+    return Answer([writer.dump(body)], ())
 
 
-def _faults(loaded: Documents) -> list[Finding]:
-    """What is wrong with the objects, each with its place in its own file."""
+def _sound(asked: Request, work: Work) -> Documents:
+    """What the paths of *asked* hold. Raises RefusedError where that cannot be read."""
+    loaded = single(asked, work).loaded
     errors = [one for one in loaded.diagnostics if one.is_error]
-    return find(errors, Sources([document.origin for document in loaded.documents], loaded.data))
-
-
-def _refuse(faults: Sequence[Finding], asked: Request) -> Exit:
-    print_findings(faults, asked)
-    return status([fault.diagnostic for fault in faults])
+    if errors:
+        origins = [document.origin for document in loaded.documents]
+        raise refused(*errors, sources=Sources(origins, loaded.data))
+    return loaded

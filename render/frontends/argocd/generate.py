@@ -21,7 +21,7 @@ from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.options import DEADLINE, HOST_OPTIONS
 from render.frontends.request.request import Call, Request, request
-from render.frontends.session import load, render_loaded, rendering, written
+from render.frontends.session import render_part, single, written
 from render.manifests.sources import Documents
 from render.model.counting import counted
 from render.pipeline import Rendered
@@ -30,7 +30,7 @@ from render.report.findings import Finding, Group, find, merge
 from render.report.places import Sources
 from render.settings import OPTIONS, Source
 from render.system import signals
-from render.system.streams import STDERR, STDOUT, emit, standard_input
+from render.system.streams import STDERR, STDOUT, emit
 from render.yaml import writer
 
 _ROOM = 4096
@@ -113,9 +113,10 @@ def _render(run: Run, asked: Request) -> list[Finding]:
     run.diagnostics = list(asked.diagnostics)
     if run.diagnostics:
         return find(run.diagnostics, asked.sources)
-    run.loaded = load(asked, run.work, standard_input())
-    run.work.begin("render", rendering(run.loaded))
-    run.rendered, run.diagnostics = render_loaded(run.loaded, asked)
+    part = single(asked, run.work)
+    run.loaded = part.loaded
+    run.rendered = render_part(part, run.work)
+    run.diagnostics = part.diagnostics
     run.work.doing = f"looking up the places of {counted(len(run.diagnostics), 'finding')}"
     return merge(findings_of(run.loaded, worth_saying(run.diagnostics), asked))
 

@@ -1,79 +1,68 @@
 """``virt-render build``: render, and print or save what came of it."""
 
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
+from functools import cache
 
 from render.diagnostics import codes
-from render.diagnostics.codes import status, worth_saying
-from render.diagnostics.diagnostic import Diagnostic, Location
-from render.diagnostics.exits import Exit
+from render.diagnostics.diagnostic import Location
+from render.frontends.answer import Answer
+from render.frontends.parts import Part
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
-from render.frontends.session import content, load, render_loaded, rendering, written
+from render.frontends.session import content, render_part, single, written
 from render.machine import Machine
 from render.manifests.sources import Documents
-from render.model.counting import counted
 from render.model.tree import Tree
 from render.pipeline import Rendered
-from render.system.streams import STDERR, STDOUT, emit_all, standard_input
 from render.yaml import writer
 
 #: The machines of a rendering, each with what became of it.
 _Machines = list[tuple[Machine, Tree]]
 
 
-def build(asked: Request, work: Work) -> Exit:
+def build(asked: Request, work: Work) -> Answer:
     """Render; manifests on stdout or to ``-o`` if there is no error, findings on stderr."""
     texts: list[str] = []
     explains = asked.own["explain"]
     if explains and asked.settings.emit != "vmi":
         return _inexplicable(asked)
     machines: _Machines = []
-    with work.shown():
-        loaded = load(asked, work, standard_input())
-        append = None if asked.output or explains else _into(texts, loaded)
-        observe = (lambda machine, body: machines.append((machine, body))) if explains else None
-        work.rendered = texts
-        work.begin("render", rendering(loaded))
-        rendered, diagnostics = render_loaded(loaded, asked, append, observe)
-    work.begin("write", f"reporting {counted(len(diagnostics), 'finding')}")
-    outcome = Exit.OK
-    is_report = asked.format != "text" or asked.reports or asked.verbose or os.isatty(STDERR)
-    if is_report or worth_saying(diagnostics):
-        from render.frontends import figures, reporting
-
-        refused = reporting.refused_reports([loaded], asked)
-        if refused is not None:
-            return refused
-        findings = reporting.findings_of(loaded, diagnostics, asked)
-        tally = figures.tally_of([(loaded, asked.settings)])
-        diagnostics += reporting.publish(reporting.merge(findings), asked, tally)
-        outcome = reporting.outcome(diagnostics, asked)
-    if outcome is not Exit.OK:
-        return outcome
-    contents = _commented(loaded, rendered, machines, asked) if explains else None
-    if asked.output:
-        work.doing = f"writing {asked.output}"
-        return _save(loaded, rendered, contents or written(loaded, rendered), asked)
-    return _print(loaded, [writer.write(contents)] if contents else texts, asked)
+    part = single(asked, work)
+    work.rendered = texts
+    append = None if asked.output or explains else _into(texts, part.loaded)
+    observe = (lambda machine, body: machines.append((machine, body))) if explains else None
+    rendered = render_part(part, work, append, observe)
+    if not explains:
+        objects = _paired(rendered, lambda: written(part.loaded, rendered))
+        return Answer(texts, objects=objects)
+    contents = cache(lambda: _commented(part, rendered, machines))
+    return Answer(_texts(contents), objects=_paired(rendered, contents))
 
 
-def _inexplicable(asked: Request) -> Exit:
-    from render.frontends.reporting import refuse
-
+def _inexplicable(asked: Request) -> Answer:
     message = f"--explain is for --emit vmi, and not for --emit {asked.settings.emit}"
     cure = "add --emit vmi, or use virt-render explain"
-    return refuse([codes.USAGE.at(Location(), message, help=cure)], asked)
+    return Answer(faults=[codes.USAGE.at(Location(), message, help=cure)])
 
 
-def _commented(
-    loaded: Documents, rendered: Rendered, machines: _Machines, asked: Request
-) -> list[Tree | str]:
+def _paired(
+    rendered: Rendered, contents: Callable[[], list[Tree | str]]
+) -> Iterator[tuple[Tree, Tree | str]]:
+    """Each object of *rendered* with what is written for it, made when it is asked for."""
+    yield from zip(rendered.resources, contents(), strict=True)
+
+
+def _texts(contents: Callable[[], list[Tree | str]]) -> Iterator[str]:
+    yield writer.write(contents())
+
+
+def _commented(part: Part, rendered: Rendered, machines: _Machines) -> list[Tree | str]:
     """What to write for each rendered object: of a VMI, who decided each field, behind it."""
     from render.pipeline import deciders
     from render.report.deciders import comment, input_of
     from render.yaml.commented import commented
 
+    loaded, asked = part.loaded, part.request
     given = input_of(loaded, asked.around, asked.limits)
     known = {id(body): machine for machine, body in machines if not machine.failed}
 
@@ -97,32 +86,3 @@ def _into(texts: list[str], loaded: Documents) -> Callable[[Tree, int | None], N
         texts.append(writer.write([content(loaded, body, source)]))
 
     return append
-
-
-def _save(
-    loaded: Documents, rendered: Rendered, contents: list[Tree | str], asked: Request
-) -> Exit:
-    """All manifests into files: what was not changed as its author wrote it."""
-    from render.manifests import output
-
-    faults = output.save(asked.output, list(zip(rendered.resources, contents, strict=True)))
-    return _failed(loaded, faults, asked) if faults else Exit.OK
-
-
-def _print(loaded: Documents, texts: Iterable[str], asked: Request) -> Exit:
-    """All manifests on standard output."""
-    try:
-        emit_all(texts, STDOUT)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        message = f"cannot write to standard output: {error.strerror}"
-        return _failed(loaded, [codes.UNWRITABLE.at(Location(), message)], asked)
-    return Exit.OK
-
-
-def _failed(loaded: Documents, faults: list[Diagnostic], asked: Request) -> Exit:
-    from render.frontends import reporting
-
-    reporting.print_findings(reporting.findings_of(loaded, faults, asked), asked)
-    return status(faults)

@@ -2,18 +2,16 @@
 
 from render.diagnostics.codes import USAGE
 from render.diagnostics.diagnostic import Location
-from render.diagnostics.exits import Exit
+from render.frontends.answer import Answer
 from render.frontends.progress import Work
-from render.frontends.reporting import refuse
 from render.frontends.request.request import Request
 from render.model import tree
 from render.model.release import NEWEST, Version, release_named, tag
 from render.model.tree import Tree
 from render.resolve import bundled
-from render.system.streams import STDOUT, emit
 
 
-def print_list(asked: Request, work: Work) -> Exit:  # noqa: ARG001 - what every command gets
+def print_list(asked: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
     """List what a release deploys: kind, name, and the vCPUs and memory given or required."""
     rows = [
         (kind, name, _amount(spec, "cpu"), _amount(spec, "memory"))
@@ -21,13 +19,14 @@ def print_list(asked: Request, work: Work) -> Exit:  # noqa: ARG001 - what every
     ]
     titles = ("KIND", "NAME", "CPU", "MEMORY")
     widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
-    for row in (titles, *rows):
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        emit("  ".join(cells).rstrip() + "\n", STDOUT)
-    return Exit.OK
+    cells = (
+        (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in (titles, *rows)
+    )
+    return Answer("  ".join(row).rstrip() + "\n" for row in cells)
 
 
-def show(asked: Request, work: Work) -> Exit:  # noqa: ARG001 - what every command gets
+def show(asked: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
     """Print the manifest of an object."""
     from render.yaml import writer
 
@@ -40,9 +39,8 @@ def show(asked: Request, work: Work) -> Exit:  # noqa: ARG001 - what every comma
         near = nearest(name, (other for _, other in known))
         message = f"no {name} among what KubeVirt {tag(release)} deploys"
         cure = f"did you mean {near}?" if near else "'virt-render catalog list' names all"
-        return refuse([USAGE.at(Location(), message, help=cure)], asked)
-    emit(writer.write(bundled.body(release, kind, name) for kind in kinds), STDOUT)
-    return Exit.OK
+        return Answer(faults=[USAGE.at(Location(), message, help=cure)])
+    return Answer([writer.write(bundled.body(release, kind, name) for kind in kinds)])
 
 
 def _release(asked: Request) -> Version:

@@ -6,66 +6,43 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
-from render.diagnostics.exits import Exit
-from render.frontends.commands.snapshots import SnapshotError, back_at, refuse
+from render.frontends.answer import Answer, refused
+from render.frontends.commands.snapshots import back_at
 from render.frontends.figures import tally_of
+from render.frontends.parts import Part
 from render.frontends.progress import Work, in_words
-from render.frontends.reporting import (
-    findings_of,
-    outcome,
-    print_findings,
-    publish,
-    refused_reports,
-    with_fingerprints,
-)
+from render.frontends.reporting import findings_of, with_fingerprints
 from render.frontends.request.request import Request, again
-from render.frontends.session import load_each, render_loaded, rendering, with_neighbours
+from render.frontends.session import fleet, read_roots, render_part
 from render.manifests.discover import inside, repository
-from render.manifests.neighbours import Neighbours
 from render.manifests.sources import Documents
 from render.model.counting import counted
 from render.report.findings import Finding, merge
 from render.report.summary import Tally
-from render.settings import Settings
 from render.system import files, git
-from render.system.streams import standard_input
 
 
-def check(asked: Request, work: Work) -> Exit:
+def check(asked: Request, work: Work) -> Answer:
     """Findings only, on stdout: of everything below the paths, each kustomization by itself."""
-    with work.shown():
-        findings, tally = _findings(asked, work)
-        try:
-            findings, tally = _new(findings, tally, asked, work)
-        except SnapshotError as error:
-            print_findings(error.findings, asked)
-            return error.exit
-    refused = refused_reports(work.inputs, asked)
-    if refused is not None:
-        return refused
-    work.begin("write", f"reporting {counted(len(findings), 'finding')}")
-    faults = publish(findings, asked, tally)
-    return outcome((*(finding.diagnostic for finding in findings), *faults), asked)
+    findings, tally = _new(*_findings(asked, work), asked, work)
+    return Answer(findings=findings, tally=tally)
 
 
 def _findings(asked: Request, work: Work) -> tuple[list[Finding], Tally]:
     """Everything that is found, and the figures of what was looked at, which are those of the first release."""
     findings: list[Finding] = []
-    looked_at: list[tuple[Documents, Settings]] = []
+    looked_at: list[Part] = []
     releases = _for_releases(asked)
     for root, paths in _by_root(asked.paths or (".",), asked.root).items():
         inputs: list[Documents] = []
         for number, one in enumerate(releases):
             inputs = _load_for(one, inputs, root, paths, work)
-            neighbours = Neighbours(inputs, one.layout.shared)
-            for loaded in inputs:
-                there = with_neighbours(one, loaded, neighbours)
-                checked = _checked(loaded, there, work)
+            for part in fleet(one, work, inputs):
+                checked = _checked(part, work)
                 if len(releases) > 1:
                     checked = [said._replace(releases=(one.settings.kubevirt,)) for said in checked]
-                findings += _about(checked, [*paths, *one.read], loaded) if root else checked
-                if not number:
-                    looked_at.append((loaded, there.settings))
+                findings += _about(checked, [*paths, *one.read], part.loaded) if root else checked
+                looked_at += [part] if not number else []
     return merge(findings), tally_of(looked_at)
 
 
@@ -86,7 +63,7 @@ def _load_for(
         return list(before)
     files = [path for path in paths if path != "-"] if before else paths
     work.begin("read", f"reading {in_words(files)}")
-    found = _load_around(asked, root, files, work) if root else _load_all(files, asked, work)
+    found = _load_around(asked, root, files, work) if root else read_roots(files, asked, work)
     if not before:
         return found
     same = [loaded for loaded in before if not loaded.filled]
@@ -98,7 +75,7 @@ def _new(
 ) -> tuple[list[Finding], Tally]:
     """What of *findings* neither the baseline has nor the commit that is compared with; the rest is counted.
 
-    Raises SnapshotError where one of these cannot be read.
+    Raises RefusedError or GitError where one of these cannot be read.
     """
     baseline, revision = asked.own["baseline"], asked.own["changed_since"]
     if baseline:
@@ -123,13 +100,13 @@ def _accepted(baseline: str, asked: Request) -> frozenset[str]:
     """The fingerprints in the JSON report *baseline*."""
     data = files.read(baseline, baseline, asked.limits.file_bytes)
     if isinstance(data, Diagnostic):
-        raise refuse(data)
+        raise refused(data)
     try:
         return frozenset(one["fingerprint"] for one in json.loads(data)["diagnostics"])
     except (ValueError, KeyError, TypeError, RecursionError):
         message = f"{baseline} is no JSON report of virt-render"
         cure = "write one: virt-render check --json-file FILE"
-        raise refuse(
+        raise refused(
             codes.INVALID_SETTING.at(Location(file=baseline), message, help=cure)
         ) from None
 
@@ -138,23 +115,19 @@ def _at(revision: str, asked: Request, work: Work) -> frozenset[str]:
     """The fingerprints of what is found where the work tree left *revision*."""
     here = os.path.realpath(".")
     paths = [os.path.relpath(os.path.realpath(path), here) for path in asked.paths]
-    try:
-        top = git.root(here)
-        with back_at(top, git.merge_base(top, revision)):
-            there = [path for path in paths if os.path.lexists(path)]
-            then = again(asked, *there)
-            if then.diagnostics or len(there) < len(paths[:1]):
-                return frozenset()
-            return frozenset(one.fingerprint for one in with_fingerprints(_findings(then, work)[0]))
-    except git.GitError as error:
-        raise refuse(codes.HISTORY_UNREADABLE.at(Location(), f"git: {error}")) from error
+    top = git.root(here)
+    with back_at(top, git.merge_base(top, revision)):
+        there = [path for path in paths if os.path.lexists(path)]
+        then = again(asked, *there)
+        if then.diagnostics or len(there) < len(paths[:1]):
+            return frozenset()
+        return frozenset(one.fingerprint for one in with_fingerprints(_findings(then, work)[0]))
 
 
-def _checked(loaded: Documents, asked: Request, work: Work) -> list[Finding]:
-    work.begin("render", rendering(loaded))
-    _, diagnostics = render_loaded(loaded, asked, lambda _, source: work.rendered.append(source))
-    work.doing = f"looking up the places of {counted(len(diagnostics), 'finding')}"
-    return findings_of(loaded, map(_as_note, diagnostics), asked)
+def _checked(part: Part, work: Work) -> list[Finding]:
+    render_part(part, work, lambda _, source: work.rendered.append(source))
+    work.doing = f"looking up the places of {counted(len(part.diagnostics), 'finding')}"
+    return findings_of(part.loaded, map(_as_note, part.diagnostics), part.request)
 
 
 def _as_note(diagnostic: Diagnostic) -> Diagnostic:
@@ -211,12 +184,6 @@ def _files(paths: Sequence[str]) -> dict[str, str]:
     return {os.path.realpath(path): path for path in paths if not os.path.isdir(path)}
 
 
-def _load_all(
-    paths: Sequence[str], asked: Request, work: Work, *, anything: bool = False
-) -> list[Documents]:
-    return load_each(paths, asked, work, standard_input(), anything=anything)
-
-
 def _load_around(asked: Request, root: str, paths: Sequence[str], work: Work) -> list[Documents]:
     """What is below *root*, where the objects stand that the files of *paths* refer to, and *paths* themselves.
 
@@ -227,7 +194,7 @@ def _load_around(asked: Request, root: str, paths: Sequence[str], work: Work) ->
     named = _files(paths)
     wanted = [os.path.relpath(root), *(path for path in paths if os.path.isdir(path))]
     known = len(work.inputs)
-    inputs = _load_all(wanted, asked, work)
+    inputs = read_roots(wanted, asked, work)
     read = {os.path.realpath(file) for loaded in inputs for file in (*loaded.files, *loaded.passed)}
     templates = _templates(inputs)
     missed = [
@@ -236,7 +203,7 @@ def _load_around(asked: Request, root: str, paths: Sequence[str], work: Work) ->
     if not missed:
         return inputs
     del work.inputs[known:]
-    return _load_all([*wanted, *missed], asked, work, anything=True)
+    return read_roots([*wanted, *missed], asked, work, anything=True)
 
 
 def _templates(inputs: Iterable[Documents]) -> list[str]:

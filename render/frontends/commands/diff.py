@@ -9,20 +9,17 @@ from typing import Literal
 from render.diagnostics.diagnostic import Location
 from render.diagnostics.exits import Exit
 from render.diff.impact import ChangeSource, Impact, MachineImpact, SideName
+from render.frontends.answer import Answer
 from render.frontends.commands.diff_states import (
     Clusters,
     NamedState,
     Side,
     clusters_of,
     sides_of,
-    unreadable,
 )
-from render.frontends.commands.snapshots import SnapshotError
 from render.frontends.progress import Work
-from render.frontends.reporting import hand_over, print_findings, refuse
 from render.frontends.request.request import Request
 from render.model.resource import ResourceRef, from_body
-from render.report.extras import MissingExtraError
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
@@ -40,7 +37,6 @@ from render.report.impact.review import (
     worst,
 )
 from render.report.places import Place, Sources
-from render.system.git import GitError
 from render.system.streams import STDOUT
 
 _MACHINES = frozenset(
@@ -53,46 +49,32 @@ _MACHINES = frozenset(
 )
 
 
-def diff(asked: Request, work: Work) -> Exit:
+def diff(asked: Request, work: Work) -> Answer:
     """Print what becomes of each VM."""
     with contextlib.ExitStack() as trees:  # where places are looked up until the answer is written
         return _diff(asked, work, trees)
 
 
-def _diff(asked: Request, work: Work, trees: contextlib.ExitStack) -> Exit:
+def _diff(asked: Request, work: Work, trees: contextlib.ExitStack) -> Answer:
     work.begin("read", "reading both states")
-    try:
-        clusters = clusters_of(asked)
-        before, after = sides_of(asked, clusters, trees)
-    except SnapshotError as refused:
-        print_findings(refused.findings, asked)
-        return refused.exit
-    except GitError as error:
-        return refuse([unreadable(str(error))], asked)
+    clusters = clusters_of(asked)
+    before, after = sides_of(asked, clusters, trees)
     work.begin("render", "rendering both states")
-    try:
-        parts, other_way = _compared(before, after, asked)
-    except SnapshotError as refused:
-        print_findings(refused.findings, asked)
-        return refused.exit
+    parts, other_way = _compared(before, after, asked)
     emitted = next(state.settings.emit for side in (after, before) for state in side.values())
     old_state, new_state = _states(clusters, (before, after))
     otherwise = None if "--emit" in asked.call.flags else OtherEmit(_other(emitted), other_way)
     review = Review(old_state, new_state, emitted, tuple(parts), otherwise)
     style = ImpactStyle(_is_coloured(asked), asked.own["max_bytes"])
     work.begin("write", "writing the answer")
-    try:
-        written = formats.report(asked.own["format"], review, style)
-    except MissingExtraError as missing:
-        return refuse([missing.diagnostic], asked)
-    outcome = hand_over(written, asked)
-    return _status(review, asked) if outcome is Exit.OK else outcome
+    written = formats.report(asked.own["format"], review, style)
+    return Answer([written], (), _status(review, asked))
 
 
 def _compared(before: Side, after: Side, asked: Request) -> tuple[list[ReviewPart], int]:
     """What becomes of the VMs input by input, and to how many something else would happen, synced the other way.
 
-    Raises SnapshotError where an input cannot be read of which no VM is known.
+    Raises RefusedError where an input cannot be read of which no VM is known.
     """
     from render.pipeline.comparison import moves
     from render.pipeline.comparison.fleet import compare
@@ -136,7 +118,7 @@ def _compared(before: Side, after: Side, asked: Request) -> tuple[list[ReviewPar
 
 
 def _lost(old: NamedState, new: NamedState) -> Impact:
-    """The VMs of the one state that can be read: the other cannot. Raises SnapshotError where nobody knows of any."""
+    """The VMs of the one state that can be read: the other cannot. Raises RefusedError where nobody knows of any."""
     from render.pipeline.comparison.fleet import compare
 
     broken, read = (new, old) if new.fault else (old, new)

@@ -11,8 +11,8 @@ from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends import locks
+from render.frontends.answer import RefusedError, refused
 from render.frontends.commands import snapshots
-from render.frontends.commands.snapshots import SnapshotError
 from render.frontends.reporting import findings_of
 from render.frontends.request import config
 from render.frontends.request.commands import DASHES
@@ -59,7 +59,7 @@ class NamedState(NamedTuple):
     objects: list[Tree]
     settings: Settings
     places: Sources
-    fault: SnapshotError | None = None
+    fault: RefusedError | None = None
     around: Mapping[ResourceRef, int] = MappingProxyType({})
     positions: Sequence[int] | None = None
 
@@ -113,7 +113,7 @@ class _LoadedSide(NamedTuple):
                 for part in parts
             }
 
-    def unfilled(self, name: str) -> SnapshotError | None:
+    def unfilled(self, name: str) -> RefusedError | None:
         """Why the chart *name* is not rendered, None if it is not there: ``check`` passes such a chart over.
 
         Who rendered the other state of it must not read that it went.
@@ -128,7 +128,7 @@ class _LoadedSide(NamedTuple):
             if one.code == codes.FILE_SKIPPED.number
             and os.path.normpath(one.location.file) == folder
         ]
-        return snapshots.refuse(*faults) if faults else None
+        return refused(*faults) if faults else None
 
 
 class _Revisions(NamedTuple):
@@ -170,7 +170,7 @@ _Texts = dict[tuple[bytes, Limits], Read]
 
 
 def clusters_of(asked: Request) -> Clusters:
-    """What the command line says of the clusters of both sides. Raises SnapshotError."""
+    """What the command line says of the clusters of both sides. Raises RefusedError."""
     releases, cluster_files = (_ends(asked.own[name]) for name in ("kubevirt", "cluster_config"))
     clusters = []
     for release, file in zip(releases, cluster_files, strict=True):
@@ -185,7 +185,7 @@ def clusters_of(asked: Request) -> Clusters:
             text = files.read(file, file, asked.limits.file_bytes)
             data = text if isinstance(text, bytes) else b""
         if faults:
-            raise snapshots.refuse(*faults)
+            raise refused(*faults)
         clusters.append(ClusterOption(release, file, document, data))
     return clusters[0], clusters[1]
 
@@ -238,18 +238,18 @@ def sides_of(asked: Request, clusters: Clusters, trees: contextlib.ExitStack) ->
 
 
 def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
-    """Raise SnapshotError unless *path* is there, now or at one of the *revisions*."""
+    """Raise RefusedError unless *path* is there, now or at one of the *revisions*."""
     inside = os.path.relpath(os.path.realpath(path), top)
     if inside == os.curdir or os.path.exists(path):
         return
     if any(git.has(top, _commit(top, one).id, inside) for one in revisions if one):
         return
     fault = codes.UNREADABLE.at(Location(file=path), f"neither state has {path}")
-    raise snapshots.refuse(fault)
+    raise refused(fault)
 
 
 def _top(revisions: _Revisions) -> str:
-    """The top of the work tree; of a repository without one, that is the repository. Raises GitError, SnapshotError."""
+    """The top of the work tree; of a repository without one, that is the repository. Raises GitError, RefusedError."""
     folder = revisions.path if os.path.isdir(revisions.path) else "."
     try:
         is_bare = git.is_bare(folder)
@@ -260,7 +260,7 @@ def _top(revisions: _Revisions) -> str:
                 f"{revisions.before} is neither a folder nor a revision: {folder} is in no repository of git",
                 help=_USAGE,
             )
-            raise snapshots.refuse(fault) from error
+            raise refused(fault) from error
         raise
     if is_bare:
         if revisions.after:
@@ -284,7 +284,7 @@ class _Words(NamedTuple):
 
 
 def _sorted(words: Sequence[str]) -> _Words:
-    """What is what of *words*; paths stand behind ``--``. Raises SnapshotError where only that would say it."""
+    """What is what of *words*; paths stand behind ``--``. Raises RefusedError where only that would say it."""
     if DASHES in words:
         end = words.index(DASHES)
         return _Words([*words[:end]], [*words[end + 1 :]])
@@ -293,7 +293,7 @@ def _sorted(words: Sequence[str]) -> _Words:
         if git.is_object(".", word) and not git.is_bare("."):
             message = f"{word} is the name of a revision, and of a file or folder"
             cure = f"virt-render diff {word} -- is the revision, virt-render diff -- {word} what lies there"
-            raise snapshots.refuse(codes.USAGE.at(Location(), message, help=cure))
+            raise refused(codes.USAGE.at(Location(), message, help=cure))
     named = [word for word in words if word not in paths]
     ranges = [word for word in named if _RANGE in word.split("/")[0]]
     if len(named) == _ENDS and len(ranges) == 1:  # a path that only one of the revisions may have
@@ -303,14 +303,14 @@ def _sorted(words: Sequence[str]) -> _Words:
 
 
 def _revisions(words: _Words) -> _Revisions:
-    """What *words* ask for: at most one range of revisions, and at most one path. Raises SnapshotError."""
+    """What *words* ask for: at most one range of revisions, and at most one path. Raises RefusedError."""
     named, paths = words
     word = named[0] if named else ""
     is_branch = _BRANCH in word
     before, _, after = word.partition(_BRANCH if is_branch else _RANGE)
     if len(named) > 1 or len(paths) > 1 or _RANGE in before or _RANGE in after:
         message = f"cannot tell what to compare of {' '.join((*named, *paths))}"
-        raise snapshots.refuse(codes.USAGE.at(Location(), message, help=_USAGE))
+        raise refused(codes.USAGE.at(Location(), message, help=_USAGE))
     return _Revisions(before, after, paths[0] if paths else ".", is_branch)
 
 
@@ -389,7 +389,7 @@ def _state(there: Request, loaded: Documents, name: str, cluster: ClusterOption)
     fault = None
     if status(loaded.diagnostics) is not Exit.OK:
         findings = merge(findings_of(loaded, loaded.diagnostics, there))
-        fault = SnapshotError(findings, status(loaded.diagnostics))
+        fault = RefusedError(findings)
     emitted = there.settings if "emit" in there.chosen else there.settings._replace(emit="source")
     around = (cluster.document,) if cluster.document else there.cluster
     if cluster.document:
@@ -407,8 +407,3 @@ def _state(there: Request, loaded: Documents, name: str, cluster: ClusterOption)
         fault,
         {from_body(one.body, 0).ref: count + position for position, one in enumerate(around)},
     )
-
-
-def unreadable(message: str) -> Diagnostic:
-    """That git does not answer, as the *message* says."""
-    return codes.HISTORY_UNREADABLE.at(Location(), f"git: {message}")

@@ -11,12 +11,13 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.diff.compare import ORDER
 from render.frontends import locks
-from render.frontends.commands.snapshots import SnapshotError, asked_at, refuse
+from render.frontends.answer import Answer, RefusedError, refused
+from render.frontends.commands.snapshots import asked_at
+from render.frontends.parts import Part
 from render.frontends.progress import Work
-from render.frontends.reporting import findings_of, print_findings
+from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request
-from render.frontends.session import load, rendering, resources_of
-from render.manifests.sources import Documents
+from render.frontends.session import rendering, single
 from render.model import fieldpath
 from render.model.naming import ambiguity, fitting, name_of
 from render.model.provenance import Decision
@@ -24,7 +25,6 @@ from render.pipeline.deciders import Explained
 from render.report.deciders import FORMAT_VERSION, Input, brief, document, input_of, trace, words
 from render.report.findings import merge
 from render.report.text import printable
-from render.system.streams import STDOUT, emit, standard_input
 
 #: What stands behind the VM, each at most once.
 _USAGE = ("[FIELD]", "[PATH]")
@@ -32,38 +32,32 @@ _USAGE = ("[FIELD]", "[PATH]")
 _TEMPLATE = re.compile(r"^(spec\.(virtualMachineTemplate\.spec\.)?)?template\.")
 
 
-def explain(asked: Request, work: Work) -> Exit:
+def explain(asked: Request, work: Work) -> Answer:
     """Print the fields of a VM, each with its value, who decided it, and who lost."""
-    try:
-        answer = _answer(asked, work)
-    except SnapshotError as refused:
-        print_findings(refused.findings, asked)
-        return refused.exit
-    there = answer.asked
+    answer = _answer(asked, work)
+    there = answer.part.request
     write = _as_json if there.own["format"] == "json" else _as_text
-    given = input_of(answer.loaded, there.around, there.limits)
-    emit(write(answer.machine, answer.decisions, given), STDOUT)
-    return Exit.OK
+    given = input_of(answer.part.loaded, there.around, there.limits)
+    return Answer([write(answer.machine, answer.decisions, given)], ())
 
 
-class _Answer(NamedTuple):
-    """The *decisions* on what was asked of a *machine*, which stands in *loaded*, read as *asked*."""
+class _Explanation(NamedTuple):
+    """The *decisions* on what was asked of a *machine*, which stands in *part*."""
 
-    asked: Request
-    loaded: Documents
+    part: Part
     machine: Explained
     decisions: list[Decision]
 
 
-def _answer(asked: Request, work: Work) -> _Answer:
-    """What ``[FIELD] [PATH]`` ask for, in this order; one word alone is either. Raises SnapshotError."""
+def _answer(asked: Request, work: Work) -> _Explanation:
+    """What ``[FIELD] [PATH]`` ask for, in this order; one word alone is either. Raises RefusedError."""
     words = asked.paths
     if len(words) > len(_USAGE):
-        raise refuse(_unfit(f"cannot tell FIELD and PATH of {' '.join(words)}"))
+        raise refused(_unfit(f"cannot tell FIELD and PATH of {' '.join(words)}"))
     if len(words) == len(_USAGE):
         field, path = words
         if not os.path.exists(path):
-            raise refuse(_unfit(f"no file or folder {path}"))
+            raise refused(_unfit(f"no file or folder {path}"))
         return _answer_at(path, field, asked, work)
     word = words[0] if words else ""
     if not os.path.exists(word):
@@ -72,11 +66,12 @@ def _answer(asked: Request, work: Work) -> _Answer:
         return _answer_at(word, "", asked, work)
     try:  # a folder may be called as a field is
         return _answer_at(os.curdir, word, asked, work)
-    except SnapshotError as as_field:
+    except RefusedError as as_field:
         try:
             return _answer_at(word, "", asked, work)
-        except SnapshotError as as_path:
-            raise (as_field if as_path.exit is Exit.USAGE else as_path) from None
+        except RefusedError as as_path:
+            is_usage = status(one.diagnostic for one in as_path.findings) is Exit.USAGE
+            raise (as_field if is_usage else as_path) from None
 
 
 def _unfit(message: str) -> Diagnostic:
@@ -88,38 +83,37 @@ def _is_bare(word: str) -> bool:
     return os.path.isdir(word) and word.strip(".") != "" and os.sep not in word
 
 
-def _answer_at(path: str, field: str, asked: Request, work: Work) -> _Answer:
-    """What is decided in *path* about *field*, about all fields without one. Raises SnapshotError."""
-    there = asked_at(asked, path)
-    loaded = load(there, work, standard_input())
-    machine = _one(there.own["vm"], loaded, there, work)
-    return _Answer(there, loaded, machine, _about(machine, field))
+def _answer_at(path: str, field: str, asked: Request, work: Work) -> _Explanation:
+    """What is decided in *path* about *field*, about all fields without one. Raises RefusedError."""
+    part = single(asked_at(asked, path), work)
+    machine = _one(asked.own["vm"], part, work)
+    return _Explanation(part, machine, _about(machine, field))
 
 
-def _one(name: str, loaded: Documents, asked: Request, work: Work) -> Explained:
-    """The VM *name* of *loaded*. Raises SnapshotError."""
+def _one(name: str, part: Part, work: Work) -> Explained:
+    """The VM *name* of *part*. Raises RefusedError."""
     from render.pipeline import deciders
 
+    loaded, asked = part.loaded, part.request
     locks.choose(loaded, asked)
     if status(loaded.diagnostics) is not Exit.OK:
-        findings = findings_of(loaded, loaded.diagnostics, asked)
-        raise SnapshotError(merge(findings), status(loaded.diagnostics))
+        raise RefusedError(merge(findings_of(loaded, loaded.diagnostics, asked)))
     work.begin("render", rendering(loaded))
-    explained = deciders.explain(resources_of(loaded), asked.settings)
+    explained = deciders.explain(part.resources, asked.settings)
     known = {name_of(one.resource): one for one in explained}
     names = fitting(name, known)
     if len(names) != 1:
         message, cure = ambiguity(name, names) if names else (f"no VirtualMachine {name}", "")
-        raise refuse(codes.USAGE.at(Location(), message, help=cure))
+        raise refused(codes.USAGE.at(Location(), message, help=cure))
     chosen = known[names[0]]
     if not chosen.decisions:
         findings = merge(findings_of(loaded, chosen.diagnostics, asked))
-        raise SnapshotError(findings, status(chosen.diagnostics))
+        raise RefusedError(findings)
     return chosen
 
 
 def _about(explained: Explained, field: str) -> list[Decision]:
-    """The decisions on *field* and what is below it, on all without one. Raises SnapshotError."""
+    """The decisions on *field* and what is below it, on all without one. Raises RefusedError."""
     wanted = f".{_TEMPLATE.sub('', field, count=1).removesuffix(ORDER)}"
     chosen = [
         one
@@ -134,7 +128,7 @@ def _about(explained: Explained, field: str) -> list[Decision]:
     cure = f"did you mean {near}?" if near else "without a FIELD all are listed"
     more = "" if os.path.exists(field) else ", and no file or folder is called so"
     message = f"{explained.resource} starts with no field {field}{more}"
-    raise refuse(codes.USAGE.at(Location(), message, help=cure))
+    raise refused(codes.USAGE.at(Location(), message, help=cure))
 
 
 def _has(field: str, wanted: str) -> bool:

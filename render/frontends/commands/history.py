@@ -8,17 +8,9 @@ from typing import NamedTuple
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
-from render.frontends import reporting
-from render.frontends.commands.snapshots import (
-    Rendering,
-    SnapshotError,
-    asked_at,
-    back_at,
-    refuse,
-    rendered,
-)
+from render.frontends.answer import Answer, RefusedError, refused
+from render.frontends.commands.snapshots import Rendering, asked_at, back_at, rendered
 from render.frontends.progress import Work
-from render.frontends.reporting import print_findings
 from render.frontends.request.request import Request
 from render.manifests.sources import LOCK
 from render.model.naming import ambiguity, fitting, whole
@@ -31,7 +23,6 @@ from render.revisions.hashes import rendered_hash
 from render.revisions.lockfile import Lock, Pin
 from render.system import git
 from render.system.git import Commit, GitError
-from render.system.streams import STDOUT, emit
 from render.yaml import writer
 from render.yaml.reader import read
 
@@ -56,64 +47,47 @@ class _EditRevision(NamedTuple):
     before: "_EditRevision | None"
 
 
-def history(asked: Request, work: Work) -> Exit:
+def history(asked: Request, work: Work) -> Answer:
     """List the edit revisions of a VM."""
     name, path = asked.own["vm"], asked.paths[0]
     work.begin("read", f"reading the history of {name}")
-    try:
-        place = _place(path, asked)
-        vm, steps = _steps(name, place)
-        emit(f"{printable(vm)}\n", STDOUT)
-        renderings: dict[str, Rendering] = {}
-        for step in steps:
-            commit = step.commits[0]
-            head = f"{step.pin.revision:>4}  {commit.id[:10]}  {commit.date}  {commit.subject}"
-            emit(f"{printable(head)}\n", STDOUT)
-            try:
-                now = _render_step(vm, place, asked, step)
-            except SnapshotError as refused:
-                first = next(
-                    (f.diagnostic for f in refused.findings if f.diagnostic.is_error), None
-                )
-                message = printable(first.message) if first else ""
-                emit(f"      cannot be rendered: {message}\n", STDOUT)
-                continue
-            last = renderings.get(step.before.commits[0].id) if step.before else None
-            emit("".join(f"      {line}\n" for line in _changes(last, now)), STDOUT)
-            renderings[commit.id] = now
-        print_findings(merge(find(_ends(place), Sources())), asked)
-    except SnapshotError as refused:
-        print_findings(refused.findings, asked)
-        return refused.exit
-    except GitError as error:
-        return reporting.refuse([codes.HISTORY_UNREADABLE.at(Location(), f"git: {error}")], asked)
-    return Exit.OK
+    place = _place(path, asked)
+    vm, steps = _steps(name, place)
+    told = [vm]
+    renderings: dict[str, Rendering] = {}
+    for step in steps:
+        commit = step.commits[0]
+        told.append(f"{step.pin.revision:>4}  {commit.id[:10]}  {commit.date}  {commit.subject}")
+        try:
+            now = _render_step(vm, place, asked, step)
+        except RefusedError as error:
+            first = next((f.diagnostic for f in error.findings if f.diagnostic.is_error), None)
+            told.append(f"      cannot be rendered: {first.message if first else ''}")
+            continue
+        last = renderings.get(step.before.commits[0].id) if step.before else None
+        told += (f"      {line}" for line in _changes(last, now))
+        renderings[commit.id] = now
+    lines_ = (f"{printable(line)}\n" for line in told)
+    return Answer(lines_, merge(find(_ends(place), Sources())), Exit.OK)
 
 
-def show(asked: Request, work: Work) -> Exit:
+def show(asked: Request, work: Work) -> Answer:
     """Print a VM as it is, or as it was at an edit revision or at a commit."""
     name, path = asked.own["vm"], asked.paths[0]
     revision, at = asked.own["revision"], asked.own["at"]
     work.begin("render", f"rendering {name}")
-    try:
-        if not revision and not at:
-            text = rendered(name, asked, whole=False).text
-        elif at:
-            place = _place(path, asked)
-            commit = _commit(place, at)
-            with _back_at(place, commit) as folder:
-                text = rendered(name, asked_at(asked, folder), whole=False).text
-        else:
-            place = _place(path, asked)
-            vm, steps = _steps(name, place)
-            text = _render_step(vm, place, asked, _meant(vm, revision, steps, place)).text
-    except SnapshotError as refused:
-        print_findings(refused.findings, asked)
-        return refused.exit
-    except GitError as error:
-        return reporting.refuse([codes.HISTORY_UNREADABLE.at(Location(), f"git: {error}")], asked)
-    emit(writer.write([text]), STDOUT)
-    return Exit.OK
+    if not revision and not at:
+        text = rendered(name, asked, whole=False).text
+    elif at:
+        place = _place(path, asked)
+        commit = _commit(place, at)
+        with _back_at(place, commit) as folder:
+            text = rendered(name, asked_at(asked, folder), whole=False).text
+    else:
+        place = _place(path, asked)
+        vm, steps = _steps(name, place)
+        text = _render_step(vm, place, asked, _meant(vm, revision, steps, place)).text
+    return Answer([writer.write([text])], ())
 
 
 def _meant(
@@ -127,12 +101,12 @@ def _meant(
             f"{vm} has no revision {revision} in the history of {place.lock}; there is {known}"
         )
         faults = [codes.HISTORY_UNREADABLE.at(Location(), message), *_ends(place)]
-        raise refuse(*faults)
+        raise refused(*faults)
     if len({step.pin.rendered for step in matching}) > 1:
         ids = ", ".join(step.commits[0].id[:10] for step in matching)
         message = f"{vm} had a revision {revision} more than once, from the commits {ids}"
         cure = f"show one of them with --at: virt-render show {vm} --at {matching[-1].commits[0].id[:10]}"
-        raise refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
+        raise refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
     return matching[0]
 
 
@@ -169,7 +143,7 @@ def _commit(place: _RepositoryPath, revision: str) -> Commit:
         return git.commit(place.top, revision)
     except GitError as error:
         message = f"git knows no revision {revision} ({error})"
-        raise refuse(codes.HISTORY_UNREADABLE.at(Location(), message)) from error
+        raise refused(codes.HISTORY_UNREADABLE.at(Location(), message)) from error
 
 
 def _steps(name: str, place: _RepositoryPath) -> tuple[str, list[_EditRevision]]:
@@ -184,7 +158,7 @@ def _steps(name: str, place: _RepositoryPath) -> tuple[str, list[_EditRevision]]
         if vms:
             message, cure = ambiguity(name, vms)
         faults = [codes.HISTORY_UNREADABLE.at(Location(), message, help=cure), *_ends(place)]
-        raise refuse(*faults)
+        raise refused(*faults)
     return vms[0], _steps_of(vms[0], locks)
 
 
@@ -240,7 +214,7 @@ def _render_step(vm: str, place: _RepositoryPath, asked: Request, step: _EditRev
             return rendering
     message = f"no commit renders {vm} to revision {step.pin.revision} of the lock"
     cure = "the lock and the manifests were committed apart; show them with --at"
-    raise refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
+    raise refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
 
 
 def _changes(last: Rendering | None, now: Rendering) -> list[str]:

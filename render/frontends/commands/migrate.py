@@ -8,9 +8,10 @@ from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic
 from render.diagnostics.exits import Exit
 from render.diff import unified
+from render.frontends.answer import Answer, Files
 from render.frontends.commands.migrate_builds import Builds
+from render.frontends.parts import Part
 from render.frontends.progress import Work, in_words
-from render.frontends.reporting import publish
 from render.frontends.request.request import Request
 from render.manifests import discover, sources
 from render.manifests.relevance import Scope
@@ -22,11 +23,8 @@ from render.model.resource import Resource, from_body
 from render.pipeline import migration
 from render.pipeline.migration import Migration
 from render.pipeline.migration_plan import Unit
-from render.report.findings import find, merge
-from render.report.places import Sources
 from render.report.text import printable
-from render.system import files, writing
-from render.system.streams import STDOUT, emit
+from render.system import files
 from render.yaml import reader, rewrite
 from render.yaml.excerpts import Excerpts
 from render.yaml.rewrite import Unwritten
@@ -42,34 +40,32 @@ class FileChange(NamedTuple):
     after: str
 
 
-def migrate(asked: Request, work: Work) -> Exit:
+def migrate(asked: Request, work: Work) -> Answer:
     """Rewrite the files below the paths; ``--diff`` prints instead, ``--check`` tells whether there is a need.
 
     What is in a kustomization is read file by file, since files are what is rewritten.
     """
     diff, check = asked.own["diff"], asked.own["check"]
-    with work.shown():
-        work.begin("read", f"reading {in_words(asked.paths)}")
-        scope = Scope(asked.layout.exclude, drop=False)
-        how = Reading(asked.limits, kustomize="never", scope=scope)
-        loaded = sources.load(asked.paths or (".",), how, whole=True, watch=work.inputs)
-        faults = [diagnostic for diagnostic in loaded.diagnostics if diagnostic.is_error]
-        work.begin("migrate", f"migrating {counted(len(loaded.documents), 'object')}")
-        planned = None if faults else _plan(loaded, asked)
-    if planned is None:
-        return _report(loaded, loaded.diagnostics, asked)
-    plan, changes, fault = planned
-    work.begin("write", f"reporting {counted(len(plan.diagnostics), 'finding')}")
-    refused = [fault] if fault and changes else []
-    outcome = _report(loaded, [*loaded.diagnostics, *plan.diagnostics, *refused], asked)
-    if outcome is not Exit.OK:
-        return outcome
-    if not (diff or check):
-        work.doing = f"writing {counted(len(changes), 'file')}"
-        outcome = _write(loaded, changes, asked)
-    if outcome is Exit.OK:  # what is told was done
-        emit(_diff(changes) if diff else _summary(plan), STDOUT)
-    return Exit.FINDINGS if check and changes else outcome
+    work.begin("read", f"reading {in_words(asked.paths)}")
+    scope = Scope(asked.layout.exclude, drop=False)
+    how = Reading(asked.limits, kustomize="never", scope=scope)
+    loaded = sources.load(asked.paths or (".",), how, whole=True, watch=work.inputs)
+    part = Part(loaded, asked)
+    work.parts.append(part)
+    work.begin("migrate", f"migrating {counted(len(loaded.documents), 'object')}")
+    if status(part.diagnostics) is not Exit.OK:
+        return Answer()
+    plan, changes, fault = _plan(loaded, asked)
+    part.diagnostics += [*plan.diagnostics, *([fault] if fault and changes else [])]
+    if status(part.diagnostics) is not Exit.OK:
+        return Answer()
+    known = ((file, loaded.data[file]) for file in loaded.files)
+    texts = [(change.file, change.after) for change in changes]
+    return Answer(
+        [_diff(changes) if diff else _summary(plan)],
+        exit=Exit.FINDINGS if check and changes else None,
+        files=None if diff or check else Files(texts, known),
+    )
 
 
 def _plan(
@@ -109,14 +105,6 @@ def _patches(asked: Request) -> dict[str, str]:
             if isinstance(data, bytes):
                 patches[file] = data.decode("utf-8", "replace")
     return patches
-
-
-def _report(loaded: Documents, diagnostics: list[Diagnostic], asked: Request) -> Exit:
-    if diagnostics:
-        origins = [document.origin for document in (*loaded.documents, *asked.around)]
-        faults = publish(merge(find(diagnostics, Sources(origins, loaded.data))), asked)
-        return status((*diagnostics, *faults))
-    return Exit.OK
 
 
 def _edits(units: Sequence[Unit]) -> Edits:
@@ -213,16 +201,3 @@ def _folder(real: Collection[str]) -> str:
         if all(discover.inside(file, (folder,)) for file in real):
             return folder
     return "/"
-
-
-def _write(loaded: Documents, changes: list[FileChange], asked: Request) -> Exit:
-    """All files or none; none if a file that was read, one that stays included, has been edited since."""
-    try:
-        writing.write_all(
-            [(change.file, change.after) for change in changes],
-            sync=True,
-            known=((file, loaded.data[file]) for file in loaded.files),
-        )
-    except OSError as error:
-        return _report(loaded, [writing.unwritable(error, "the files")], asked)
-    return Exit.OK

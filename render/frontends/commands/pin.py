@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from render.diagnostics import codes
@@ -10,164 +10,136 @@ from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.diagnostics.exits import Exit
 from render.frontends import locks
-from render.frontends.figures import tally_of
+from render.frontends.answer import Answer, Files, refused
+from render.frontends.parts import Part
 from render.frontends.progress import Work
-from render.frontends.reporting import findings_of, outcome, publish, refuse, refused_reports
 from render.frontends.request.request import Request
-from render.frontends.session import (
-    load,
-    load_each,
-    rendering,
-    resources_of,
-    with_neighbours,
-)
+from render.frontends.session import fleet, rendering, single
 from render.manifests import kustomization, sources
 from render.manifests.discover import tidy
-from render.manifests.neighbours import Neighbours
 from render.manifests.sources import LOCK, Documents, Reading
-from render.model.counting import counted
 from render.model.naming import ambiguity, fitting, name_of
 from render.model.nearest import nearest
 from render.model.resource import LOCK_KIND, Resource
 from render.pipeline import pinning
 from render.pipeline.pinning import PinMove, Pinned
-from render.report.findings import merge
 from render.report.places import Sources
 from render.report.text import printable
 from render.revisions import lockfile
 from render.revisions.hashes import suffix
 from render.revisions.lockfile import Entry, Lock, Pin
-from render.system import files, writing
-from render.system.streams import STDOUT, emit, standard_input
+from render.system import files
+from render.system.streams import standard_input
 from render.yaml import writer
 from render.yaml.reader import read
 
 _HEAD = "# Written by 'virt-render pin'. After a conflict in git: 'virt-render pin --resolve'.\n"
 
 
-class _PinInput(NamedTuple):
-    """One input of a run: what it holds, how it is rendered, where its lock is, and what that should say."""
+class _Target(NamedTuple):
+    """A part of a run, the file of its lock, and what that should say."""
 
-    loaded: Documents
-    asked: Request
+    part: Part
     target: str
     pinned: Pinned
 
 
-def pin(asked: Request, work: Work) -> Exit:
+def pin(asked: Request, work: Work) -> Answer:
     """Write the lock of each kustomization and root, or say what would change; a table of what moved goes to stdout."""
     if asked.own["resolve"]:
         return _resolve_all(asked)
-    with work.shown():
-        inputs = _inputs(asked, work)
-        if isinstance(inputs, Diagnostic):
-            return refuse([inputs], asked)
-        for one in inputs:
-            locks.choose(one.loaded, one.asked, new=True, written=not asked.own["check"])
-        known = [resources_of(one.loaded) for one in inputs]
-        upgrade, faults = _upgrades([vm for resources in known for vm in resources], asked)
-        dump: list[Resource] | None = None
-        file = asked.own["from"]
-        dumped = Documents()
-        if file and not faults:
-            work.doing = f"reading {file}"
-            dumped = sources.load([file], Reading(asked.limits, standard_input()))
-            faults += [fault for fault in dumped.diagnostics if fault.is_error]
-            dump = resources_of(dumped)
-        parts = []
-        for one, resources in zip(inputs, known, strict=True):
-            adopted = None
-            if dump is not None:
-                adopted = pinning.adopt(dump, resources, one.asked.settings)
-                adopted = adopted._replace(diagnostics=_placed(adopted.diagnostics, dumped))
-            work.begin("render", rendering(one.loaded))
-            pinned = pinning.pin(resources, one.asked.settings, upgrade, adopted)
-            parts.append(one._replace(pinned=pinned))
-    refused = refused_reports(work.inputs, asked)
-    return _finished(parts, faults, asked, work) if refused is None else refused
+    targets = _targets(asked, work)
+    for one in targets:
+        written = not asked.own["check"]
+        locks.choose(one.part.loaded, one.part.request, new=True, written=written)
+    known = [one.part.resources for one in targets]
+    upgrade, faults = _upgrades([vm for resources in known for vm in resources], asked)
+    dump, more = (None, []) if faults else _dump(asked, work)
+    faults += more
+    pinned = []
+    for one, resources in zip(targets, known, strict=True):
+        adopted = None
+        if dump is not None:
+            adopted = pinning.adopt(dump.resources, resources, one.part.request.settings)
+            adopted = adopted._replace(diagnostics=_placed(adopted.diagnostics, dump.loaded))
+        work.begin("render", rendering(one.part.loaded))
+        result = pinning.pin(resources, one.part.request.settings, upgrade, adopted)
+        one.part.diagnostics += result.diagnostics
+        one.part.is_rendered = True
+        pinned.append(one._replace(pinned=result))
+    work.parts = [one.part for one in pinned]
+    return _answer(pinned, faults, asked)
 
 
-def _finished(
-    parts: Sequence[_PinInput], faults: Sequence[Diagnostic], asked: Request, work: Work
-) -> Exit:
-    """Report what was found in *parts*, and if nothing is wrong write the locks or say what would be written."""
-    diagnostics = list(faults)
-    of_parts = [[*one.loaded.diagnostics, *one.pinned.diagnostics] for one in parts]
-    said = [*diagnostics, *(one for diagnostics_of in of_parts for one in diagnostics_of)]
-    pinned = any(one.pinned.lock.pins for one in parts)
-    if not pinned and not asked.settings.allow_empty and not status(said):
+def _dump(asked: Request, work: Work) -> tuple[Part | None, list[Diagnostic]]:
+    """What the file says that ``--from`` names, and what is wrong with it."""
+    file = asked.own["from"]
+    if not file:
+        return None, []
+    work.doing = f"reading {file}"
+    dump = Part(sources.load([file], Reading(asked.limits, standard_input())), asked)
+    return dump, [fault for fault in dump.diagnostics if fault.is_error]
+
+
+def _answer(targets: Sequence[_Target], faults: Sequence[Diagnostic], asked: Request) -> Answer:
+    """If nothing is wrong the locks, or what would be written."""
+    found = [*faults, *(diagnostic for one in targets for diagnostic in one.part.diagnostics)]
+    pinned = any(one.pinned.lock.pins for one in targets)
+    if not pinned and not asked.settings.allow_empty and not status(found):
         message = "no VirtualMachine in the input: the lock would pin nothing"
         cure = "check the path, or accept it with --allow-empty"
-        diagnostics.append(codes.NO_OBJECTS.at(Location(), message, help=cure))
-    if status((*said, *diagnostics)) is Exit.OK and asked.own["check"]:
-        for one, diagnostics_of in zip(parts, of_parts, strict=True):
-            diagnostics_of.extend(_outdated(one.pinned, one.target, asked))
-    work.begin("write", f"reporting {counted(len(said), 'finding')}")
-    findings = findings_of(Documents(), diagnostics, asked)
-    for one, diagnostics_of in zip(parts, of_parts, strict=True):
-        findings += findings_of(one.loaded, diagnostics_of, one.asked)
-        diagnostics += diagnostics_of
-    diagnostics += publish(
-        merge(findings), asked, tally_of((one.loaded, one.asked.settings) for one in parts)
-    )
-    result = outcome(diagnostics, asked)
-    if result is not Exit.OK or asked.own["check"]:
-        return result
+        return Answer(faults=[codes.NO_OBJECTS.at(Location(), message, help=cure)])
+    if asked.own["check"]:
+        for one in targets if status(found) is Exit.OK else ():
+            one.part.diagnostics += _outdated(one.pinned, one.target, asked)
+        return Answer(faults=faults)
     if asked.own["dry_run"]:
-        emit("".join(map(_preview, parts)) or "nothing moved\n", STDOUT)
-        return result
-    work.doing = f"writing {', '.join(one.target for one in parts)}"
-    return _write([(one.target, one.pinned) for one in parts], asked)
+        return Answer(_previews(targets), faults=faults)
+    return _written([(one.target, one.pinned) for one in targets], asked, faults)
 
 
-def _inputs(asked: Request, work: Work) -> list[_PinInput] | Diagnostic:
+def _previews(targets: Iterable[_Target]) -> Iterator[str]:
+    yield "".join(map(_preview, targets)) or "nothing moved\n"
+
+
+def _targets(asked: Request, work: Work) -> list[_Target]:
     """What is to be pinned, each with its lock: a folder that is no kustomization may hold several."""
     target = _target(asked)
-    if isinstance(target, Diagnostic):
-        return target
     nothing = Pinned(lockfile.EMPTY, [], [], "")
     path = asked.paths[0] if asked.paths else "."
     several = not asked.lock and (asked.kustomize == "never" or kustomization.find(path) is None)
     if not several or "-" in asked.paths:
-        return [_PinInput(load(asked, work, standard_input()), asked, target, nothing)]
-    work.begin("read", f"reading {path}")
-    inputs = load_each([path], asked, work, standard_input())
-    neighbours = Neighbours(inputs, asked.layout.shared)
-    parts = [
-        _PinInput(
-            one,
-            with_neighbours(asked, one, neighbours),
-            tidy(os.path.join(one.folder, LOCK)),
-            nothing,
-        )
-        for one in inputs
+        return [_Target(single(asked, work), target, nothing)]
+    targets = [
+        _Target(part, tidy(os.path.join(part.loaded.folder, LOCK)), nothing)
+        for part in fleet(asked, work)
     ]
-    return [one for one in parts if _is_pinned(one)] or parts[:1]
+    return [one for one in targets if _is_pinned(one)] or targets[:1]
 
 
-def _is_pinned(part: _PinInput) -> bool:
-    """Whether *part* has a VM or a lock, or cannot tell."""
-    loaded = part.loaded
-    faulty = any(one.is_error for one in loaded.diagnostics)
-    return faulty or part.target in loaded.data or bool(pinning.vms(resources_of(loaded)))
+def _is_pinned(target: _Target) -> bool:
+    """Whether *target* has a VM or a lock, or cannot tell."""
+    part = target.part
+    faulty = any(one.is_error for one in part.diagnostics)
+    return faulty or target.target in part.loaded.data or bool(pinning.vms(part.resources))
 
 
-def _preview(part: _PinInput) -> str:
-    """What the moves of *part* do to the VMs, field by field: the same objects under the old lock and the new."""
+def _preview(target: _Target) -> str:
+    """What the moves of *target* do to the VMs, field by field: the same objects under the old lock and the new."""
     from render.pipeline.comparison.fleet import compare
     from render.report.impact.text import lines
 
-    settings = part.asked.settings._replace(
+    settings = target.part.request.settings._replace(
         emit="vm", stored=False, defaults="manifest", firmware_uuid="none", annotations=False
     )
-    resources = resources_of(part.loaded)
-    after = settings._replace(lock=lockfile.document(part.pinned.lock))
+    resources = target.part.resources
+    after = settings._replace(lock=lockfile.document(target.pinned.lock))
     bodies = [resource.body for resource in resources]
     rest = [resource.body for resource in pinning.without_locks(resources)]
     impact = compare(bodies, rest, settings, after)
     said = {name_of(one.resource): lines(one) for one in impact.machines}
     shown = []
-    for move in part.pinned.moves:
+    for move in target.pinned.moves:
         shown.append("  ".join(_row(move)))
         if move.old and move.new:
             shown += [f"      {one}" for one in said.get(move.vm, ())]
@@ -187,19 +159,21 @@ def _placed(diagnostics: Sequence[Diagnostic], dump: Documents) -> list[Diagnost
     return placed
 
 
-def _target(asked: Request) -> str | Diagnostic:
-    """The file of the lock."""
+def _target(asked: Request) -> str:
+    """The file of the lock. Raises RefusedError where there is none."""
     if asked.lock:
         return asked.lock
     path = asked.paths[0] if asked.paths else "."
     if path != "-" and not os.path.lexists(path):
         message = f"cannot read {path}: {os.strerror(errno.ENOENT)}"
-        return codes.UNREADABLE.at(Location(file=path), message)
+        raise refused(codes.UNREADABLE.at(Location(file=path), message))
     if len(asked.paths) > 1 or not os.path.isdir(path):
         message = "only a single folder has a lock of its own"
-        return codes.USAGE.at(Location(), message, help="name the lock with --lock FILE")
+        raise refused(codes.USAGE.at(Location(), message, help="name the lock with --lock FILE"))
     target = os.path.normpath(os.path.join(path, LOCK))
-    return kustomization.outside(target) if sources.leads_out(target) else target
+    if sources.leads_out(target):
+        raise refused(kustomization.outside(target))
+    return target
 
 
 def _upgrades(
@@ -273,30 +247,25 @@ def _shown(entry: Entry) -> str:
     return f"{entry.ref.name}@{suffix(entry.ref.hash)}{named}"
 
 
-def _write(locks_: Sequence[tuple[str, Pinned]], asked: Request) -> Exit:
-    """Write all locks or none, and tell what moved."""
-    texts = [(target, _text(pinned)) for target, pinned in locks_]
-    changed = [(target, text) for target, text in texts if not _is_written(target, text, asked)]
-    done = "the lock was right already"
-    if changed:
-        names = " and ".join(target for target, _ in changed)
-        done = f"{names} {'was' if len(changed) == 1 else 'were'} written"
-        try:
-            writing.write_all(changed, sync=True)
-        except OSError as error:
-            return refuse([writing.unwritable(error, names)], asked)
+def _written(
+    locks_: Sequence[tuple[str, Pinned]], asked: Request, faults: Sequence[Diagnostic] = ()
+) -> Answer:
+    """All locks or none, and a table of what moved."""
     moved = [(target, pinned.moves) for target, pinned in locks_ if pinned.moves]
     shown = [
         _table(moves) if len(locks_) == 1 else f"{name}\n{_table(moves)}" for name, moves in moved
     ]
-    try:
-        emit("\n".join(shown) or "nothing moved\n", STDOUT)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        message = f"cannot write the table to standard output: {files.reason(error)}; {done}"
-        return refuse([codes.UNWRITABLE.at(Location(), message)], asked)
-    return Exit.OK
+    told = "\n".join(shown) or "nothing moved\n"
+    return Answer([told], faults=faults, files=_files(locks_, asked))
+
+
+def _files(locks_: Sequence[tuple[str, Pinned]], asked: Request) -> Files:
+    """The locks that are not written yet as they should be."""
+    texts = [(target, _text(pinned)) for target, pinned in locks_]
+    changed = [(target, text) for target, text in texts if not _is_written(target, text, asked)]
+    names = " and ".join(target for target, _ in changed)
+    done = f"{names} {'was' if len(changed) == 1 else 'were'} written"
+    return Files(changed, done=done if changed else "the lock was right already")
 
 
 def _text(pinned: Pinned) -> str:
@@ -334,26 +303,30 @@ def _row(move: PinMove) -> tuple[str, str, str]:
     return move.vm, number, ", ".join(changes).replace("rendered", "renders to something else")
 
 
-def _resolve_all(asked: Request) -> Exit:
+def _resolve_all(asked: Request) -> Answer:
     """Finish the merge of each lock below the path that git left half-merged, else of the one of the path itself."""
     target = _target(asked)
-    if isinstance(target, Diagnostic):
-        return refuse([target], asked)
     folder = os.path.dirname(target) or "."
     below = [] if asked.lock or os.path.lexists(target) else sources.locks(folder, asked.limits)
-    worst = Exit.OK
+    merged: list[tuple[str, Pinned]] = []
+    faults: list[Diagnostic] = []
     for one in below or [target]:
-        worst = max(worst, _resolve(one, asked))
-    return worst
+        resolved = _resolve(one, asked)
+        if isinstance(resolved, Pinned):
+            merged.append((one, resolved))
+        else:
+            faults += resolved
+    told = [_table(one.moves) if one.moves else "nothing moved\n" for _, one in merged]
+    return Answer(told, exit=status(faults), faults=faults, files=_files(merged, asked))
 
 
-def _resolve(target: str, asked: Request) -> Exit:
-    """Merge the two sides of an unfinished merge by VM."""
+def _resolve(target: str, asked: Request) -> Pinned | list[Diagnostic]:
+    """The two sides of an unfinished merge, merged by VM; or why not."""
     from render.system import git
 
     sides = (_is_torn(target, asked) and git.committed_sides(target)) or git.sides(target)
     if isinstance(sides, Diagnostic):
-        return refuse([sides], asked)
+        return [sides]
     parsed: list[Lock] = []
     faults: list[Diagnostic] = []
     for name, data in zip(("base", "ours", "theirs"), sides, strict=True):
@@ -361,27 +334,24 @@ def _resolve(target: str, asked: Request) -> Exit:
         parsed.append(lock)
         faults += wrong
     if faults:
-        return refuse(faults, asked)
-    merged, refused = pinning.merge(*parsed)
-    if refused:
-        return refuse(
-            [
-                codes.MERGE_REFUSED.at(
-                    Location(file=target),
-                    f"both sides changed the pin of {vm}",
-                    help="take one side (git checkout --ours or --theirs), then run virt-render pin",
-                )
-                for vm in refused
-            ],
-            asked,
-        )
+        return faults
+    merged, refused_vms = pinning.merge(*parsed)
+    if refused_vms:
+        return [
+            codes.MERGE_REFUSED.at(
+                Location(file=target),
+                f"both sides changed the pin of {vm}",
+                help="take one side (git checkout --ours or --theirs), then run virt-render pin",
+            )
+            for vm in refused_vms
+        ]
     old = parsed[1]
     moves = [
         PinMove(vm, old.pins.get(vm), merged.pins.get(vm), None)
         for vm in sorted(old.pins.keys() | merged.pins.keys())
         if old.pins.get(vm) != merged.pins.get(vm)
     ]
-    return _write([(target, Pinned(merged, moves, [], old.kubevirt))], asked)
+    return Pinned(merged, moves, [], old.kubevirt)
 
 
 def _is_torn(target: str, asked: Request) -> bool:

@@ -1,28 +1,20 @@
 """``virt-render report``: the VMs of a repository as one HTML page."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 
 from render.diagnostics import codes
-from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.diagnostics.exits import Exit
 from render.diff.sizes import size_of
-from render.frontends.commands.snapshots import SnapshotError
-from render.frontends.progress import Work, in_words
-from render.frontends.reporting import findings_of, hand_over, print_findings, refuse
+from render.frontends.answer import Answer, RefusedError
+from render.frontends.parts import Part
+from render.frontends.progress import Work
+from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request
-from render.frontends.session import (
-    load_each,
-    render_loaded,
-    rendering,
-    resources_of,
-    with_neighbours,
-)
+from render.frontends.session import fleet, render_part
 from render.machine import Machine
 from render.manifests.discover import tidy
-from render.manifests.neighbours import Neighbours
-from render.manifests.sources import Documents
 from render.model.release import minor
 from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
@@ -31,62 +23,48 @@ from render.pipeline.input import definitions
 from render.pipeline.stages import emit, stamping
 from render.report import extras
 from render.report.deciders import Input, input_of
-from render.report.extras import MissingExtraError
 from render.report.findings import Finding, merge
 from render.report.fleet.machines import Fleet, FleetMachine, Wording
 from render.report.places import Place
-from render.system.streams import standard_input
 
 
-def report(asked: Request, work: Work) -> Exit:
+def report(asked: Request, work: Work) -> Answer:
     """Write the page; what is wrong with a VM stands in it."""
-    try:
-        page = extras.load("render.report.fleet.html", "the page")
-    except MissingExtraError as missing:
-        return refuse([missing.diagnostic], asked)
-    try:
-        with work.shown():
-            fleet = _fleet(asked, work)
-    except SnapshotError as refused:
-        print_findings(refused.findings, asked)
-        return refused.exit
-    work.begin("write", f"writing about {len(fleet.machines):,} VMs")
-    return hand_over(page.report(fleet), asked)
+    page = extras.load("render.report.fleet.html", "the page")
+    fleet_ = _fleet(asked, work)
+    work.begin("write", f"writing about {len(fleet_.machines):,} VMs")
+    return Answer([page.report(fleet_)], (), Exit.OK)
 
 
 def _fleet(asked: Request, work: Work) -> Fleet:
-    """Everything below the paths, each kustomization by itself. Raises SnapshotError for a path that is unreadable."""
-    paths = asked.paths or (".",)
-    work.begin("read", f"reading {in_words(paths)}")
-    inputs = load_each(paths, asked, work, standard_input())
-    named = {tidy(path) for path in paths}
-    for loaded in inputs:
-        faults = [
-            one
-            for one in loaded.diagnostics
-            if one.code == codes.UNREADABLE.number and tidy(one.location.file) in named
-        ]
-        if faults:
-            raise SnapshotError(merge(findings_of(loaded, faults, asked)), status(faults))
-    neighbours = Neighbours(inputs, asked.layout.shared)
+    """Everything below the paths, each kustomization by itself. Raises RefusedError for a path that is unreadable."""
+    named = {tidy(path) for path in asked.paths or (".",)}
     wording = Wording()
     machines: list[FleetMachine] = []
     findings: list[Finding] = []
-    for loaded in inputs:
-        there = with_neighbours(asked, loaded, neighbours)
-        work.begin("render", rendering(loaded))
-        kustomization = loaded.folder if loaded.is_built else ""
-        of_input, others = _part(loaded, there, kustomization, wording)
+    for part in fleet(asked._replace(settings=deciders.explaining(asked.settings)), work):
+        _demand(part, named)
+        of_input, others = _part(part, work, wording)
         machines += of_input
         findings += others
     return Fleet(machines, wording, merge(findings))
 
 
-def _part(
-    loaded: Documents, asked: Request, kustomization: str, wording: Wording
-) -> tuple[list[FleetMachine], list[Finding]]:
-    """The VMs of *loaded*, and what is found about anything else there."""
-    asked = asked._replace(settings=deciders.explaining(asked.settings))
+def _demand(part: Part, named: Collection[str]) -> None:
+    """Raise RefusedError where one of the paths *named* cannot be read."""
+    faults = [
+        one
+        for one in part.diagnostics
+        if one.code == codes.UNREADABLE.number and tidy(one.location.file) in named
+    ]
+    if faults:
+        raise RefusedError(merge(findings_of(part.loaded, faults, part.request)))
+
+
+def _part(part: Part, work: Work, wording: Wording) -> tuple[list[FleetMachine], list[Finding]]:
+    """The VMs of *part*, and what is found about anything else there."""
+    loaded, asked = part.loaded, part.request
+    kustomization = loaded.folder if loaded.is_built else ""
     machines: list[FleetMachine] = []
 
     @cache  # only the rendering says which documents count: it chooses the lock
@@ -96,9 +74,9 @@ def _part(
     def observe(machine: Machine, _: Tree) -> None:
         machines.append(_machine(machine, kustomization, wording, given()))
 
-    _, diagnostics = render_loaded(loaded, asked, _forget, observe)
-    machines += _refused(loaded, machines, kustomization, given())
-    findings = findings_of(loaded, filter(_counts, diagnostics), asked)
+    render_part(part, work, _forget, observe)
+    machines += _refused(part, machines, kustomization, given())
+    findings = findings_of(loaded, filter(_counts, part.diagnostics), asked)
     by_machine: dict[ResourceRef, list[Finding]] = {one.resource: [] for one in machines}
     others: list[Finding] = []
     for finding in findings:
@@ -111,10 +89,10 @@ def _part(
 
 
 def _refused(
-    loaded: Documents, known: Sequence[FleetMachine], kustomization: str, given: Input
+    part: Part, known: Sequence[FleetMachine], kustomization: str, given: Input
 ) -> list[FleetMachine]:
-    """The VMs of *loaded* whose manifests are refused, so that they are none of the *known* ones."""
-    resources = filter(definitions.is_machine, resources_of(loaded))
+    """The VMs of *part* whose manifests are refused, so that they are none of the *known* ones."""
+    resources = filter(definitions.is_machine, part.resources)
     seen = {one.resource for one in known}
     release = next((one.release for one in known), "")
     return [

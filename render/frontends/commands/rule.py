@@ -4,25 +4,22 @@ from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Location
-from render.diagnostics.exits import Exit
+from render.frontends.answer import Answer
 from render.frontends.progress import Work
-from render.frontends.reporting import refuse
 from render.frontends.request.request import Request
-from render.system.streams import STDOUT, emit
 
 if TYPE_CHECKING:
     from render.diagnostics.explanations import Explanation
 
 
-def rule(asked: Request, work: Work) -> Exit:  # noqa: ARG001 - what every command gets
+def rule(asked: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
     """Explain a diagnostic, or list all."""
     from render.diagnostics.explanations import EXPLANATIONS
 
     wanted = asked.own["code"].lower()
     if asked.own["list"] or not wanted:
         rows = (f"{row.number}  {row.severity:<7}  {row.slug}\n" for row in codes.CODES.values())
-        emit("".join(rows), STDOUT)
-        return Exit.OK
+        return Answer(rows)
     known = {name.lower(): row for row in codes.CODES.values() for name in (row.number, row.slug)}
     code = known.get(wanted)
     if code is None:
@@ -33,10 +30,9 @@ def rule(asked: Request, work: Work) -> Exit:  # noqa: ARG001 - what every comma
         )
         cure = f"did you mean {near}?" if near else "'virt-render rule --list' lists all"
         fault = codes.USAGE.at(Location(), f"no diagnostic {asked.own['code']}", help=cure)
-        return refuse([fault], asked)
+        return Answer(faults=[fault])
     explain = _as_json if asked.own["format"] == "json" else _explained
-    emit(explain(code, EXPLANATIONS[code.number]), STDOUT)
-    return Exit.OK
+    return Answer([explain(code, EXPLANATIONS[code.number])])
 
 
 def _as_json(code: codes.Code, explanation: "Explanation") -> str:

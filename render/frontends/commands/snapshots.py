@@ -7,47 +7,32 @@ from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
-from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.diagnostic import Location
 from render.diagnostics.exits import Exit
+from render.frontends.answer import RefusedError, refused
+from render.frontends.parts import Part
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request, again
-from render.frontends.session import load, render_loaded, resources_of, written
+from render.frontends.session import render_loaded, single, written
 from render.kubevirt import replicas
-from render.manifests.sources import Documents
 from render.model import naming, resource
 from render.model.naming import fitting
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline.input import definitions
-from render.report.findings import Finding, find, merge
-from render.report.places import Sources
+from render.report.findings import merge
 from render.settings import Settings
 from render.system import git
-from render.system.streams import standard_input
 
 _BESIDE = ("KubeVirt", "PersistentVolumeClaim", "DataVolume")
 
 
-class SnapshotError(Exception):
-    """The command ends with these findings."""
-
-    def __init__(self, findings: Sequence[Finding], exit_: Exit) -> None:
-        super().__init__()
-        self.findings = findings
-        self.exit = exit_
-
-
-def refuse(*faults: Diagnostic, sources: Sources | None = None) -> SnapshotError:
-    """What to raise for *faults*, whose places, if they have any, are looked up in *sources*."""
-    return SnapshotError(merge(find(faults, sources or Sources())), status(faults))
-
-
 def asked_at(asked: Request, path: str) -> Request:
-    """*asked* of *path*, with the configuration that counts there. Raises SnapshotError where that is wrong."""
+    """*asked* of *path*, with the configuration that counts there. Raises RefusedError where that is wrong."""
     there = again(asked, path)
     if there.diagnostics:
-        raise refuse(*there.diagnostics, sources=there.sources)
+        raise refused(*there.diagnostics, sources=there.sources)
     return there
 
 
@@ -65,16 +50,16 @@ class Rendering(NamedTuple):
 
 def rendered(name: str, asked: Request, *, whole: bool = True) -> Rendering:
     """The VM *name* in what *asked* says; *whole*: also its VM form."""
-    loaded = load(asked, Work(), standard_input())  # it is only a step of what is being done
-    text, body = _one(name, loaded, asked)
+    part = single(asked, Work())  # it is only a step of what is being done
+    text, body = _one(name, part, asked)
     source = asked.settings._replace(emit="source", stored=False, pins="ignore", lock=None)
     if not whole:
         return Rendering(text, body, [], source)
     plain = asked.settings._replace(
         emit="vm", stored=False, defaults="manifest", firmware_uuid="none"
     )
-    _, vm = _one(name, loaded, asked._replace(settings=plain))
-    supporting = [d.body for d in loaded.documents if d.body.get("kind") in _BESIDE]
+    _, vm = _one(name, part, asked._replace(settings=plain))
+    supporting = [d.body for d in part.loaded.documents if d.body.get("kind") in _BESIDE]
     return Rendering(
         text,
         vm,
@@ -91,9 +76,10 @@ def _unstamped(vm: Tree) -> Tree:
     return {**vm, "metadata": {**metadata, "annotations": kept}}
 
 
-def _one(name: str, loaded: Documents, asked: Request) -> tuple[Tree | str, Tree]:
+def _one(name: str, part: Part, asked: Request) -> tuple[Tree | str, Tree]:
+    loaded = part.loaded
     outcome, diagnostics = render_loaded(loaded, asked)
-    given = _machines(resources_of(loaded))
+    given = _machines(part.resources)
     wanted = fitting(name, given)
     if len(wanted) > 1:
         raise _ambiguous(name, wanted)
@@ -101,7 +87,7 @@ def _one(name: str, loaded: Documents, asked: Request) -> tuple[Tree | str, Tree
         others = {one.ref for one in given.values()} - {given[wanted[0]].ref}
         diagnostics = [one for one in diagnostics if one.location.resource not in others]
     if status(diagnostics) is not Exit.OK:
-        raise SnapshotError(merge(findings_of(loaded, diagnostics, asked)), status(diagnostics))
+        raise RefusedError(merge(findings_of(loaded, diagnostics, asked)))
     texts = written(loaded, outcome)
     printed = _machines(
         resource.from_body(body, index) for index, body in enumerate(outcome.resources)
@@ -111,7 +97,7 @@ def _one(name: str, loaded: Documents, asked: Request) -> tuple[Tree | str, Tree
     if len(meant) > 1:
         raise _ambiguous(name, meant)
     if not meant:
-        raise refuse(codes.HISTORY_UNREADABLE.at(Location(), f"no VirtualMachine {name}"))
+        raise refused(codes.HISTORY_UNREADABLE.at(Location(), f"no VirtualMachine {name}"))
     one = printed[meant[0]]
     return texts[one.index], one.body
 
@@ -129,9 +115,9 @@ def _forms(vm: str) -> Iterator[str]:
     yield f"VirtualMachineInstance/{rest}{replicas.FIRST if kind == replicas.POOL else ''}"
 
 
-def _ambiguous(name: str, names: Sequence[str]) -> SnapshotError:
+def _ambiguous(name: str, names: Sequence[str]) -> RefusedError:
     message, cure = naming.ambiguity(name, names)
-    return refuse(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
+    return refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
 
 
 @contextlib.contextmanager

@@ -8,12 +8,10 @@ from typing import Any
 from render.diagnostics import codes
 from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location, at
-from render.diagnostics.exits import Exit
-from render.frontends.figures import tally_of
+from render.frontends.answer import Answer
 from render.frontends.progress import Work
-from render.frontends.reporting import findings_of, outcome, publish
 from render.frontends.request.request import Request
-from render.frontends.session import load, resources_of
+from render.frontends.session import single
 from render.legacy import machines
 from render.model.counting import counted
 from render.model.kinds import FLAVOR
@@ -22,10 +20,8 @@ from render.model.resource import KUBEVIRT, VM, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import outcomes
 from render.pipeline.input import definitions
-from render.report.findings import merge
 from render.revisions import stamps
 from render.schemas import served
-from render.system.streams import STDOUT, emit, standard_input
 
 _VERIFIED = "verified"
 _WITHOUT = "without a stamp"
@@ -42,29 +38,22 @@ _HASHED = frozenset({"ConfigMap", "Secret"})
 _NAMING = frozenset({"name", "secretName"})
 
 
-def verify(asked: Request, work: Work) -> Exit:
+def verify(asked: Request, work: Work) -> Answer:
     """Say which machines were not rendered, or edited since; findings on stdout."""
     tally: Counter[tuple[str, str]] = Counter()
-    with work.shown():
-        loaded = load(asked, work, standard_input())
-        diagnostics = list(loaded.diagnostics)
-        work.begin("verify", f"verifying {counted(len(loaded.documents), 'object')}")
-        resources = resources_of(loaded)
-        generated = _generated(resources)
-        for resource in resources:
-            diagnostics += examined(
-                resource, tally, generated, allow_matchers=asked.own["allow_matchers"]
-            )
-    work.begin("write", f"reporting {counted(len(diagnostics), 'finding')}")
-    if not loaded.documents and not asked.settings.allow_empty and not status(diagnostics):
+    part = single(asked, work)
+    work.begin("verify", f"verifying {counted(len(part.loaded.documents), 'object')}")
+    resources = part.resources
+    generated = _generated(resources)
+    for resource in resources:
+        part.diagnostics += examined(
+            resource, tally, generated, allow_matchers=asked.own["allow_matchers"]
+        )
+    if not resources and not asked.settings.allow_empty and not status(part.diagnostics):
         message = "no Kubernetes object in the input"
         cure = "check the path, or accept an empty input with --allow-empty"
-        diagnostics.append(codes.NO_OBJECTS.at(Location(), message, help=cure))
-    findings = merge(findings_of(loaded, diagnostics, asked))
-    diagnostics += publish(findings, asked, tally_of([(loaded, None)]))
-    if status(diagnostics) is Exit.OK and asked.format == "text":
-        emit(_summary(tally), STDOUT)
-    return outcome(diagnostics, asked)
+        return Answer(faults=[codes.NO_OBJECTS.at(Location(), message, help=cure)])
+    return Answer([_summary(tally)] if asked.format == "text" else ())
 
 
 def _generated(resources: Iterable[Resource]) -> dict[str, str]:

@@ -5,14 +5,12 @@ import os
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.diagnostics.exits import Exit
+from render.frontends.answer import Answer, Files
 from render.frontends.kustomize import names, openapi
 from render.frontends.progress import Work
-from render.frontends.reporting import refuse
 from render.frontends.request.request import Request
 from render.manifests import kustomization, sources
-from render.system import files, writing
-from render.system.streams import STDOUT, emit
+from render.system import files
 from render.yaml import writer
 from render.yaml.budget import Limits
 
@@ -21,26 +19,20 @@ NAMES_FILE = "kubevirt-names.yaml"
 _LINES = f"openapi:\n  path: {SCHEMA_FILE}\nconfigurations:\n- {NAMES_FILE}\n"
 
 
-def init(asked: Request, work: Work) -> Exit:  # noqa: ARG001 - what every command gets
+def init(asked: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
     """Write both files, and print the lines for the kustomization beside them."""
     folder, force = asked.paths[0], asked.own["force"]
     faults: list[Diagnostic] = []
+    files_: list[tuple[str, str]] = []
     for name, content in contents().items():
         path = os.path.join(folder, name)
         if sources.leads_out(path):
             faults.append(kustomization.outside(path))
-            continue
-        if os.path.lexists(path) and not force:
+        elif os.path.lexists(path) and not force:
             faults += _differs(path, content)
-            continue
-        try:
-            writing.write_atomic(path, content)
-        except OSError as error:
-            faults.append(writing.unwritable(error, path))
-    if faults:
-        return refuse(faults, asked)
-    emit(_LINES, STDOUT)
-    return Exit.OK
+        else:
+            files_.append((path, content))
+    return Answer([_LINES], faults=faults, files=Files(files_))
 
 
 def contents() -> dict[str, str]:
