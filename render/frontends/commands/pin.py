@@ -36,7 +36,7 @@ from render.yaml.reader import read
 _HEAD = "# Written by 'virt-render pin'. After a conflict in git: 'virt-render pin --resolve'.\n"
 
 
-class _Target(NamedTuple):
+class _PinTarget(NamedTuple):
     """A part of a run, the file of its lock, and what that should say."""
 
     part: Part
@@ -81,7 +81,7 @@ def _dump(asked: Request, work: Work) -> tuple[Part | None, list[Diagnostic]]:
     return dump, [fault for fault in dump.diagnostics if fault.is_error]
 
 
-def _answer(targets: Sequence[_Target], faults: Sequence[Diagnostic], asked: Request) -> Answer:
+def _answer(targets: Sequence[_PinTarget], faults: Sequence[Diagnostic], asked: Request) -> Answer:
     """If nothing is wrong the locks, or what would be written."""
     found = [*faults, *(diagnostic for one in targets for diagnostic in one.part.diagnostics)]
     pinned = any(one.pinned.lock.pins for one in targets)
@@ -98,33 +98,33 @@ def _answer(targets: Sequence[_Target], faults: Sequence[Diagnostic], asked: Req
     return _written([(one.target, one.pinned) for one in targets], asked, faults)
 
 
-def _previews(targets: Iterable[_Target]) -> Iterator[str]:
+def _previews(targets: Iterable[_PinTarget]) -> Iterator[str]:
     yield "".join(map(_preview, targets)) or "nothing moved\n"
 
 
-def _targets(asked: Request, work: Work) -> list[_Target]:
+def _targets(asked: Request, work: Work) -> list[_PinTarget]:
     """What is to be pinned, each with its lock: a folder that is no kustomization may hold several."""
     target = _target(asked)
     nothing = Pinned(lockfile.EMPTY, [], [], "")
     path = asked.paths[0] if asked.paths else "."
     several = not asked.lock and (asked.kustomize == "never" or kustomization.find(path) is None)
     if not several or "-" in asked.paths:
-        return [_Target(single(asked, work), target, nothing)]
+        return [_PinTarget(single(asked, work), target, nothing)]
     targets = [
-        _Target(part, tidy(os.path.join(part.loaded.folder, LOCK)), nothing)
+        _PinTarget(part, tidy(os.path.join(part.loaded.folder, LOCK)), nothing)
         for part in fleet(asked, work)
     ]
     return [one for one in targets if _is_pinned(one)] or targets[:1]
 
 
-def _is_pinned(target: _Target) -> bool:
+def _is_pinned(target: _PinTarget) -> bool:
     """Whether *target* has a VM or a lock, or cannot tell."""
     part = target.part
     faulty = any(one.is_error for one in part.diagnostics)
     return faulty or target.target in part.loaded.data or bool(pinning.vms(part.resources))
 
 
-def _preview(target: _Target) -> str:
+def _preview(target: _PinTarget) -> str:
     """What the moves of *target* do to the VMs, field by field: the same objects under the old lock and the new."""
     from render.pipeline.comparison.fleet import compare
     from render.report.impact.text import lines
