@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from render.frontends.parts import Part
+from render.frontends.parts import FleetPart
 from render.model.release import minor
 from render.model.resource import KUBEVIRT, from_body
 from render.model.tree import Tree
@@ -21,7 +21,7 @@ _MACHINES = frozenset(
 )
 
 
-def tally_of(parts: Iterable[Part]) -> Tally:
+def tally_of(parts: Iterable[FleetPart]) -> Tally:
     """The figures of *parts*: VMs, kustomizations with any of them, what was not looked at.
 
     And releases that nobody asked for, if they are rendered.

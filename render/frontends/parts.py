@@ -6,7 +6,7 @@ from render.manifests.sources import Documents
 from render.model.resource import Resource, from_body
 
 
-class Part:
+class FleetPart:
     """What was read of one root, and how it is rendered.
 
     *request* is that of the run with what the VMs find in other parts. *diagnostics* are those of reading, and of

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from render.frontends.parts import Part
+from render.frontends.parts import FleetPart
 from render.manifests.sources import Documents
 from render.model.counting import counted
 from render.system import signals
@@ -40,7 +40,7 @@ class Work:
     def __init__(self) -> None:
         self.doing = "reading the settings"
         self.inputs: list[Documents] = []
-        self.parts: list[Part] = []
+        self.parts: list[FleetPart] = []
         self.rendered: list[Any] = []
         self._part = "start"
         self._laps: dict[str, tuple[float, float]] = {}

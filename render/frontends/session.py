@@ -9,7 +9,7 @@ from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.diagnostics.suppression import suppress
 from render.frontends import locks
-from render.frontends.parts import Part
+from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
 from render.frontends.request.request import Request, with_objects
 from render.machine import Machine
@@ -31,17 +31,19 @@ if TYPE_CHECKING:
     from render.manifests.neighbours import Neighbours
 
 
-def single(asked: Request, work: Work) -> Part:
+def single(asked: Request, work: Work) -> FleetPart:
     """The paths of *asked*, or the current folder without one, as one part; *work* sees the documents come in."""
     paths = asked.paths or (".",)
     built = [path for path in paths if asked.kustomize != "never" and kustomization.find(path)]
     doing = f"building {built[0]} with kustomize" if built else f"reading {in_words(paths)}"
     work.begin("read", doing)
     loaded = sources.load(paths, reading(asked, standard_input()), watch=work.inputs)
-    return _noted(Part(loaded, asked), work)
+    return _noted(FleetPart(loaded, asked), work)
 
 
-def fleet(asked: Request, work: Work, inputs: Sequence[Documents] | None = None) -> Iterator[Part]:
+def fleet(
+    asked: Request, work: Work, inputs: Sequence[Documents] | None = None
+) -> Iterator[FleetPart]:
     """Each root below the paths of *asked*, with what its VMs find in the others: *inputs*, if they were read already.
 
     All that is found in these parts is part of the command's answer, unless that has findings of its own.
@@ -54,10 +56,10 @@ def fleet(asked: Request, work: Work, inputs: Sequence[Documents] | None = None)
         inputs = read_roots(paths, asked, work)
     neighbours = Neighbours(inputs, asked.layout.shared)
     for loaded in inputs:
-        yield _noted(Part(loaded, _with_neighbours(asked, loaded, neighbours)), work)
+        yield _noted(FleetPart(loaded, _with_neighbours(asked, loaded, neighbours)), work)
 
 
-def _noted(part: Part, work: Work) -> Part:
+def _noted(part: FleetPart, work: Work) -> FleetPart:
     work.parts.append(part)
     return part
 
@@ -136,7 +138,7 @@ def rendering(loaded: Documents) -> str:
 
 
 def render_part(
-    part: Part,
+    part: FleetPart,
     work: Work,
     sink: Callable[[Tree, int | None], None] | None = None,
     observe: Callable[[Machine, Tree], None] | None = None,

@@ -6,7 +6,7 @@ from functools import cache
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Location
 from render.frontends.answer import Answer
-from render.frontends.parts import Part
+from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.frontends.session import content, render_part, single, written
@@ -56,7 +56,7 @@ def _texts(contents: Callable[[], list[Tree | str]]) -> Iterator[str]:
     yield writer.write(contents())
 
 
-def _commented(part: Part, rendered: Rendered, machines: _Machines) -> list[Tree | str]:
+def _commented(part: FleetPart, rendered: Rendered, machines: _Machines) -> list[Tree | str]:
     """What to write for each rendered object: of a VMI, who decided each field, behind it."""
     from render.pipeline import deciders
     from render.report.deciders import comment, input_of

@@ -9,7 +9,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.frontends.answer import Answer, refused
 from render.frontends.commands.snapshots import back_at
 from render.frontends.figures import tally_of
-from render.frontends.parts import Part
+from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
 from render.frontends.reporting import findings_of, with_fingerprints
 from render.frontends.request.request import Request, again
@@ -31,7 +31,7 @@ def check(asked: Request, work: Work) -> Answer:
 def _findings(asked: Request, work: Work) -> tuple[list[Finding], Tally]:
     """Everything that is found, and the figures of what was looked at, which are those of the first release."""
     findings: list[Finding] = []
-    looked_at: list[Part] = []
+    looked_at: list[FleetPart] = []
     releases = _for_releases(asked)
     for root, paths in _by_root(asked.paths or (".",), asked.root).items():
         inputs: list[Documents] = []
@@ -124,7 +124,7 @@ def _at(revision: str, asked: Request, work: Work) -> frozenset[str]:
         return frozenset(one.fingerprint for one in with_fingerprints(_findings(then, work)[0]))
 
 
-def _checked(part: Part, work: Work) -> list[Finding]:
+def _checked(part: FleetPart, work: Work) -> list[Finding]:
     render_part(part, work, lambda _, source: work.rendered.append(source))
     work.doing = f"looking up the places of {counted(len(part.diagnostics), 'finding')}"
     return findings_of(part.loaded, map(_as_note, part.diagnostics), part.request)

@@ -13,7 +13,7 @@ from render.diff.compare import ORDER
 from render.frontends import locks
 from render.frontends.answer import Answer, RefusedError, refused
 from render.frontends.commands.snapshots import asked_at
-from render.frontends.parts import Part
+from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request
@@ -41,15 +41,15 @@ def explain(asked: Request, work: Work) -> Answer:
     return Answer([write(answer.machine, answer.decisions, given)], ())
 
 
-class _Explanation(NamedTuple):
+class _ExplainedPart(NamedTuple):
     """The *decisions* on what was asked of a *machine*, which stands in *part*."""
 
-    part: Part
+    part: FleetPart
     machine: Explained
     decisions: list[Decision]
 
 
-def _answer(asked: Request, work: Work) -> _Explanation:
+def _answer(asked: Request, work: Work) -> _ExplainedPart:
     """What ``[FIELD] [PATH]`` ask for, in this order; one word alone is either. Raises RefusedError."""
     words = asked.paths
     if len(words) > len(_USAGE):
@@ -83,14 +83,14 @@ def _is_bare(word: str) -> bool:
     return os.path.isdir(word) and word.strip(".") != "" and os.sep not in word
 
 
-def _answer_at(path: str, field: str, asked: Request, work: Work) -> _Explanation:
+def _answer_at(path: str, field: str, asked: Request, work: Work) -> _ExplainedPart:
     """What is decided in *path* about *field*, about all fields without one. Raises RefusedError."""
     part = single(asked_at(asked, path), work)
     machine = _one(asked.own["vm"], part, work)
-    return _Explanation(part, machine, _about(machine, field))
+    return _ExplainedPart(part, machine, _about(machine, field))
 
 
-def _one(name: str, part: Part, work: Work) -> Explained:
+def _one(name: str, part: FleetPart, work: Work) -> Explained:
     """The VM *name* of *part*. Raises RefusedError."""
     from render.pipeline import deciders
 

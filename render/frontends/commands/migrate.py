@@ -10,7 +10,7 @@ from render.diagnostics.exits import Exit
 from render.diff import unified
 from render.frontends.answer import Answer, Files
 from render.frontends.commands.migrate_builds import Builds
-from render.frontends.parts import Part
+from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
 from render.frontends.request.request import Request
 from render.manifests import discover, sources
@@ -50,7 +50,7 @@ def migrate(asked: Request, work: Work) -> Answer:
     scope = Scope(asked.layout.exclude, drop=False)
     how = Reading(asked.limits, kustomize="never", scope=scope)
     loaded = sources.load(asked.paths or (".",), how, whole=True, watch=work.inputs)
-    part = Part(loaded, asked)
+    part = FleetPart(loaded, asked)
     work.parts.append(part)
     work.begin("migrate", f"migrating {counted(len(loaded.documents), 'object')}")
     if status(part.diagnostics) is not Exit.OK:

@@ -11,7 +11,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.diagnostics.exits import Exit
 from render.frontends import locks
 from render.frontends.answer import Answer, Files, refused
-from render.frontends.parts import Part
+from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.frontends.session import fleet, rendering, single
@@ -39,7 +39,7 @@ _HEAD = "# Written by 'virt-render pin'. After a conflict in git: 'virt-render p
 class _PinTarget(NamedTuple):
     """A part of a run, the file of its lock, and what that should say."""
 
-    part: Part
+    part: FleetPart
     target: str
     pinned: Pinned
 
@@ -71,13 +71,13 @@ def pin(asked: Request, work: Work) -> Answer:
     return _answer(pinned, faults, asked)
 
 
-def _dump(asked: Request, work: Work) -> tuple[Part | None, list[Diagnostic]]:
+def _dump(asked: Request, work: Work) -> tuple[FleetPart | None, list[Diagnostic]]:
     """What the file says that ``--from`` names, and what is wrong with it."""
     file = asked.own["from"]
     if not file:
         return None, []
     work.doing = f"reading {file}"
-    dump = Part(sources.load([file], Reading(asked.limits, standard_input())), asked)
+    dump = FleetPart(sources.load([file], Reading(asked.limits, standard_input())), asked)
     return dump, [fault for fault in dump.diagnostics if fault.is_error]
 
 

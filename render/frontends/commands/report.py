@@ -8,7 +8,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.diagnostics.exits import Exit
 from render.diff.sizes import size_of
 from render.frontends.answer import Answer, RefusedError
-from render.frontends.parts import Part
+from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request
@@ -50,7 +50,7 @@ def _fleet(asked: Request, work: Work) -> Fleet:
     return Fleet(machines, wording, merge(findings))
 
 
-def _demand(part: Part, named: Collection[str]) -> None:
+def _demand(part: FleetPart, named: Collection[str]) -> None:
     """Raise RefusedError where one of the paths *named* cannot be read."""
     faults = [
         one
@@ -61,7 +61,9 @@ def _demand(part: Part, named: Collection[str]) -> None:
         raise RefusedError(merge(findings_of(part.loaded, faults, part.request)))
 
 
-def _part(part: Part, work: Work, wording: Wording) -> tuple[list[FleetMachine], list[Finding]]:
+def _part(
+    part: FleetPart, work: Work, wording: Wording
+) -> tuple[list[FleetMachine], list[Finding]]:
     """The VMs of *part*, and what is found about anything else there."""
     loaded, asked = part.loaded, part.request
     kustomization = loaded.folder if loaded.is_built else ""
@@ -89,7 +91,7 @@ def _part(part: Part, work: Work, wording: Wording) -> tuple[list[FleetMachine],
 
 
 def _refused(
-    part: Part, known: Sequence[FleetMachine], kustomization: str, given: Input
+    part: FleetPart, known: Sequence[FleetMachine], kustomization: str, given: Input
 ) -> list[FleetMachine]:
     """The VMs of *part* whose manifests are refused, so that they are none of the *known* ones."""
     resources = filter(definitions.is_machine, part.resources)

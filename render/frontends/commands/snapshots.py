@@ -10,7 +10,7 @@ from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Location
 from render.diagnostics.exits import Exit
 from render.frontends.answer import RefusedError, refused
-from render.frontends.parts import Part
+from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request, again
@@ -76,7 +76,7 @@ def _unstamped(vm: Tree) -> Tree:
     return {**vm, "metadata": {**metadata, "annotations": kept}}
 
 
-def _one(name: str, part: Part, asked: Request) -> tuple[Tree | str, Tree]:
+def _one(name: str, part: FleetPart, asked: Request) -> tuple[Tree | str, Tree]:
     loaded = part.loaded
     outcome, diagnostics = render_loaded(loaded, asked)
     given = _machines(part.resources)
