@@ -20,23 +20,23 @@ Emit = Callable[[Machine], Tree]
 
 def _find_flavor(machine: Machine) -> None:
     if "flavor" in machine.spec:
-        from render.pipeline.stages import historic
+        from render.pipeline.stages import flavors
 
-        historic.find_flavor(machine)
+        flavors.find_flavor(machine)
 
 
 def _refuse_flavor(machine: Machine) -> None:
     if "flavor" in machine.spec:
-        from render.pipeline.stages import historic
+        from render.pipeline.stages import flavors
 
-        historic.refuse_flavor(machine)
+        flavors.refuse_flavor(machine)
 
 
 def _refused(outcome: Outcome) -> Stage:
     def refuse(machine: Machine) -> None:
-        from render.pipeline.stages import historic
+        from render.pipeline.stages import flavors
 
-        historic.refuse(machine, outcome)
+        flavors.refuse(machine, outcome)
 
     return refuse
 
@@ -126,15 +126,15 @@ _BARE: tuple[Stage, ...] = (_adopt, _merge_presets, _admit_vmi)
 def _older(kind: outcomes.MachineKind) -> tuple[Stage, ...]:
     """The stages of a VM of kubevirt.io/v1alpha1, which was what a VMI is today, or from the store before that."""
     from render.kubevirt import preset_mutator
-    from render.pipeline.stages import historic
+    from render.pipeline.stages import flavors
 
     if kind == "store":
-        return (historic.fill_flavour, historic.fill_memory, *_START)
+        return (flavors.fill_flavour, flavors.fill_memory, *_START)
     # What it becomes is a VMI, into which a cluster of today merges the presets of today.
     return (
         _adopt,
         preset_mutator.merge_historic_presets,
-        historic.fill_defaults,
+        flavors.fill_defaults,
         _merge_presets,
         _admit_vmi,
     )

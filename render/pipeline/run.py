@@ -11,12 +11,11 @@ from render.machine import Context, Machine
 from render.model import tree
 from render.model.resource import Resource
 from render.model.tree import Tree
-from render.pipeline import outcomes
+from render.pipeline import order, outcomes
 from render.pipeline.input import definitions
 from render.pipeline.input.context import bundled_names, shared
 from render.pipeline.input.releases import Target
 from render.pipeline.obsolete import Obsolete
-from render.pipeline.order import stages
 from render.pipeline.outcomes import Verdict
 from render.pipeline.output import Output
 from render.pipeline.result import Rendered
@@ -350,7 +349,7 @@ def perform(machine: Machine) -> Tree:
     settings = machine.context.settings
     if settings.emit == "expand" and settings.admission == "strict":
         _admit_expanded(machine)
-    steps, emitter = stages(machine.resource, settings)
+    steps, emitter = order.stages(machine.resource, settings)
     for stage in steps:
         stage(machine)
         if machine.failed:
@@ -377,7 +376,7 @@ def _admit_expanded(machine: Machine) -> None:
     sent = machine.under(machine.context.settings._replace(emit="vm"))
     sent.diagnostics = []
     sent.provenance = []
-    for stage in stages(sent.resource, sent.context.settings)[0]:
+    for stage in order.stages(sent.resource, sent.context.settings)[0]:
         if not sent.failed:
             stage(sent)
     machine.diagnostics += (one for one in sent.diagnostics if one.check)

@@ -38,7 +38,8 @@ RARE = {
         "pipeline.drift", "pipeline.input.cluster_settings",
         "kubevirt.controller_revisions", "pipeline.input.elsewhere", "legacy.decoding",
         "pipeline.input.pinned", "pipeline.lock_roles", "pipeline.reach", "pipeline.stages.companions",
-        "pipeline.stages.historic", "kubevirt.replicas", "kubevirt.preset_mutator", "pipeline.templates",
+        "legacy.defaults", "legacy.flavours", "pipeline.stages.flavors",
+        "kubevirt.replicas", "kubevirt.preset_mutator", "pipeline.templates",
         "presets", "report.extras", "report.findings", "report.impact", "revisions.lockfile", "system.box",
         "system.processes", "system.writing",
     )

@@ -1,11 +1,6 @@
-"""Stages for what older APIs asked for: flavors, flavours, and the defaults of kubevirt.io/v1alpha1."""
+"""Stages for what a machine names by older means: ``spec.flavor``, and the flavour of a VM of the store."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
-from render.apply import application
 from render.convert import flavors
-from render.defaults import objects
 from render.diagnostics.codes import (
     INSTANCETYPE_NOT_FOUND,
     INVALID_MATCHER,
@@ -16,26 +11,22 @@ from render.diagnostics.codes import (
 )
 from render.diagnostics.diagnostic import Related
 from render.kubevirt import preset_mutator
-from render.legacy import machines
+from render.legacy import defaults, flavours, machines
 from render.machine import Machine, place_in, ref_of
 from render.model import tree
 from render.model.catalogue import Definition, Key
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
-from render.model.kinds import FLAVOR, INSTANCETYPE, KindClass
+from render.model.kinds import FLAVOR, INSTANCETYPE
 from render.model.provenance import Provenance
-from render.model.resource import FLAVOR_GROUP, TEMPLATE, former
+from render.model.resource import FLAVOR_GROUP, TEMPLATE
 from render.model.tree import Tree
 from render.pipeline.outcomes import Outcome
 from render.pipeline.stages import pins
 from render.resolve.find import Missing, find
 
 _FLAVOR: FieldPath = ("spec", "flavor")
-_DOMAIN: FieldPath = ("spec", "domain")
-_REQUESTS: FieldPath = (*_DOMAIN, "resources", "requests")
 _FLAVOUR: FieldPath = ("metadata", "annotations", machines.FLAVOUR)
-_TOPOLOGY = ("sockets", "cores", "threads")
-_MEMORY = "8Mi"
 
 
 def find_flavor(machine: Machine) -> None:
@@ -156,7 +147,10 @@ def fill_flavour(machine: Machine) -> None:
         )
         return
     pinned = pins.use_flavour(machine, name, _FLAVOUR)
-    candidates = _candidates(machine, name)
+    namespace, context = machine.namespace, machine.context
+    candidates = flavours.candidates(
+        context.catalogue, context.presets.get(namespace, ()), namespace, name
+    )
     if pinned:
         pins.report_other_meaning(machine, pinned, candidates, _FLAVOUR)
         candidates = [pinned]
@@ -181,19 +175,19 @@ def fill_flavour(machine: Machine) -> None:
         preset_mutator.report_unpinned(machine, definition.resource)
     else:
         pins.demand_flavour(machine, definition, _FLAVOUR)
-    fragment = _fragment(machine, definition)
-    if fragment is None:
+    fragment = flavours.fragment(definition, context.release)
+    if isinstance(fragment, str):
+        machine.report(REVISION_UNFIT, _FLAVOUR, fragment)
         return
     draft = Draft(machine.spec.get("template") or {})
-    _leave_to_the_vm(draft, fragment.template)
-    filled = tuple(_fill(draft, fragment.template, ()))
+    filled = flavours.fill(draft, fragment)
     index = place_in(definition, ()).index
     machine.provenance += (
         Provenance(
-            machine.resource.ref, (*machine.vmi_path, *path[1:]), ref_of(definition), source, index
+            machine.resource.ref, (*machine.template, *path), ref_of(definition), source, index
         )
         for place in filled
-        for path, source in _sources(fragment, place)
+        for path, source in fragment.sources_of(place)
     )
     vm = Draft(machine.vm)
     vm.put(TEMPLATE, draft.tree)
@@ -201,107 +195,10 @@ def fill_flavour(machine: Machine) -> None:
 
 
 def fill_memory(machine: Machine) -> None:
-    """The memory that a VM got in the time of the store if nobody gave it any (upstream at v0.6: defaults.go)."""
-    domain = tree.get(machine.spec, *TEMPLATE[1:], *_DOMAIN) or {}
-    amounts = (tree.get(domain, "resources", key, "memory") for key in ("requests", "limits"))
-    if domain.get("memory") is None and not any(amounts):
-        draft = Draft(machine.vm)
-        draft.put((*TEMPLATE, *_REQUESTS, "memory"), _MEMORY)
-        machine.vm = draft.tree
-
-
-def _candidates(machine: Machine, name: str) -> list[Definition]:
-    """What *name* may mean: flavors, else instancetypes, else presets."""
-    catalogue, namespace = machine.context.catalogue, machine.namespace
-    for kind_class in (FLAVOR, INSTANCETYPE):
-        keys = [Key(kind_class.namespaced, namespace, name), Key(kind_class.cluster, "", name)]
-        definitions = [one for one in map(catalogue.definition, keys) if one is not None]
-        definitions = definitions or _renamed(machine, kind_class, name)
-        if definitions:
-            return definitions
-    shipped = catalogue.bundled.get((INSTANCETYPE.cluster, name))
-    if shipped is not None:
-        return [Definition(INSTANCETYPE.cluster, name, shipped, None)]
-    return [
-        Definition(preset.resource.kind, name, preset.spec, preset.resource)
-        for preset in machine.context.presets.get(namespace, ())
-        if preset.resource.name == name
-    ]
-
-
-def _renamed(machine: Machine, kind_class: KindClass, name: str) -> list[Definition]:
-    """The objects that were called *name* before kustomize renamed them, by its own notes."""
-    scopes = {kind_class.cluster: "", kind_class.namespaced: machine.namespace}
-    return [
-        one
-        for key, one in machine.context.catalogue.definitions.items()
-        if scopes.get(key.kind) == key.namespace and one.resource is not None
-        if any(name == before for _, _, before in former(one.resource))
-    ]
-
-
-class _Fragment(NamedTuple):
-    """The *template* that a flavour makes of an empty one, and the *sources* of its fields, where they have others."""
-
-    template: Tree
-    sources: dict[FieldPath, FieldPath]
-
-
-def _fragment(machine: Machine, definition: Definition) -> _Fragment | None:
-    """What *definition* makes of an empty template; None where it makes nothing."""
-    if "Preset" in definition.kind:
-        return _Fragment({"spec": {"domain": tree.get(definition.spec, "domain") or {}}}, {})
-    chosen = flavors.choose(definition.spec, "")
-    if isinstance(chosen, str):
-        machine.report(REVISION_UNFIT, _FLAVOUR, chosen)
-        return None
-    draft, rules = Draft({}), application.rules_for(definition.kind)
-    applied = application.apply(draft, chosen, None, machine.context.release, rules)
-    return _Fragment(draft.tree, {edit.path: edit.source for edit in applied.from_instancetype})
-
-
-def _sources(fragment: _Fragment, place: FieldPath) -> list[tuple[FieldPath, FieldPath]]:
-    """What *fragment* has at *place* and below, each with its source."""
-    sources = [one for one in fragment.sources.items() if one[0][: len(place)] == place]
-    return sources or [(place, place)]
-
-
-def _leave_to_the_vm(draft: Draft, fragment: Tree) -> None:
-    """Take out of *fragment* what the VM says in other words: its topology, and its memory as requests."""
-    own = draft.get(*_DOMAIN, "cpu") or {}
-    resources = draft.get(*_DOMAIN, "resources") or {}
-    amounts = [resources.get(key) or {} for key in ("requests", "limits")]
-    given = Draft(fragment)
-    if any(own.get(key) for key in _TOPOLOGY) or any("cpu" in amount for amount in amounts):
-        for key in _TOPOLOGY:
-            given.remove((*_DOMAIN, "cpu", key))
-    if any("memory" in amount for amount in amounts):
-        given.remove((*_DOMAIN, "memory", "guest"))
-    fragment.clear()
-    fragment.update(given.tree)
-
-
-def _fill(draft: Draft, given: Tree, path: FieldPath) -> Iterator[FieldPath]:
-    """Put what the draft lacks of *given*, mapping by mapping; the paths that were filled."""
-    for key, value in given.items():
-        place = (*path, key)
-        present = draft.get(*place)
-        if present is None:
-            draft.put(place, value)
-            yield place
-        elif isinstance(present, dict) and isinstance(value, dict):
-            yield from _fill(draft, value, place)
+    """The memory that a VM got in the time of the store if nobody gave it any."""
+    machine.vm = defaults.with_memory(machine.vm)
 
 
 def fill_defaults(machine: Machine) -> None:
-    """The defaults of kubevirt.io/v1alpha1 (upstream at v0.6: pkg/api/v1/defaults.go)."""
-    draft = Draft(machine.vmi)
-    if "memory" not in (draft.get(*_REQUESTS) or {}):
-        # QUIRK(pkg/api/v1/defaults.go at v0.6): other requests are lost.
-        draft.put(_REQUESTS, {"memory": _MEMORY})
-    if not draft.get(*_DOMAIN, "firmware", "uuid"):
-        draft.put((*_DOMAIN, "firmware", "uuid"), machines.firmware_uuid(machine.resource.name))
-    if not draft.get(*_DOMAIN, "machine", "type"):
-        draft.put((*_DOMAIN, "machine", "type"), "q35")
-    objects.fill(draft)
-    machine.vmi = draft.tree
+    """The defaults of the time of kubevirt.io/v1alpha1."""
+    machine.vmi = defaults.with_defaults(machine.vmi, machine.resource.name)
