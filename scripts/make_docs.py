@@ -12,7 +12,7 @@ from typing import Any, get_args
 from render.diagnostics.codes import CODES, page
 from render.diagnostics.diagnostic import Severity
 from render.diagnostics.exits import Exit
-from render.diagnostics.explanations import EXPLANATIONS
+from render.diagnostics.explanations import explanation
 from render.diff.effects import EFFECTS
 from render.frontends.argocd.commands import announcements
 from render.frontends.request import config
@@ -58,8 +58,8 @@ STATUS = {
 }
 
 
-def diagnostics() -> dict[str, str]:
-    """The reference of all codes: the page that lists them, and a page a digit."""
+def diagnostics() -> str:
+    """The page that lists all codes, with links into the pages that explain them."""
     index = [
         "# Diagnostics",
         "",
@@ -70,7 +70,6 @@ def diagnostics() -> dict[str, str]:
             " would make the rendered VM another one than KubeVirt's."
         ),
     ]
-    pages = {}
     for digit, title in STAGES.items():
         numbers = [number for number in CODES if number[2] == digit]
         if not numbers:
@@ -87,22 +86,7 @@ def diagnostics() -> dict[str, str]:
             code = CODES[number]
             link = f"[{number} {code.slug}]({file}#{number.lower()})"
             index.append(_row(link, code.severity, "yes" if code.suppressible else "no"))
-        pages[f"docs/{file}"] = f"# {title}\n" + "".join(map(_explained, numbers))
-    return {"docs/diagnostics.md": "\n".join(index) + "\n", **pages}
-
-
-def _explained(number: str) -> str:
-    code, told = CODES[number], EXPLANATIONS[number]
-    fixed = "" if code.suppressible else ", cannot be suppressed"
-    language, example = (
-        ("console", told.example + "\n") if told.example[0] == "$" else ("yaml", told.example)
-    )
-    accepted = f"\nAccepted:\n\n```yaml\n{told.accepted}```\n" if told.accepted else ""
-    return (
-        f'\n<a id="{number.lower()}"></a>\n\n## {number} {code.slug}\n\n'
-        f"*{code.severity.capitalize()}{fixed}.* {told.meaning}\n\n"
-        f"```{language}\n{example}```\n\nSays: `{told.message}`\n\n{told.cure}\n{accepted}"
-    )
+    return "\n".join(index) + "\n"
 
 
 def options() -> str:
@@ -229,7 +213,7 @@ def admission() -> str:
             "",
             f"### {CODES[number].slug} ([{number}]({link}))",
             "",
-            EXPLANATIONS[number].meaning,
+            explanation(number).meaning,
             "",
             _row("Check", "KubeVirt says", "Cure"),
             _row(*["---"] * 3),
@@ -661,7 +645,7 @@ def plugin() -> str:
 def pages() -> dict[str, str]:
     """Everything that this script writes: path from the top of the repository -> content."""
     return {
-        **diagnostics(),
+        "docs/diagnostics.md": diagnostics(),
         "docs/options.md": options(),
         "docs/admission.md": admission(),
         "docs/usage.md": usage(),

@@ -9,6 +9,7 @@ import os
 from functools import cache
 from typing import NamedTuple
 
+from render.model import packaged
 from render.model.fieldpath import FieldPath
 from render.model.release import Version, version
 
@@ -42,9 +43,7 @@ class Field(NamedTuple):
 
 def schemas_folder() -> str:
     """The folder of the schemas: in an installed package, or at the top of the source tree."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    installed = os.path.join(package, "_schemas")
-    return installed if os.path.isdir(installed) else os.path.join(package, os.pardir, "schemas")
+    return packaged.folder("_schemas", "schemas")
 
 
 @cache

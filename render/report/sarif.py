@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from render.diagnostics.codes import CODES
 from render.diagnostics.diagnostic import Severity
-from render.diagnostics.explanations import EXPLANATIONS
+from render.diagnostics.explanations import explanation
 from render.report import escaping
 from render.report.findings import Finding
 from render.report.places import Place
@@ -46,13 +46,13 @@ def report(findings: Sequence[Finding]) -> str:
 
 
 def _rule(code: str) -> dict[str, Any]:
-    explanation = EXPLANATIONS[code]
+    explained = explanation(code)
     return {
         "id": code,
         "name": CODES[code].slug,
         "helpUri": CODES[code].uri,
-        "shortDescription": {"text": explanation.meaning},
-        "help": {"text": explanation.cure},
+        "shortDescription": {"text": explained.meaning},
+        "help": {"text": explained.cure},
         "defaultConfiguration": {"level": _LEVELS[CODES[code].severity]},
     }
 

@@ -44,6 +44,8 @@ def test_wheel_renders_by_itself(built: Path, tmp_path: Path) -> None:
     assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"render"}
     for schema in (ROOT / "schemas").rglob("*.*"):
         assert f"render/_schemas/{schema.relative_to(ROOT / 'schemas')}" in names
+    for page in (ROOT / "docs" / "diagnostics").iterdir():
+        assert f"render/_diagnostics/{page.name}" in names
     case = ROOT / "fixtures" / "cases" / "instancetype" / "bundled-when-not-in-the-input"
     rendered = subprocess.run(
         [sys.executable, "-c", PROGRAM, "build", str(case / "input"), "--no-annotations"],

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def rule(asked: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
     """Explain a diagnostic, or list all."""
-    from render.diagnostics.explanations import EXPLANATIONS
+    from render.diagnostics.explanations import explanation
 
     wanted = asked.own["code"].lower()
     if asked.own["list"] or not wanted:
@@ -32,10 +32,10 @@ def rule(asked: Request, work: Work) -> Answer:  # noqa: ARG001 - what every com
         fault = codes.USAGE.at(Location(), f"no diagnostic {asked.own['code']}", help=cure)
         return Answer(faults=[fault])
     explain = _as_json if asked.own["format"] == "json" else _explained
-    return Answer([explain(code, EXPLANATIONS[code.number])])
+    return Answer([explain(code, explanation(code.number))])
 
 
-def _as_json(code: codes.Code, explanation: "Explanation") -> str:
+def _as_json(code: codes.Code, explained: "Explanation") -> str:
     import json
 
     facts = {
@@ -45,16 +45,16 @@ def _as_json(code: codes.Code, explanation: "Explanation") -> str:
         "suppressible": code.suppressible,
         "exitStatus": int(code.exit),
         "since": code.since,
-        **explanation._asdict(),
+        **explained._asdict(),
         "helpUri": code.uri,
     }
     return json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
 
 
-def _explained(code: codes.Code, explanation: "Explanation") -> str:
+def _explained(code: codes.Code, explained: "Explanation") -> str:
     import textwrap
 
-    meaning, example, message, cure, accepted = explanation
+    meaning, example, message, cure, accepted = explained
     passes = f"\naccepted:\n\n{textwrap.indent(accepted.rstrip(), '    ')}\n" if accepted else ""
     source = example if example.startswith("$") else f"$ virt-render build - <<EOF\n{example}EOF"
     return (
