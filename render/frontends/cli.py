@@ -23,9 +23,9 @@ from render.frontends.request.commands import (
     GROUPS,
     SECTIONS,
     Argument,
+    Call,
     Command,
 )
-from render.frontends.request.request import Call
 from render.report import text
 from render.report.findings import find, groups
 from render.report.places import Sources

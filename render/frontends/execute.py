@@ -10,8 +10,8 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends.answer import Answer, Files, RefusedError
 from render.frontends.progress import Work, in_words
-from render.frontends.request.commands import COMMANDS
-from render.frontends.request.request import Call, Request, request
+from render.frontends.request.commands import COMMANDS, Call
+from render.frontends.request.request import Request, request
 from render.system import signals
 from render.system.streams import STDERR, STDOUT, emit, emit_all
 
@@ -32,25 +32,25 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
         return hosted
     with Work() as work:
         asked = request(call, environ)
-        if asked.diagnostics:
-            return _deliver(Answer(faults=asked.diagnostics), asked, work)
+        if asked.faults.diagnostics:
+            return _deliver(Answer(faults=asked.faults.diagnostics), asked, work)
         outcome = _in_time(function, asked, work)
-        if asked.timings:
-            emit(work.timings(verbose=asked.verbose), STDERR)
+        if asked.called.timings:
+            emit(work.timings(verbose=asked.reporting.verbose), STDERR)
         return outcome
 
 
 def _in_time(function: _Function, asked: Request, work: Work) -> Exit:
     """Deliver what *function* answers, or that the deadline has passed, and in the midst of which *work*."""
     try:
-        with signals.deadline(asked.deadline):
+        with signals.deadline(asked.called.deadline):
             with work.shown():
                 answer = _answered(function, asked, work)
             return _deliver(answer, asked, work)
     except signals.OverdueError:
         from render.diagnostics import codes
 
-        said = f"the deadline of {asked.deadline} s has passed while {work.doing}"
+        said = f"the deadline of {asked.called.deadline} s has passed while {work.doing}"
         overdue = codes.DEADLINE.at(Location(), said, help="raise --deadline")
         return _deliver(Answer(findings=(), faults=[overdue]), asked, work)
 
@@ -81,7 +81,7 @@ def _deliver(answer: Answer, asked: Request, work: Work) -> Exit:
         work.begin("write", f"reporting {counted(len(diagnostics), 'finding')}")
         refused = reporting.refused_reports(work.inputs, asked)
         if refused:
-            answer, asked = Answer(findings=(), faults=refused), asked._replace(reports=())
+            answer, asked = Answer(findings=(), faults=refused), _unfiled(asked)
             diagnostics = refused
         findings, tally = _published(answer, asked, work)
         faults = reporting.publish(findings, asked, tally)
@@ -91,8 +91,13 @@ def _deliver(answer: Answer, asked: Request, work: Work) -> Exit:
     work.begin("write", "writing the answer")
     fault = _saved(answer.files, work) or _printed(answer, asked, work)
     if fault is not None:
-        return _deliver(Answer(findings=(), faults=[fault]), asked._replace(reports=()), work)
+        return _deliver(Answer(findings=(), faults=[fault]), _unfiled(asked), work)
     return exit_ if answer.exit is None else answer.exit
+
+
+def _unfiled(asked: Request) -> Request:
+    """*asked* without reports in files."""
+    return asked._replace(reporting=asked.reporting._replace(files=()))
 
 
 def _diagnostics(answer: Answer, work: Work) -> Sequence[Diagnostic]:
@@ -104,14 +109,15 @@ def _diagnostics(answer: Answer, work: Work) -> Sequence[Diagnostic]:
 
 def _has_report(asked: Request) -> bool:
     """Whether a report says something though nothing was found."""
-    return bool(asked.format != "text" or asked.reports or asked.verbose or os.isatty(STDERR))
+    how = asked.reporting
+    return bool(how.format != "text" or how.files or how.verbose or os.isatty(STDERR))
 
 
 def _published(answer: Answer, asked: Request, work: Work) -> "tuple[list[Finding], Tally | None]":
     """The findings of *answer*, those of all parts if it has none of its own, and the figures that go with them."""
     from render.frontends import figures, reporting
 
-    findings = reporting.find(answer.faults, asked.sources)
+    findings = reporting.find(answer.faults, asked.faults.sources)
     if answer.findings is not None:
         return reporting.merge([*findings, *answer.findings]), answer.tally
     for part in work.parts:
@@ -136,13 +142,13 @@ def _saved(files: Files | None, work: Work) -> Diagnostic | None:
 
 def _printed(answer: Answer, asked: Request, work: Work) -> Diagnostic | None:
     """Print the output of *answer*, or write it where *asked* says; the answer is what the system refuses."""
-    if asked.output:
+    if asked.reporting.output:
         from render.manifests import output
 
-        work.doing = f"writing {asked.output}"
+        work.doing = f"writing {asked.reporting.output}"
         if answer.objects is not None:
-            return output.save(asked.output, list(answer.objects))
-        return output.save_text(asked.output, answer.output)
+            return output.save(asked.reporting.output, list(answer.objects))
+        return output.save_text(asked.reporting.output, answer.output)
     texts = tuple(answer.output)
     try:
         emit_all(texts, STDOUT)

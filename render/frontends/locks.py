@@ -23,21 +23,21 @@ def choose(loaded: Documents, asked: Request, *, new: bool = False, written: boo
 
     *new*: the file may still have to be written; *written*: it will be, so that no other one is meant in its stead.
     """
-    if asked.lock or asked.settings.pins == "ignore":
+    if asked.reading.lock or asked.settings.pins == "ignore":
         _pass_over(loaded)
     else:
         loaded.diagnostics.extend(_strangers(loaded))
         loaded.diagnostics.extend(() if written else _unused(loaded, asked))
     if (
-        asked.lock
+        asked.reading.lock
         and asked.settings.pins != "ignore"
-        and not (new and not os.path.exists(asked.lock))
+        and not (new and not os.path.exists(asked.reading.lock))
     ):
         _read_named(loaded, asked)
     half_merged = {
         file: fault
         for file in dict.fromkeys(d.location.file for d in loaded.diagnostics if d.is_error)
-        if (_is_lock(file) or file == asked.lock)
+        if (_is_lock(file) or file == asked.reading.lock)
         and file in loaded.data
         and (fault := marked(loaded.data[file], file))
     }
@@ -70,19 +70,19 @@ def _pass_over(loaded: Documents) -> None:
 
 def _read_named(loaded: Documents, asked: Request) -> None:
     """Read the lock that was named."""
-    data = files.read(asked.lock, asked.lock, asked.limits.file_bytes)
+    data = files.read(asked.reading.lock, asked.reading.lock, asked.reading.limits.file_bytes)
     if isinstance(data, Diagnostic):
         loaded.diagnostics.append(data)
         return
-    loaded.data.add_file(asked.lock, asked.limits.file_bytes)
-    contents = read(data, asked.lock, asked.limits)
+    loaded.data.add_file(asked.reading.lock, asked.reading.limits.file_bytes)
+    contents = read(data, asked.reading.lock, asked.reading.limits)
     loaded.diagnostics.extend(contents.diagnostics)
     loaded.documents.extend(document for document in contents.documents if _is_own(document.body))
     if not contents.diagnostics and not any(
         _is_own(document.body) for document in contents.documents
     ):
-        message = f"{asked.lock} holds no {LOCK_KIND}"
-        loaded.diagnostics.append(codes.LOCK_INVALID.at(Location(file=asked.lock), message))
+        message = f"{asked.reading.lock} holds no {LOCK_KIND}"
+        loaded.diagnostics.append(codes.LOCK_INVALID.at(Location(file=asked.reading.lock), message))
 
 
 def _strangers(loaded: Documents) -> list[Diagnostic]:
@@ -115,8 +115,10 @@ def _unused(loaded: Documents, asked: Request) -> Iterator[Diagnostic]:
         if _is_own(document.body):
             mine -= (document.body.get("pins") or {}).keys()
     for file in others:
-        data = files.read(file, file, asked.limits.file_bytes)
-        documents = read(data, file, asked.limits).documents if isinstance(data, bytes) else []
+        data = files.read(file, file, asked.reading.limits.file_bytes)
+        documents = (
+            read(data, file, asked.reading.limits).documents if isinstance(data, bytes) else []
+        )
         known = {vm for one in documents if _is_own(one.body) for vm in one.body.get("pins") or ()}
         known -= loaded.locked.get(file, frozenset())
         if known & mine:

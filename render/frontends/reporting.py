@@ -26,13 +26,17 @@ def findings_of(
     loaded: Documents, diagnostics: Iterable[Diagnostic], asked: Request
 ) -> list[Finding]:
     """*diagnostics* with their places in *loaded*; without what `print_findings` leaves out, if nobody wants that."""
-    if formats.FORMATS[asked.format].for_people and not asked.verbose and not asked.reports:
+    if (
+        formats.FORMATS[asked.reporting.format].for_people
+        and not asked.reporting.verbose
+        and not asked.reporting.files
+    ):
         diagnostics = worth_saying(diagnostics)
     origins = [document.origin for document in (*loaded.documents, *asked.around)]
     findings = find(diagnostics, Sources(origins, loaded.data, loaded.blame))
     if loaded.is_built:
         findings = [one._replace(builds=(loaded.folder,)) for one in findings]
-    foreign = [os.path.realpath(path) for path in asked.read if not config.is_ours(path)]
+    foreign = [os.path.realpath(path) for path in asked.beside.files if not config.is_ours(path)]
     return [_without_lines(one, foreign) for one in findings] if foreign else findings
 
 
@@ -50,7 +54,7 @@ def _without_lines(finding: Finding, foreign: Sequence[str]) -> Finding:
 
 def refused_reports(inputs: Iterable[Documents], asked: Request) -> list[Diagnostic]:
     """That a report file would replace a manifest of the *inputs*."""
-    targets = {os.path.realpath(to): (name, to) for name, to in asked.reports}
+    targets = {os.path.realpath(to): (name, to) for name, to in asked.reporting.files}
     if not targets:
         return []
     read = {os.path.realpath(file) for loaded in inputs for file in _manifests(loaded)}
@@ -84,8 +88,8 @@ def publish(
         findings = identified(findings, _in_repository())
     print_findings(findings, asked, counted)
     faults: list[Diagnostic] = []
-    for name, file in asked.reports:
-        style = formats.Style(asked.max_findings, grouped=not asked.verbose)
+    for name, file in asked.reporting.files:
+        style = formats.Style(asked.reporting.max_findings, grouped=not asked.reporting.verbose)
         said = formats.report(name, _shown(findings, name, asked), counted, style)
         if file == "-":  # where nothing else goes there
             emit(said, STDOUT)
@@ -96,7 +100,7 @@ def publish(
             faults.append(unwritable(error, file))
     if faults:
         print_findings(find(faults, Sources()), asked)
-    if tally and not asked.quiet and (asked.verbose or os.isatty(STDERR)):
+    if tally and not asked.reporting.quiet and (asked.reporting.verbose or os.isatty(STDERR)):
         emit(f"{summary.line(counted)}\n", STDERR)
     return faults
 
@@ -108,7 +112,7 @@ def outcome(diagnostics: Iterable[Diagnostic], asked: Request) -> Exit:
     warned = any(one.severity is Severity.WARNING for one in diagnostics)
     return (
         Exit.FINDINGS
-        if exit_status is Exit.OK and warned and asked.fail_on == "warning"
+        if exit_status is Exit.OK and warned and asked.reporting.fail_on == "warning"
         else exit_status
     )
 
@@ -116,7 +120,8 @@ def outcome(diagnostics: Iterable[Diagnostic], asked: Request) -> Exit:
 def _identifies(asked: Request) -> bool:
     """Whether a report shows fingerprints."""
     return any(
-        name in ("json", "sarif") for name in (asked.format, *(name for name, _ in asked.reports))
+        name in ("json", "sarif")
+        for name in (asked.reporting.format, *(name for name, _ in asked.reporting.files))
     )
 
 
@@ -144,9 +149,9 @@ def _shown(findings: Sequence[Finding], name: str, asked: Request) -> Sequence[F
     """
     if not formats.FORMATS[name].for_people:
         return findings
-    if asked.quiet:
+    if asked.reporting.quiet:
         return [finding for finding in findings if finding.diagnostic.is_error]
-    if asked.verbose:
+    if asked.reporting.verbose:
         return findings
     said = set(worth_saying(finding.diagnostic for finding in findings))
     return [finding for finding in findings if finding.diagnostic in said]
@@ -154,8 +159,10 @@ def _shown(findings: Sequence[Finding], name: str, asked: Request) -> Sequence[F
 
 def print_findings(findings: Sequence[Finding], asked: Request, tally: Tally | None = None) -> None:
     """Report *findings* in the format that was asked for; in colours on a terminal that wants them."""
-    to = asked.report
-    findings = _shown(findings, asked.format, asked)
-    colour = asked.format == "text" and os.isatty(to) and not os.environ.get("NO_COLOR")
-    style = formats.Style(asked.max_findings, grouped=not asked.verbose, colour=colour)
-    emit(formats.report(asked.format, findings, tally, style), to)
+    to = asked.reporting.stream
+    findings = _shown(findings, asked.reporting.format, asked)
+    colour = asked.reporting.format == "text" and os.isatty(to) and not os.environ.get("NO_COLOR")
+    style = formats.Style(
+        asked.reporting.max_findings, grouped=not asked.reporting.verbose, colour=colour
+    )
+    emit(formats.report(asked.reporting.format, findings, tally, style), to)

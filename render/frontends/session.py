@@ -14,7 +14,7 @@ from render.frontends.progress import Work, in_words
 from render.frontends.request.request import Request, with_objects
 from render.machine import Machine
 from render.manifests import kustomization, sources
-from render.manifests.discover import CHART, HelmRelease, tidy
+from render.manifests.discover import CHART, tidy
 from render.manifests.relevance import Scope
 from render.manifests.sources import Documents, Reading
 from render.model import tree
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 def single(asked: Request, work: Work) -> FleetPart:
     """The paths of *asked*, or the current folder without one, as one part; *work* sees the documents come in."""
     paths = asked.paths or (".",)
-    built = [path for path in paths if asked.kustomize != "never" and kustomization.find(path)]
+    built = [
+        path for path in paths if asked.reading.kustomize != "never" and kustomization.find(path)
+    ]
     doing = f"building {built[0]} with kustomize" if built else f"reading {in_words(paths)}"
     work.begin("read", doing)
     loaded = sources.load(paths, reading(asked, standard_input()), watch=work.inputs)
@@ -54,7 +56,7 @@ def fleet(
         paths = asked.paths or (".",)
         work.begin("read", f"reading {in_words(paths)}")
         inputs = read_roots(paths, asked, work)
-    neighbours = Neighbours(inputs, asked.layout.shared)
+    neighbours = Neighbours(inputs, asked.reading.layout.shared)
     for loaded in inputs:
         yield _noted(FleetPart(loaded, _with_neighbours(asked, loaded, neighbours)), work)
 
@@ -66,18 +68,16 @@ def _noted(part: FleetPart, work: Work) -> FleetPart:
 
 def reading(asked: Request, stdin: BinaryIO | None) -> Reading:
     """How *asked* wants input to be read."""
-    settings = asked.settings
+    how, settings = asked.reading, asked.settings
     kubevirt = release_named(settings.kubevirt) or NEWEST
     return Reading(
-        asked.limits,
+        how.limits,
         stdin,
-        asked.kustomize,
-        asked.allow_remote,
-        helm=asked.helm,
-        chart=HelmRelease(
-            asked.values, settings.namespace, kubevirt, asked.release_name, asked.file_parameters
-        ),
-        lock=asked.lock,
+        how.kustomize,
+        how.allow_remote,
+        helm=how.helm,
+        chart=how.chart._replace(namespace=settings.namespace, kubevirt=kubevirt),
+        lock=how.lock,
     )
 
 
@@ -91,13 +91,15 @@ def read_roots(
     from render.frontends.request import config
     from render.manifests import roots
 
-    lenient = asked.call.command != "pin"
-    scope = Scope(asked.layout.exclude, lenient=lenient)
+    lenient = asked.called.call.command != "pin"
+    scope = Scope(asked.reading.layout.exclude, lenient=lenient)
     how = reading(asked, standard_input())._replace(scope=scope)
     inputs = sources.load_all(paths, how, anything=anything, watch=work.inputs)
-    inputs[0].diagnostics += config.unmatched(asked.layout, asked.limits)
+    inputs[0].diagnostics += config.unmatched(asked.reading.layout, asked.reading.limits)
     parts = (
-        [one] if one.is_one_root else roots.split(one, asked.layout.roots, asked.settings.namespace)
+        [one]
+        if one.is_one_root
+        else roots.split(one, asked.reading.layout.roots, asked.settings.namespace)
         for one in inputs
     )
     found = [part for several in parts for part in several]
@@ -123,11 +125,11 @@ def _with_neighbours(asked: Request, loaded: Documents, neighbours: "Neighbours"
     if not shared:
         return asked
     documents = [one.document for one in shared]
-    start = len(loaded.documents) + len(asked.catalog)
+    start = len(loaded.documents) + len(asked.beside.catalog)
     loaded.borrowed = {start + place: (one.loaded, one.index) for place, one in enumerate(shared)}
     settings = asked.settings
     return asked._replace(
-        catalog=(*asked.catalog, *documents),
+        beside=asked.beside._replace(catalog=(*asked.beside.catalog, *documents)),
         settings=settings._replace(catalog=with_objects(settings.catalog, documents)),
     )
 
@@ -172,7 +174,7 @@ def render_loaded(
     of_rendering: Iterable[Diagnostic] = rendered.diagnostics
     for place, document in enumerate(asked.around, len(loaded.documents)):
         if place not in loaded.borrowed:
-            loaded.data.add_file(document.origin.file, asked.limits.file_bytes)
+            loaded.data.add_file(document.origin.file, asked.reading.limits.file_bytes)
     if any(diagnostic.is_error for diagnostic in loaded.diagnostics):
         of_rendering = (
             diagnostic for diagnostic in of_rendering if not codes.CODES[diagnostic.code].follows

@@ -80,7 +80,7 @@ def inputs(asked: Request, work: Work) -> Answer:
     """
     path = asked.paths[0]
     loaded = _sound(asked, work)
-    named = [os.path.join(one, "") if os.path.isdir(one) else one for one in asked.read]
+    named = [os.path.join(one, "") if os.path.isdir(one) else one for one in asked.beside.files]
     read = sorted({_seen_from(path, file) for file in (*loaded.files, *named)})
     if asked.own["files"]:
         return Answer([os.fsencode("".join(f"{file}\n" for file in read))], ())

@@ -19,8 +19,9 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.diagnostics.exits import Exit, failure
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
+from render.frontends.request.commands import Call
 from render.frontends.request.options import DEADLINE, HOST_OPTIONS
-from render.frontends.request.request import Call, Request, request
+from render.frontends.request.request import Request, request
 from render.frontends.session import render_part, single, written
 from render.manifests.sources import Documents
 from render.model.counting import counted
@@ -72,7 +73,7 @@ def _generate(run: Run, call: Call, environ: Mapping[str, str]) -> Exit:
     asked = request(call, environ)
     findings: list[Finding] = []
     try:
-        with signals.deadline(asked.deadline):
+        with signals.deadline(asked.called.deadline):
             findings = _render(run, asked)
             outcome = status(run.diagnostics)
             if outcome is Exit.OK and run.rendered:
@@ -110,9 +111,9 @@ def for_application(finding: Finding) -> Finding:
 
 def _render(run: Run, asked: Request) -> list[Finding]:
     """Do the work, noting in *run* what it is; nothing is read where something is wrong with the asking."""
-    run.diagnostics = list(asked.diagnostics)
+    run.diagnostics = list(asked.faults.diagnostics)
     if run.diagnostics:
-        return find(run.diagnostics, asked.sources)
+        return find(run.diagnostics, asked.faults.sources)
     part = single(asked, run.work)
     run.loaded = part.loaded
     run.rendered = render_part(part, run.work)
@@ -124,7 +125,7 @@ def _render(run: Run, asked: Request) -> list[Finding]:
 def _overdue(asked: Request, run: Run) -> Diagnostic:
     return codes.DEADLINE.at(
         Location(),
-        f"the deadline of {asked.deadline} s has passed while {run.work.doing}",
+        f"the deadline of {asked.called.deadline} s has passed while {run.work.doing}",
         help="render fewer objects per application, or raise the parameter deadline together with Argo CD's own:"
         " controller.repo.server.timeout.seconds and server.repo.server.timeout.seconds",
     )

@@ -29,7 +29,7 @@ def build(asked: Request, work: Work) -> Answer:
     machines: _Machines = []
     part = single(asked, work)
     work.rendered = texts
-    append = None if asked.output or explains else _into(texts, part.loaded)
+    append = None if asked.reporting.output or explains else _into(texts, part.loaded)
     observe = (lambda machine, body: machines.append((machine, body))) if explains else None
     rendered = render_part(part, work, append, observe)
     if not explains:
@@ -63,7 +63,7 @@ def _commented(part: FleetPart, rendered: Rendered, machines: _Machines) -> list
     from render.yaml.commented import commented
 
     loaded, asked = part.loaded, part.request
-    given = input_of(loaded, asked.around, asked.limits)
+    given = input_of(loaded, asked.around, asked.reading.limits)
     known = {id(body): machine for machine, body in machines if not machine.failed}
 
     def explained(body: Tree, source: int | None) -> Tree | str:

@@ -33,7 +33,7 @@ def _findings(asked: Request, work: Work) -> tuple[list[Finding], Tally]:
     findings: list[Finding] = []
     looked_at: list[FleetPart] = []
     releases = _for_releases(asked)
-    for root, paths in _by_root(asked.paths or (".",), asked.root).items():
+    for root, paths in _by_root(asked.paths or (".",), asked.own["root"]).items():
         inputs: list[Documents] = []
         for number, one in enumerate(releases):
             inputs = _load_for(one, inputs, root, paths, work)
@@ -41,7 +41,9 @@ def _findings(asked: Request, work: Work) -> tuple[list[Finding], Tally]:
                 checked = _checked(part, work)
                 if len(releases) > 1:
                     checked = [said._replace(releases=(one.settings.kubevirt,)) for said in checked]
-                findings += _about(checked, [*paths, *one.read], part.loaded) if root else checked
+                findings += (
+                    _about(checked, [*paths, *one.beside.files], part.loaded) if root else checked
+                )
                 looked_at += [part] if not number else []
     return merge(findings), tally_of(looked_at)
 
@@ -98,7 +100,7 @@ def _without(findings: list[Finding], known: Collection[str]) -> tuple[list[Find
 
 def _accepted(baseline: str, asked: Request) -> frozenset[str]:
     """The fingerprints in the JSON report *baseline*."""
-    data = files.read(baseline, baseline, asked.limits.file_bytes)
+    data = files.read(baseline, baseline, asked.reading.limits.file_bytes)
     if isinstance(data, Diagnostic):
         raise refused(data)
     try:
@@ -119,7 +121,7 @@ def _at(revision: str, asked: Request, work: Work) -> frozenset[str]:
     with back_at(top, git.merge_base(top, revision)):
         there = [path for path in paths if os.path.lexists(path)]
         then = again(asked, *there)
-        if then.diagnostics or len(there) < len(paths[:1]):
+        if then.faults.diagnostics or len(there) < len(paths[:1]):
             return frozenset()
         return frozenset(one.fingerprint for one in with_fingerprints(_findings(then, work)[0]))
 

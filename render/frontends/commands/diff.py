@@ -63,7 +63,9 @@ def _diff(asked: Request, work: Work, trees: contextlib.ExitStack) -> Answer:
     parts, other_way = _compared(before, after, asked)
     emitted = next(state.settings.emit for side in (after, before) for state in side.values())
     old_state, new_state = _states(clusters, (before, after))
-    otherwise = None if "--emit" in asked.call.flags else OtherEmit(_other(emitted), other_way)
+    otherwise = (
+        None if "--emit" in asked.called.call.flags else OtherEmit(_other(emitted), other_way)
+    )
     review = Review(old_state, new_state, emitted, tuple(parts), otherwise)
     style = ImpactStyle(_is_coloured(asked), asked.own["max_bytes"])
     work.begin("write", "writing the answer")
@@ -79,7 +81,7 @@ def _compared(before: Side, after: Side, asked: Request) -> tuple[list[ReviewPar
     from render.pipeline.comparison import moves
     from render.pipeline.comparison.fleet import compare
 
-    asks_other_way = "--emit" not in asked.call.flags
+    asks_other_way = "--emit" not in asked.called.call.flags
     compared: list[moves.ComparedInput] = []
     sides: list[tuple[NamedState, NamedState]] = []
     other_way = 0
@@ -206,7 +208,7 @@ def _without_others(state: NamedState, kept: Collection[ResourceRef]) -> NamedSt
 
 
 def _is_coloured(asked: Request) -> bool:
-    return not asked.output and os.isatty(STDOUT) and not os.environ.get("NO_COLOR")
+    return not asked.reporting.output and os.isatty(STDOUT) and not os.environ.get("NO_COLOR")
 
 
 def _locator(old: NamedState, new: NamedState) -> Locate:

@@ -82,7 +82,7 @@ class _LoadedSide(NamedTuple):
 
     def roots(self) -> set[str]:
         """The folders that are applied each by itself, as seen from the path."""
-        layout, namespace = self.there.layout, self.there.settings.namespace
+        layout, namespace = self.there.reading.layout, self.there.settings.namespace
         with contextlib.chdir(self.folder):
             folders = (
                 folder
@@ -103,7 +103,7 @@ class _LoadedSide(NamedTuple):
                     [one] if one.is_one_root else roots.parted(one, roots.within(one, folders))
                 )
             ]
-            neighbours = Neighbours(parts, self.there.layout.shared)
+            neighbours = Neighbours(parts, self.there.reading.layout.shared)
             for part in parts:
                 include(part, neighbours)
             return {
@@ -179,10 +179,10 @@ def clusters_of(asked: Request) -> Clusters:
         if release:
             faults = decide((Layer(Source.FLAG, {"--kubevirt": release}),), (RELEASE,)).diagnostics
         if file:
-            configured = config.cluster_config(file, asked.limits)
+            configured = config.cluster_config(file, asked.reading.limits)
             document = next(iter(configured.documents), None)
             faults += configured.diagnostics
-            text = files.read(file, file, asked.limits.file_bytes)
+            text = files.read(file, file, asked.reading.limits.file_bytes)
             data = text if isinstance(text, bytes) else b""
         if faults:
             raise refused(*faults)
@@ -377,8 +377,10 @@ def _read(asked: Request, path: str, name: str, texts: _Texts) -> _LoadedSide:
     """
     there = snapshots.asked_at(asked, path)
     how, here = reading(there, standard_input())._replace(known=texts), os.getcwd()
-    if os.path.isdir(path) and not (kustomization.find(path) and there.kustomize != "never"):
-        how = how._replace(scope=Scope(there.layout.exclude))
+    if os.path.isdir(path) and not (
+        kustomization.find(path) and there.reading.kustomize != "never"
+    ):
+        how = how._replace(scope=Scope(there.reading.layout.exclude))
         return _LoadedSide(name, here, path, there, sources.load_all((path,), how, whole=True))
     loaded = sources.load((path,), how, whole=True)
     return _LoadedSide(name, here, loaded.folder, there, [loaded])
@@ -390,13 +392,15 @@ def _state(there: Request, loaded: Documents, name: str, cluster: ClusterOption)
     if status(loaded.diagnostics) is not Exit.OK:
         findings = merge(findings_of(loaded, loaded.diagnostics, there))
         fault = RefusedError(findings)
-    emitted = there.settings if "emit" in there.chosen else there.settings._replace(emit="source")
-    around = (cluster.document,) if cluster.document else there.cluster
+    emitted = (
+        there.settings if "emit" in there.beside.asked else there.settings._replace(emit="source")
+    )
+    around = (cluster.document,) if cluster.document else there.beside.cluster
     if cluster.document:
         loaded.data.add_stream(cluster.document.origin.file, cluster.data)
     else:
         for document in around:
-            loaded.data.add_file(document.origin.file, there.limits.file_bytes)
+            loaded.data.add_file(document.origin.file, there.reading.limits.file_bytes)
     count = len(loaded.documents)
     origins = [document.origin for document in (*loaded.documents, *around)]
     return NamedState(

@@ -37,7 +37,7 @@ def explain(asked: Request, work: Work) -> Answer:
     answer = _answer(asked, work)
     there = answer.part.request
     write = _as_json if there.own["format"] == "json" else _as_text
-    given = input_of(answer.part.loaded, there.around, there.limits)
+    given = input_of(answer.part.loaded, there.around, there.reading.limits)
     return Answer([write(answer.machine, answer.decisions, given)], ())
 
 

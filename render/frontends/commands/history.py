@@ -130,7 +130,7 @@ def _ends(place: _RepositoryPath) -> list[Diagnostic]:
 def _place(path: str, asked: Request) -> _RepositoryPath:
     folder = path if os.path.isdir(path) else os.path.dirname(path) or "."
     top = os.path.realpath(git.root(folder))
-    lock = asked.lock or os.path.join(folder, LOCK)
+    lock = asked.reading.lock or os.path.join(folder, LOCK)
     return _RepositoryPath(
         top,
         os.path.relpath(os.path.realpath(path), top),

@@ -47,8 +47,8 @@ def migrate(asked: Request, work: Work) -> Answer:
     """
     diff, check = asked.own["diff"], asked.own["check"]
     work.begin("read", f"reading {in_words(asked.paths)}")
-    scope = Scope(asked.layout.exclude, drop=False)
-    how = Reading(asked.limits, kustomize="never", scope=scope)
+    scope = Scope(asked.reading.layout.exclude, drop=False)
+    how = Reading(asked.reading.limits, kustomize="never", scope=scope)
     loaded = sources.load(asked.paths or (".",), how, whole=True, watch=work.inputs)
     part = FleetPart(loaded, asked)
     work.parts.append(part)
@@ -100,8 +100,8 @@ def _patches(asked: Request) -> dict[str, str]:
     """The kustomizations below the paths, and what they use beside resources: text by file."""
     patches: dict[str, str] = {}
     for path in asked.paths or (".",):
-        for file in sources.patch_files(path, asked.limits):
-            data = files.read(file, file, asked.limits.file_bytes)
+        for file in sources.patch_files(path, asked.reading.limits):
+            data = files.read(file, file, asked.reading.limits.file_bytes)
             if isinstance(data, bytes):
                 patches[file] = data.decode("utf-8", "replace")
     return patches
@@ -123,7 +123,7 @@ class _FileTexts:
     def __init__(self, loaded: Documents, resources: list[Resource], asked: Request) -> None:
         self._loaded = loaded
         self._resources = resources
-        self._limits = asked.limits
+        self._limits = asked.reading.limits
         self._rewritten: dict[tuple[str, str], str | Unwritten] = {}
 
     def file(self, index: int) -> str:

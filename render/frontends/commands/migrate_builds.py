@@ -36,11 +36,11 @@ class Builds:
 
         *unsafe*: the files with changes that a VM may show: one that cannot be rendered is an objection to those.
         """
-        if self._asked.kustomize == "never" or self.fault is not None:
+        if self._asked.reading.kustomize == "never" or self.fault is not None:
             return ""
         for root in self._all_roots():
             if not texts.keys().isdisjoint(root.reads.values()):
-                program = kustomize.binary(self._asked.kustomize, root.folder)
+                program = kustomize.binary(self._asked.reading.kustomize, root.folder)
                 if isinstance(program, Diagnostic):
                     self.fault = program
                     return ""
@@ -52,7 +52,7 @@ class Builds:
     def _all_roots(self) -> list["_Root"]:
         if self._roots is None:
             folders = list(_folders(self._asked.paths or (".",)))
-            tops = kustomization.survey(folders, self._asked.limits).tops
+            tops = kustomization.survey(folders, self._asked.reading.limits).tops
             roots = (_Root(folder, folder in tops, self._asked) for folder in folders)
             self._roots = [root for root in roots if not root.is_component]
         return self._roots
@@ -93,14 +93,14 @@ class _Root:
         self.is_top = is_top
         self._reach = kustomization.reach(
             folder,
-            asked.limits,
-            allow_remote=asked.allow_remote,
+            asked.reading.limits,
+            allow_remote=asked.reading.allow_remote,
             bounds=discover.boundary(os.path.realpath(folder)),
         )
         names = (*self._reach.kustomizations, *self._reach.resources, *self._reach.others)
         self.reads = {os.path.abspath(name): os.path.realpath(name) for name in names}
         own = kustomization.find(folder)
-        documents = kustomization.load(own, asked.limits)[0] if own else []
+        documents = kustomization.load(own, asked.reading.limits)[0] if own else []
         self.is_component = any(kustomization.is_component(one.body) for one in documents)
         self._before: _Built | str | None = None
         self._after: dict[tuple[tuple[str, str], ...], _Built | str] = {}
@@ -134,15 +134,20 @@ class _Root:
         """What the build in *folder*, this one or a copy of it, starts; or why there is none."""
         for fault in self._reach.diagnostics:
             return fault.message
-        most = room(asked.limits)
+        most = room(asked.reading.limits)
         output = kustomize.build(
-            folder, program, self._reach, asked.limits, most=most, allow_remote=asked.allow_remote
+            folder,
+            program,
+            self._reach,
+            asked.reading.limits,
+            most=most,
+            allow_remote=asked.reading.allow_remote,
         )
         if isinstance(output, Diagnostic):
             return output.message.replace(folder, self.folder)
-        if large := excess(f"{self.folder} (kustomize build)", len(output), asked.limits):
+        if large := excess(f"{self.folder} (kustomize build)", len(output), asked.reading.limits):
             return large.message
-        contents = reader.read(output, self.folder, asked.limits)
+        contents = reader.read(output, self.folder, asked.reading.limits)
         documents, diagnostics = objects.sift(contents, output, self.folder, named=True)
         for fault in (one for one in diagnostics if one.is_error):
             return fault.message
@@ -163,7 +168,7 @@ class _Root:
 
 
 def _content(real: str, asked: Request) -> bytes | None:
-    data = files.read(real, real, asked.limits.file_bytes)
+    data = files.read(real, real, asked.reading.limits.file_bytes)
     return data if isinstance(data, bytes) else None
 
 

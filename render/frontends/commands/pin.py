@@ -77,7 +77,7 @@ def _dump(asked: Request, work: Work) -> tuple[FleetPart | None, list[Diagnostic
     if not file:
         return None, []
     work.doing = f"reading {file}"
-    dump = FleetPart(sources.load([file], Reading(asked.limits, standard_input())), asked)
+    dump = FleetPart(sources.load([file], Reading(asked.reading.limits, standard_input())), asked)
     return dump, [fault for fault in dump.diagnostics if fault.is_error]
 
 
@@ -107,7 +107,9 @@ def _targets(asked: Request, work: Work) -> list[_PinTarget]:
     target = _target(asked)
     nothing = Pinned(lockfile.EMPTY, [], [], "")
     path = asked.paths[0] if asked.paths else "."
-    several = not asked.lock and (asked.kustomize == "never" or kustomization.find(path) is None)
+    several = not asked.reading.lock and (
+        asked.reading.kustomize == "never" or kustomization.find(path) is None
+    )
     if not several or "-" in asked.paths:
         return [_PinTarget(single(asked, work), target, nothing)]
     targets = [
@@ -161,8 +163,8 @@ def _placed(diagnostics: Sequence[Diagnostic], dump: Documents) -> list[Diagnost
 
 def _target(asked: Request) -> str:
     """The file of the lock. Raises RefusedError where there is none."""
-    if asked.lock:
-        return asked.lock
+    if asked.reading.lock:
+        return asked.reading.lock
     path = asked.paths[0] if asked.paths else "."
     if path != "-" and not os.path.lexists(path):
         message = f"cannot read {path}: {os.strerror(errno.ENOENT)}"
@@ -276,7 +278,7 @@ def _is_written(target: str, text: str, asked: Request) -> bool:
     """Whether the lock is there as *text*; git may have given it other line ends."""
     if not os.path.exists(target):
         return False
-    present = files.read(target, target, asked.limits.file_bytes)
+    present = files.read(target, target, asked.reading.limits.file_bytes)
     return isinstance(present, bytes) and present.replace(b"\r\n", b"\n") == text.encode()
 
 
@@ -307,7 +309,11 @@ def _resolve_all(asked: Request) -> Answer:
     """Finish the merge of each lock below the path that git left half-merged, else of the one of the path itself."""
     target = _target(asked)
     folder = os.path.dirname(target) or "."
-    below = [] if asked.lock or os.path.lexists(target) else sources.locks(folder, asked.limits)
+    below = (
+        []
+        if asked.reading.lock or os.path.lexists(target)
+        else sources.locks(folder, asked.reading.limits)
+    )
     merged: list[tuple[str, Pinned]] = []
     faults: list[Diagnostic] = []
     for one in below or [target]:
@@ -356,7 +362,7 @@ def _resolve(target: str, asked: Request) -> Pinned | list[Diagnostic]:
 
 def _is_torn(target: str, asked: Request) -> bool:
     """Whether the lock is one that git may have merged to without a conflict: well written, its contents not."""
-    data = files.read(target, target, asked.limits.file_bytes)
+    data = files.read(target, target, asked.reading.limits.file_bytes)
     faults = _parse(data, target)[1] if isinstance(data, bytes) else []
     return bool(faults) and all(one.code == codes.LOCK_EDITED.number for one in faults)
 

@@ -71,7 +71,7 @@ def _part(
 
     @cache  # only the rendering says which documents count: it chooses the lock
     def given() -> Input:
-        return input_of(loaded, asked.around, asked.limits)
+        return input_of(loaded, asked.around, asked.reading.limits)
 
     def observe(machine: Machine, _: Tree) -> None:
         machines.append(_machine(machine, kustomization, wording, given()))

@@ -31,8 +31,8 @@ _BESIDE = ("KubeVirt", "PersistentVolumeClaim", "DataVolume")
 def asked_at(asked: Request, path: str) -> Request:
     """*asked* of *path*, with the configuration that counts there. Raises RefusedError where that is wrong."""
     there = again(asked, path)
-    if there.diagnostics:
-        raise refused(*there.diagnostics, sources=there.sources)
+    if there.faults.diagnostics:
+        raise refused(*there.faults.diagnostics, sources=there.faults.sources)
     return there
 
 

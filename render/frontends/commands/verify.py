@@ -53,7 +53,7 @@ def verify(asked: Request, work: Work) -> Answer:
         message = "no Kubernetes object in the input"
         cure = "check the path, or accept an empty input with --allow-empty"
         return Answer(faults=[codes.NO_OBJECTS.at(Location(), message, help=cure)])
-    return Answer([_summary(tally)] if asked.format == "text" else ())
+    return Answer([_summary(tally)] if asked.reporting.format == "text" else ())
 
 
 def _generated(resources: Iterable[Resource]) -> dict[str, str]:

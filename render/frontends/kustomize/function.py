@@ -17,8 +17,10 @@ from render.frontends.kustomize.message import Books, Message, is_plugin, receiv
 from render.frontends.progress import Work, in_words
 from render.frontends.reporting import print_findings
 from render.frontends.request import config
+from render.frontends.request.commands import Call
+from render.frontends.request.layers import host_values, limits_of
 from render.frontends.request.options import HOST_OPTIONS
-from render.frontends.request.request import Call, Request, host_values, limits_of, request
+from render.frontends.request.request import Request, request
 from render.frontends.session import reading, render_loaded, rendering, written
 from render.manifests import discover, kustomization, origins, sources
 from render.manifests.sources import STDIN, Documents
@@ -56,13 +58,13 @@ def _answer(call: Call, environ: Mapping[str, str], work: Work) -> Exit:
         print_findings(find(faults, Sources()), asked)
         return status(faults)
     misfits += _outside(paths)
-    misfits += (*presumed, *asked.diagnostics)
+    misfits += (*presumed, *asked.faults.diagnostics)
     if misfits:
-        return _refuse(message, find(misfits, asked.sources), asked, status(misfits))
+        return _refuse(message, find(misfits, asked.faults.sources), asked, status(misfits))
     work.doing = f"reading {in_words(paths)}"
     loaded = _load(message, paths, asked)
     work.begin("render", rendering(loaded))
-    rendered, diagnostics = render_loaded(loaded, asked._replace(paths=("-", *paths)))
+    rendered, diagnostics = render_loaded(loaded, asked.reading_from("-", *paths))
     diagnostics = [_repinned(one) for one in diagnostics]
     findings = _findings(loaded, len(message.documents), diagnostics, asked, environ)
     outcome = status(diagnostics)
@@ -171,17 +173,17 @@ def _findings(
     kustomize starts a function in the folder of the kustomization that names it, so that one is followed to the
     sources of the first *sent* documents, as ``build`` does.
     """
-    said = diagnostics if asked.verbose else worth_saying(diagnostics)
+    said = diagnostics if asked.reporting.verbose else worth_saying(diagnostics)
     if not said:
         return []
     bounds = discover.boundary(os.path.realpath("."))
-    reach = kustomization.reach(".", asked.limits, allow_remote=True, bounds=bounds)
+    reach = kustomization.reach(".", asked.reading.limits, allow_remote=True, bounds=bounds)
     for file in reach.resources:
-        loaded.data.add_file(file, asked.limits.file_bytes)
-    traced = origins.trace(".", loaded.documents[:sent], reach, asked.limits)
+        loaded.data.add_file(file, asked.reading.limits.file_bytes)
+    traced = origins.trace(".", loaded.documents[:sent], reach, asked.reading.limits)
     places = [
         None if one.origin.file == STDIN else one.origin
-        for one in (*traced, *loaded.documents[sent:], *asked.catalog)
+        for one in (*traced, *loaded.documents[sent:], *asked.beside.catalog)
     ]
     findings = merge(find(said, Sources(places, loaded.data)))
     start = os.path.realpath(environ.get("PWD", "."))

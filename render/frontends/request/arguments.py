@@ -6,8 +6,7 @@ left to `render.frontends.cli`, which is made from the same tables and answers t
 
 from collections.abc import Sequence
 
-from render.frontends.request.commands import COMMANDS
-from render.frontends.request.request import Call
+from render.frontends.request.commands import COMMANDS, Call
 from render.settings import Option
 
 

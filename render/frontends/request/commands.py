@@ -1,5 +1,6 @@
 """The commands, one row each: what the command line, its help, completion and the documentation are made from."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from render.frontends.request.options import (
@@ -98,6 +99,18 @@ class Command(NamedTuple):
     hosted: bool = False
     whole: bool = False
     dashed: bool = False
+
+
+class Call(NamedTuple):
+    """A command with its paths, its other arguments, and the value of each flag that was given, as the table spells it.
+
+    A flag that may be repeated has a tuple of values.
+    """
+
+    command: str
+    paths: tuple[str, ...]
+    flags: Mapping[str, str | bool | tuple[str, ...]]
+    arguments: tuple[tuple[str, str], ...] = ()
 
 
 class CommandGroup(NamedTuple):

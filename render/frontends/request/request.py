@@ -1,15 +1,22 @@
-"""What a command was asked to do: all sources brought together into one value."""
+"""What a command was asked to do: all sources brought together into one value, a part for each question."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from render.diagnostics.codes import INVALID_SETTING, UNREADABLE, USAGE
+from render.diagnostics.codes import UNREADABLE, USAGE
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.frontends.request import config, environment
-from render.frontends.request.commands import COMMANDS
-from render.frontends.request.config import Layout
+from render.frontends.request.commands import COMMANDS, Call
+from render.frontends.request.config import Layout, ObjectFiles
+from render.frontends.request.layers import (
+    Layers,
+    layers_of,
+    own_options,
+    refused_layers,
+    rendering_options,
+)
 from render.frontends.request.options import (
     CONFIG,
     DEADLINE,
@@ -20,94 +27,88 @@ from render.frontends.request.options import (
     OUTPUT,
     QUIET,
     REPORTS,
-    ROOT,
     SET,
     TIMINGS,
     VERBOSE,
 )
+from render.manifests.discover import HelmRelease
 from render.model.resource import Origin
 from render.model.tree import Tree
 from render.report.formats import FORMATS
-from render.settings import (
-    OPTIONS,
-    Chosen,
-    Layer,
-    Option,
-    Settings,
-    Source,
-    decide,
-)
+from render.settings import OPTIONS, Layer, Option, Settings, Source
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
 if TYPE_CHECKING:
     from render.report.places import Sources
 
+__all__ = ("Call", "Request", "again", "request", "with_objects")
+
 _SHARED = (
-    FORMAT, *REPORTS, MAX_FINDINGS, QUIET, FAIL_ON, CONFIG, VERBOSE, TIMINGS, OUTPUT, ROOT, SET, DEADLINE,
+    FORMAT, *REPORTS, MAX_FINDINGS, QUIET, FAIL_ON, CONFIG, VERBOSE, TIMINGS, OUTPUT, SET, DEADLINE,
 )  # fmt: skip
 
 
-class Call(NamedTuple):
-    """A command with its paths, its other arguments, and the value of each flag that was given, as the table spells it.
-
-    A flag that may be repeated has a tuple of values.
-    """
-
-    command: str
-    paths: tuple[str, ...]
-    flags: Mapping[str, str | bool | tuple[str, ...]]
-    arguments: tuple[tuple[str, str], ...] = ()
-
-
-class Request(NamedTuple):
-    """A call with everything decided.
-
-    *own* are the values of what only this command takes, options and arguments, by field name; *report* is the stream
-    for findings; *reports* are pairs of a format and a file; *read* are the files and folders that settings name,
-    *catalog* the documents of the catalogue among them, in the order of the settings, and *cluster* the one with the
-    settings of the cluster, if any. *chosen* are the names of the options of a rendering that somebody asked for.
-    *diagnostics* say what was wrong with the asking; *origins* and *data* are those of the settings file, and of what
-    else is at fault. *call* and *environ* are what it was made of; *layout* is that of the repository.
-    """
+class CallRequest(NamedTuple):
+    """What was called, in which *environ*: the *deadline* in seconds (0: none), and whether *timings* are told."""
 
     call: Call
     environ: Mapping[str, str]
-    own: Mapping[str, Any]
-    report: int
-    paths: tuple[str, ...]
-    settings: Settings
+    deadline: int = 0
+    timings: bool = False
+
+
+class ReadingRequest(NamedTuple):
+    """How input is read: *limits*, other programs, what a *chart* is installed as, the *lock*.
+
+    And the *layout* of the repository.
+    """
+
+    limits: Limits
     kustomize: str
     helm: str
-    values: tuple[str, ...]
-    file_parameters: tuple[str, ...]
-    release_name: str
     allow_remote: bool
-    limits: Limits
+    chart: HelmRelease
+    lock: str = ""
+    layout: Layout = Layout()
+
+
+class SettingsRequest(NamedTuple):
+    """What beside *values* of settings is known of them.
+
+    *asked* are the names of those that somebody asked for; *files* the files and folders that they name, *catalog* the
+    documents of the catalogue among them, in the order of the settings, and *cluster* the one with the settings of the
+    cluster, if any.
+    """
+
+    asked: frozenset[str] = frozenset()
+    files: tuple[str, ...] = ()
+    catalog: tuple[Document, ...] = ()
+    cluster: tuple[Document, ...] = ()
+
+
+class ReportingRequest(NamedTuple):
+    """How it is told what was found: on which *stream* and in which *format*, and in *files*, pairs of both.
+
+    *output* is where the rest goes, ``""`` for standard output.
+    """
+
+    stream: int
     format: str
-    verbose: bool
+    files: tuple[tuple[str, str], ...] = ()
+    output: str = ""
+    verbose: bool = False
     quiet: bool = False
     fail_on: str = "error"
     max_findings: int = 0
-    timings: bool = False
-    output: str = ""
-    root: str = ""
-    deadline: int = 0
-    lock: str = ""
-    reports: tuple[tuple[str, str], ...] = ()
-    read: tuple[str, ...] = ()
-    chosen: frozenset[str] = frozenset()
-    catalog: tuple[Document, ...] = ()
-    cluster: tuple[Document, ...] = ()
-    layout: Layout = Layout()
+
+
+class RequestFaults(NamedTuple):
+    """What is wrong with the request; *origins* and *data* are those of the settings file, and of other files at fault."""
+
     diagnostics: tuple[Diagnostic, ...] = ()
     origins: tuple[Origin, ...] = ()
     data: Mapping[str, bytes] = MappingProxyType({})
-
-    @property
-    def around(self) -> tuple[Document, ...]:
-        """The documents that count after those of the input."""
-        return (*self.catalog, *self.cluster)
 
     @property
     def sources(self) -> "Sources":
@@ -117,99 +118,34 @@ class Request(NamedTuple):
         return Sources(self.origins, self.data)
 
 
-def own_options(call: Call) -> tuple[Option, ...]:
-    """The options of *call* beside those of a rendering."""
-    return tuple(option for option in COMMANDS[call.command].options if option not in OPTIONS)
+class Request(NamedTuple):
+    """A call with everything decided.
 
+    *own* are the values of what only this command takes, options and arguments, by field name.
+    """
 
-def host_values(call: Call, environ: Mapping[str, str], *given: Layer) -> Chosen:
-    """What is decided of the options that *call* has beside those of a rendering."""
-    own = own_options(call)
-    flags = {option.spelled(Source.FLAG) for option in own}
-    names = {option.name for option in (*HOST_OPTIONS, DEADLINE)}
-    variables = tuple(option for option in own if option.name in names)
-    said = _parameters(environ, *given) if DEADLINE in own else []
-    applications = [_part(layer, mine=True) for layer in said]
-    return decide(
-        (
-            Layer(Source.FLAG, {k: v for k, v in call.flags.items() if k in flags}),
-            *applications,
-            Layer(Source.ENVIRONMENT, environment.plain(environ, variables)),
-        ),
-        own,
-    )
+    called: CallRequest
+    reading: ReadingRequest
+    settings: Settings
+    beside: SettingsRequest
+    reporting: ReportingRequest
+    own: Mapping[str, Any]
+    faults: RequestFaults = RequestFaults()
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths on the command line."""
+        return self.called.call.paths
 
-def _parameters(environ: Mapping[str, str], *given: Layer) -> list[Layer]:
-    """What an Argo CD Application says: its parameters, then its variables."""
-    parameters = [layer for layer in given if layer.source is Source.PARAMETER]
-    variables = environment.application(environ)
-    also = (DEADLINE.spelled(Source.ENVIRONMENT),)
-    return [*parameters, Layer(Source.ENVIRONMENT, variables, others=also)]
+    def reading_from(self, *paths: str) -> "Request":
+        """The same for other *paths*, with the same configuration; see `again`."""
+        call = self.called.call._replace(paths=paths)
+        return self._replace(called=self.called._replace(call=call))
 
-
-def _part(layer: Layer, *, mine: bool) -> Layer:
-    """Of what an Application says, the deadline (*mine*: it belongs to the run), or the settings of the rendering."""
-    name = DEADLINE.spelled(layer.source)
-    return layer._replace(values={k: v for k, v in layer.values.items() if (k == name) is mine})
-
-
-def _without_host_options(layer: Layer) -> Layer:
-    host = {option.spelled(layer.source) for option in HOST_OPTIONS}
-    return layer._replace(values={k: v for k, v in layer.values.items() if k not in host})
-
-
-def _presumptuous(layers: Iterable[Layer]) -> Iterator[Diagnostic]:
-    """What a repository or an Application wants to decide and may not."""
-    for layer in layers:
-        for option in HOST_OPTIONS:
-            key = option.spelled(layer.source)
-            if key in layer.values:
-                variable = option.spelled(Source.ENVIRONMENT)
-                yield INVALID_SETTING.at(
-                    layer.at(key),
-                    f"{layer.source.value} {key} is not for manifests and Applications to decide",
-                    help=f"who runs virt-render may set --{option.name}, or {variable} in its own environment",
-                )
-
-
-def _locked(layers: Iterable[Layer], names: str) -> Iterator[Diagnostic]:
-    """What a repository or an Application wants to decide although who runs the program has locked it."""
-    options = {option.name: option for option in (*OPTIONS, DEADLINE)}
-    for name in filter(None, (name.strip() for name in names.split(","))):
-        if name not in options:
-            message = (
-                f"locked: there is no option {name} that an Application or a repository may set"
-            )
-            yield INVALID_SETTING.at(Location(), message, help=f"known: {', '.join(options)}")
-            continue
-        for layer in layers:
-            key = options[name].spelled(layer.source)
-            if key in layer.values:
-                message = f"{layer.source.value} {key} is locked by who runs virt-render"
-                yield INVALID_SETTING.at(layer.at(key), message, help="take it out")
-
-
-def _too_patient(layers: Iterable[Layer], values: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    """A deadline of an Application beyond what who runs the program allows."""
-    most = values.get("max_deadline", 0)
-    for layer in layers:
-        key = DEADLINE.spelled(layer.source)
-        asked = str(layer.values.get(key, ""))
-        if asked.isdecimal() and (len(asked) > len(str(most)) or int(asked) > most):
-            yield INVALID_SETTING.at(
-                layer.at(key),
-                f"{layer.source.value} {key}: more than the {most} seconds that are allowed",
-                help="who runs virt-render may raise --max-deadline",
-            )
-
-
-def limits_of(values: Mapping[str, Any]) -> Limits:
-    """The limits among the values of host options."""
-    usual = Limits()
-    return Limits(
-        **{name: values.get(f"max_{name}", getattr(usual, name)) for name in Limits._fields}
-    )
+    @property
+    def around(self) -> tuple[Document, ...]:
+        """The documents that count after those of the input."""
+        return (*self.beside.catalog, *self.beside.cluster)
 
 
 def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
@@ -217,131 +153,146 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
 
     *given*: the function config that kustomize hands over.
     """
-    command = COMMANDS[call.command]
-    faults: list[Diagnostic] = []
-    if DEADLINE in command.options:
-        from render.frontends.request import parameters
-
-        layer, faults = parameters.parameters(environ)
-        given = (*given, layer)
-    names = {option.spelled(Source.FLAG) for option in OPTIONS}
-    own = {option.spelled(Source.FLAG) for option in own_options(call)}
-    mine = host_values(call, environ, *given)
-    values = mine.values
-    limits = limits_of(values)
-    file = (
-        config.load(
-            call.paths,
-            values["config"],
-            limits,
-            values.get("settings_folders", "").split(os.pathsep),
-        )
-        if CONFIG in command.options
-        else config.ConfigFile()
-    )
-    whole = config.of_repository(call.paths, limits) if command.whole else file
-    if not whole.path or (file.path and os.path.samefile(file.path, whole.path)):
-        whole = file
-    theirs = [_part(layer, mine=False) for layer in _parameters(environ, *given)]
-    written = [*(one for one in given if one.source is Source.FUNCTION_CONFIG), *file.layers]
-    chosen = decide(
-        (
-            Layer(Source.FLAG, {k: v for k, v in call.flags.items() if k in names - own}),
-            *map(_without_host_options, theirs),
-            Layer(Source.ENVIRONMENT, environment.plain(environ, OPTIONS)),
-            *map(_without_host_options, written),
-            Layer(Source.ENVIRONMENT, environment.destination(environ)),
-        )
-    )
-    locked = tuple(_locked((*_parameters(environ, *given), *written), values.get("locked", "")))
-    trusted = values.get("settings_folders", "").split(os.pathsep)
-    strays = tuple(
-        fault
-        for layer in (*theirs, *(one for one in written if one.source is Source.FUNCTION_CONFIG))
-        for fault in config.strays(layer, trusted)
-    )
-    if strays:  # nothing of them is read, not to say what stands there
-        chosen.values.update(cluster_config="", lock="", catalog=("none",), values=())
-    named = chosen.values.pop("cluster_config")
-    lock = chosen.values.pop("lock")
-    files = chosen.values.pop("values")
-    file_parameters = chosen.values.pop("file_parameters")
-    release_name = chosen.values.pop("release_name")
-    cluster = config.cluster_config(named, limits) if named else config.ObjectFiles()
-    words = chosen.values.pop("catalog")
-    paths = [word for word in words if word not in ("bundled", "none")]
-    catalog = config.catalog(paths, limits)
-    given_parameters = values.get("set") or ()
-    body = cluster.documents[0].body if cluster.documents else None
-    settings = Settings(**chosen.values, cluster_config=body)
-    settings = settings._replace(
-        parameters=tuple(_pairs(given_parameters)),
-        catalog=with_objects("none" if "none" in words else "bundled", catalog.documents),
-    )
-    output = "" if values.get("output") == "-" else values.get("output", "")
-    reports = tuple((name, to) for name in FORMATS if (to := values.get(f"{name}_file")))
-    misdirected = tuple(_misdirected(reports, output))
-    apart = [option for option in own_options(call) if option not in (*HOST_OPTIONS, *_SHARED)]
-    return Request(
-        call=call,
-        environ=environ,
-        own={option.field: values[option.field] for option in apart} | dict(call.arguments),
-        report=command.report,
-        paths=call.paths,
-        settings=settings._replace(allow_empty=True) if call.command == "check" else settings,
-        kustomize=values.get("kustomize", "never"),
-        helm=values.get("helm", "never"),
-        values=files,
-        file_parameters=file_parameters,
-        release_name=release_name,
-        allow_remote=values.get("allow_remote", False),
-        limits=limits,
-        format=values["format"] if FORMAT in command.options else "text",
-        verbose=values.get("verbose", False),
-        quiet=values.get("quiet", False),
-        fail_on=values["fail_on"] if FAIL_ON in command.options else "error",
-        max_findings=values.get("max_findings", 0),
-        timings=values.get("timings", False),
-        output=output,
-        root=values.get("root", ""),
-        deadline=values.get("deadline", 0),
-        lock=lock,
-        reports=() if misdirected else reports,
-        read=tuple(name for name in (file.path, named, lock, *paths) if name),
-        chosen=chosen.asked,
-        catalog=catalog.documents,
-        cluster=cluster.documents,
-        layout=whole.layout,
-        diagnostics=(
-            *_unfit_paths(call.paths, values.get("root", "")),
-            *_exclusive(call),
-            *_unpaired(given_parameters),
-            *misdirected,
-            *(
-                environment.misspelt(environ, (*OPTIONS, *HOST_OPTIONS, DEADLINE))
-                if command.options
-                else ()
-            ),
-            *faults,
-            *_presumptuous((*theirs, *written)),
-            *locked,
-            *strays,
-            *_too_patient(_parameters(environ, *given), values),
-            *mine.diagnostics,
-            *file.diagnostics,
-            *(whole.diagnostics if whole is not file else ()),
-            *chosen.diagnostics,
-            *cluster.diagnostics,
-            *catalog.diagnostics,
+    layers = layers_of(call, environ, given)
+    host = layers.host.values
+    chosen = rendering_options(layers)
+    options = chosen.values
+    objects = _objects(options, layers.limits)
+    reporting = _reporting(call, host)
+    beside = SettingsRequest(
+        chosen.asked,
+        tuple(
+            filter(
+                None,
+                (layers.file.path, options["cluster_config"], options["lock"], *_paths(options)),
+            )
         ),
-        origins=file.origins,
-        data={**whole.data, **file.data, **cluster.data, **catalog.data},
+        objects.catalog.documents,
+        objects.cluster.documents,
     )
+    misdirected = tuple(_misdirected(reporting.files, reporting.output))
+    return Request(
+        CallRequest(call, environ, host.get("deadline", 0), host.get("timings", False)),
+        _reading(layers, options),
+        _settings(call, options, host, objects),
+        beside,
+        reporting._replace(files=()) if misdirected else reporting,
+        _own(call, host),
+        RequestFaults(
+            (
+                *_call_faults(layers, misdirected),
+                *refused_layers(layers),
+                *layers.host.diagnostics,
+                *layers.file.diagnostics,
+                *(layers.repository.diagnostics if layers.repository is not layers.file else ()),
+                *chosen.diagnostics,
+                *objects.cluster.diagnostics,
+                *objects.catalog.diagnostics,
+            ),
+            layers.file.origins,
+            {
+                **layers.repository.data,
+                **layers.file.data,
+                **objects.cluster.data,
+                **objects.catalog.data,
+            },
+        ),
+    )
+
+
+class _SettingsObjects(NamedTuple):
+    """The objects in files that settings name: those of the *catalog*, and the settings of the *cluster*."""
+
+    catalog: ObjectFiles
+    cluster: ObjectFiles
+
+
+def _objects(options: Mapping[str, Any], limits: Limits) -> _SettingsObjects:
+    named = options["cluster_config"]
+    cluster = config.cluster_config(named, limits) if named else ObjectFiles()
+    return _SettingsObjects(config.catalog(_paths(options), limits), cluster)
+
+
+def _paths(options: Mapping[str, Any]) -> list[str]:
+    """The paths among the words for the catalogue."""
+    return [word for word in options["catalog"] if word not in ("bundled", "none")]
+
+
+#: Of the options of a rendering those that say what is read for it.
+_OF_READING = frozenset({"lock", "values", "file_parameters", "release_name"})
+
+
+def _reading(layers: Layers, options: Mapping[str, Any]) -> ReadingRequest:
+    host = layers.host.values
+    return ReadingRequest(
+        layers.limits,
+        host.get("kustomize", "never"),
+        host.get("helm", "never"),
+        host.get("allow_remote", False),
+        HelmRelease(
+            options["values"],
+            name=options["release_name"],
+            file_parameters=options["file_parameters"],
+        ),
+        options["lock"],
+        layers.repository.layout,
+    )
+
+
+def _settings(
+    call: Call, options: Mapping[str, Any], host: Mapping[str, Any], objects: _SettingsObjects
+) -> Settings:
+    body: Tree | None = next((one.body for one in objects.cluster.documents), None)
+    word: Catalog = "none" if "none" in options["catalog"] else "bundled"
+    values = {name: options[name] for name in options if name not in _OF_READING}
+    values |= {
+        "catalog": with_objects(word, objects.catalog.documents),
+        "cluster_config": body,
+        "parameters": tuple(_pairs(host.get("set") or ())),
+    }
+    if call.command == "check":
+        values["allow_empty"] = True
+    return Settings(**values)
+
+
+def _reporting(call: Call, host: Mapping[str, Any]) -> ReportingRequest:
+    command = COMMANDS[call.command]
+    output = host.get("output", "")
+    return ReportingRequest(
+        command.report,
+        host["format"] if FORMAT in command.options else "text",
+        tuple((name, to) for name in FORMATS if (to := host.get(f"{name}_file"))),
+        "" if output == "-" else output,
+        host.get("verbose", False),
+        host.get("quiet", False),
+        host["fail_on"] if FAIL_ON in command.options else "error",
+        host.get("max_findings", 0),
+    )
+
+
+def _own(call: Call, host: Mapping[str, Any]) -> Mapping[str, Any]:
+    apart: Iterable[Option] = (
+        option for option in own_options(call) if option not in (*HOST_OPTIONS, *_SHARED)
+    )
+    return {option.field: host[option.field] for option in apart} | dict(call.arguments)
+
+
+def _call_faults(layers: Layers, misdirected: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
+    """What is wrong with the command line and the environment."""
+    call, host = layers.call, layers.host.values
+    yield from _unfit_paths(call.paths, host.get("root", ""))
+    yield from _exclusive(call)
+    yield from _unpaired(host.get("set") or ())
+    yield from misdirected
+    if COMMANDS[call.command].options:
+        known = (*OPTIONS, *HOST_OPTIONS, DEADLINE)
+        yield from environment.misspelt(layers.environ, known)
+    yield from layers.faults
 
 
 def again(asked: Request, *paths: str) -> Request:
     """The same request for other *paths*, whose own configuration counts."""
-    return request(asked.call._replace(paths=paths), asked.environ)
+    return request(asked.called.call._replace(paths=paths), asked.called.environ)
 
 
 def _pairs(given: Iterable[str]) -> Iterator[tuple[str, str]]:

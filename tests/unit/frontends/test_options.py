@@ -27,21 +27,25 @@ def asked(*paths: str, environ: Mapping[str, str] | None = None, **flags: str) -
 
 
 def faults(found: Request) -> list[str]:
-    return [diagnostic.message for diagnostic in found.diagnostics]
+    return [diagnostic.message for diagnostic in found.faults.diagnostics]
 
 
 def test_defaults() -> None:
     found = asked()
-    assert not found.diagnostics
-    assert (found.kustomize, found.allow_remote, found.format) == ("auto", False, "text")
-    assert found.limits == Limits()
+    assert not found.faults.diagnostics
+    assert (found.reading.kustomize, found.reading.allow_remote, found.reporting.format) == (
+        "auto",
+        False,
+        "text",
+    )
+    assert found.reading.limits == Limits()
 
 
 def test_limits_can_all_be_set() -> None:
     names = Limits._fields
     flags = {f"max_{name}": str(7 + i) for i, name in enumerate(names)}
     found = asked(environ=None, **flags)
-    assert found.limits == Limits(*range(7, 7 + len(names)))
+    assert found.reading.limits == Limits(*range(7, 7 + len(names)))
     assert faults(asked(max_documents="0")) == [
         "--max-documents: '0' is not a positive whole number"
     ]
@@ -50,7 +54,7 @@ def test_limits_can_all_be_set() -> None:
 def test_environment_of_the_process_and_of_argocd() -> None:
     plain = {"VIRT_RENDER_EMIT": "vmi", "VIRT_RENDER_KUSTOMIZE": "never"}
     found = asked(environ=plain)
-    assert (found.settings.emit, found.kustomize) == ("vmi", "never")
+    assert (found.settings.emit, found.reading.kustomize) == ("vmi", "never")
     found = asked(environ={**plain, "ARGOCD_ENV_VIRT_RENDER_EMIT": "source"})
     assert found.settings.emit == "source"
     assert asked(environ=plain, emit="vm").settings.emit == "vm"
@@ -65,7 +69,7 @@ def test_environment_of_the_process_and_of_argocd() -> None:
     ],
 )  # fmt: skip
 def test_a_variable_that_resembles_none_of_ours_is_somebody_elses(name: str) -> None:
-    assert not asked(environ={f"VIRT_RENDER_{name}": "7"}).diagnostics
+    assert not asked(environ={f"VIRT_RENDER_{name}": "7"}).faults.diagnostics
 
 
 @pytest.mark.parametrize(
@@ -75,7 +79,7 @@ def test_a_variable_that_is_nearly_ours_is_misspelt(name: str, near: str) -> Non
     assert faults(asked(environ={f"VIRT_RENDER_{name}": "vmi"})) == [
         f"unknown environment variable VIRT_RENDER_{name}; did you mean VIRT_RENDER_{near}?"
     ]
-    assert not asked(environ={f"VIRT_RENDER_{name}": ""}).diagnostics
+    assert not asked(environ={f"VIRT_RENDER_{name}": ""}).faults.diagnostics
 
 
 def test_every_variable_of_an_application_is_meant_for_us() -> None:
@@ -90,13 +94,16 @@ def test_neither_application_nor_repository_decides_what_is_executed() -> None:
     assert faults(found) == [
         "environment variable VIRT_RENDER_KUSTOMIZE is not for manifests and Applications to decide"
     ]
-    assert "--kustomize" in found.diagnostics[0].help
+    assert "--kustomize" in found.faults.diagnostics[0].help
     Path(".virt-render.yaml").write_text(f"{CONFIG}  maxDepth: 9\n")
     found = asked()
     assert faults(found) == [
         "configuration key maxDepth is not for manifests and Applications to decide"
     ]
-    assert str(found.sources.place(found.diagnostics[0].location)) == ".virt-render.yaml:4:3"
+    assert (
+        str(found.faults.sources.place(found.faults.diagnostics[0].location))
+        == ".virt-render.yaml:4:3"
+    )
 
 
 def test_empty_variables_say_nothing() -> None:
@@ -106,7 +113,7 @@ def test_empty_variables_say_nothing() -> None:
         "ARGOCD_APP_NAMESPACE": "",
     }
     found = asked(environ=environ)
-    assert not found.diagnostics
+    assert not found.faults.diagnostics
     assert (found.settings.emit, found.settings.namespace) == ("vm", "default")
 
 
@@ -180,12 +187,12 @@ def test_unfit_file(text: str, message: str) -> None:
     found = asked()
     (fault,) = faults(found)
     assert message in fault
-    assert status(found.diagnostics) is Exit.USAGE
+    assert status(found.faults.diagnostics) is Exit.USAGE
 
 
 def test_no_options_at_all_are_fine() -> None:
     Path(".virt-render.yaml").write_text(CONFIG)
-    assert not asked().diagnostics
+    assert not asked().faults.diagnostics
 
 
 @pytest.mark.parametrize(
@@ -196,7 +203,7 @@ def test_the_line_of_a_syntax_error_is_shown(text: str, place: str, source: str)
     for name in (".virt-render.yaml", "kv.yaml"):
         Path(name).write_text(text)
         found = asked() if name != "kv.yaml" else asked(cluster_config=name)
-        shown = found.sources.place(found.diagnostics[-1].location)
+        shown = found.faults.sources.place(found.faults.diagnostics[-1].location)
         assert (str(shown), shown.source) == (f"{name}{place}", source)
 
 
@@ -243,7 +250,7 @@ def test_a_linked_file_stays_in_the_repository() -> None:
 def test_place_in_the_file_is_known() -> None:
     Path(".virt-render.yaml").write_text(f"{CONFIG}  pins: auto\n  emit: vmx\n")
     found = asked()
-    place = found.sources.place(found.diagnostics[0].location)
+    place = found.faults.sources.place(found.faults.diagnostics[0].location)
     assert str(place) == ".virt-render.yaml:5:3"
 
 

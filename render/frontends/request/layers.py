@@ -1,0 +1,214 @@
+"""Who says what of a call: the layers that decide its options, strongest first, and what some of them may not."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from render.diagnostics.codes import INVALID_SETTING
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.frontends.request import config, environment
+from render.frontends.request.commands import COMMANDS, Call
+from render.frontends.request.config import ConfigFile
+from render.frontends.request.options import CONFIG, DEADLINE, HOST_OPTIONS
+from render.settings import OPTIONS, Chosen, Layer, Option, Source, decide
+from render.yaml.budget import Limits
+
+
+class Layers(NamedTuple):
+    """What was said of a *call*.
+
+    *host* is what is decided of the options beside those of a rendering. *file* is the configuration, *repository* that
+    at the root of the repository, the same one where there is no other; *application* is what an Argo CD Application
+    says, *written* what stands in files: the function config and the configuration. *faults* are those of parameters.
+    """
+
+    call: Call
+    environ: Mapping[str, str]
+    host: Chosen
+    file: ConfigFile
+    repository: ConfigFile
+    application: tuple[Layer, ...]
+    written: tuple[Layer, ...]
+    faults: tuple[Diagnostic, ...] = ()
+
+    @property
+    def limits(self) -> Limits:
+        """The limits on what is read."""
+        return limits_of(self.host.values)
+
+    @property
+    def trusted(self) -> list[str]:
+        """The folders into which settings may lead."""
+        return _folders(self.host.values)
+
+
+def layers_of(call: Call, environ: Mapping[str, str], given: tuple[Layer, ...]) -> Layers:
+    """What was said of *call*; *given* is the function config that kustomize hands over."""
+    command = COMMANDS[call.command]
+    faults: list[Diagnostic] = []
+    if DEADLINE in command.options:
+        from render.frontends.request import parameters
+
+        layer, faults = parameters.parameters(environ)
+        given = (*given, layer)
+    host = host_values(call, environ, *given)
+    limits = limits_of(host.values)
+    file = ConfigFile()
+    if CONFIG in command.options:
+        file = config.load(call.paths, host.values["config"], limits, _folders(host.values))
+    repository = config.of_repository(call.paths, limits) if command.whole else file
+    if not repository.path or (file.path and os.path.samefile(file.path, repository.path)):
+        repository = file
+    function_config = (one for one in given if one.source is Source.FUNCTION_CONFIG)
+    return Layers(
+        call,
+        environ,
+        host,
+        file,
+        repository,
+        tuple(_parameters(environ, *given)),
+        (*function_config, *file.layers),
+        tuple(faults),
+    )
+
+
+def _folders(values: Mapping[str, Any]) -> list[str]:
+    folders: str = values.get("settings_folders", "")
+    return folders.split(os.pathsep)
+
+
+def rendering_options(layers: Layers) -> Chosen:
+    """What is decided of the options of a rendering: flags, Application, environment, files, in this order."""
+    names = {option.spelled(Source.FLAG) for option in OPTIONS}
+    names -= {option.spelled(Source.FLAG) for option in own_options(layers.call)}
+    flags = {k: v for k, v in layers.call.flags.items() if k in names}
+    chosen = decide(
+        (
+            Layer(Source.FLAG, flags),
+            *map(_without_host_options, _of_rendering(layers)),
+            Layer(Source.ENVIRONMENT, environment.plain(layers.environ, OPTIONS)),
+            *map(_without_host_options, layers.written),
+            Layer(Source.ENVIRONMENT, environment.destination(layers.environ)),
+        )
+    )
+    if any(_strays(layers)):  # nothing of them is read, not to say what stands there
+        chosen.values.update(cluster_config="", lock="", catalog=("none",), values=())
+    return chosen
+
+
+def refused_layers(layers: Layers) -> Iterator[Diagnostic]:
+    """What repositories and Applications want to decide, and may not."""
+    yield from _host_only_options_set((*_of_rendering(layers), *layers.written))
+    names = layers.host.values.get("locked", "")
+    yield from _locked_options_set((*layers.application, *layers.written), names)
+    yield from _strays(layers)
+    yield from _deadline_above_maximum(layers.application, layers.host.values)
+
+
+def _strays(layers: Layers) -> Iterator[Diagnostic]:
+    """Paths of Applications and function configs that lead out of the repository."""
+    configs = (one for one in layers.written if one.source is Source.FUNCTION_CONFIG)
+    for layer in (*_of_rendering(layers), *configs):
+        yield from config.strays(layer, layers.trusted)
+
+
+def _of_rendering(layers: Layers) -> list[Layer]:
+    """What the Application says of the rendering."""
+    return [_split(layer, deadline=False) for layer in layers.application]
+
+
+def own_options(call: Call) -> tuple[Option, ...]:
+    """The options of *call* beside those of a rendering."""
+    return tuple(option for option in COMMANDS[call.command].options if option not in OPTIONS)
+
+
+def host_values(call: Call, environ: Mapping[str, str], *given: Layer) -> Chosen:
+    """What is decided of the options that *call* has beside those of a rendering."""
+    own = own_options(call)
+    flags = {option.spelled(Source.FLAG) for option in own}
+    names = {option.name for option in (*HOST_OPTIONS, DEADLINE)}
+    variables = tuple(option for option in own if option.name in names)
+    said = _parameters(environ, *given) if DEADLINE in own else []
+    applications = [_split(layer, deadline=True) for layer in said]
+    return decide(
+        (
+            Layer(Source.FLAG, {k: v for k, v in call.flags.items() if k in flags}),
+            *applications,
+            Layer(Source.ENVIRONMENT, environment.plain(environ, variables)),
+        ),
+        own,
+    )
+
+
+def _parameters(environ: Mapping[str, str], *given: Layer) -> list[Layer]:
+    """What an Argo CD Application says: its parameters, then its variables."""
+    parameters = [layer for layer in given if layer.source is Source.PARAMETER]
+    variables = environment.application(environ)
+    also = (DEADLINE.spelled(Source.ENVIRONMENT),)
+    return [*parameters, Layer(Source.ENVIRONMENT, variables, others=also)]
+
+
+def _split(layer: Layer, *, deadline: bool) -> Layer:
+    """Of what an Application says, the *deadline*, which belongs to the run, or the settings of the rendering."""
+    name = DEADLINE.spelled(layer.source)
+    return layer._replace(values={k: v for k, v in layer.values.items() if (k == name) is deadline})
+
+
+def _without_host_options(layer: Layer) -> Layer:
+    host = {option.spelled(layer.source) for option in HOST_OPTIONS}
+    return layer._replace(values={k: v for k, v in layer.values.items() if k not in host})
+
+
+def _host_only_options_set(layers: Iterable[Layer]) -> Iterator[Diagnostic]:
+    """What a repository or an Application wants to decide and may not."""
+    for layer in layers:
+        for option in HOST_OPTIONS:
+            key = option.spelled(layer.source)
+            if key in layer.values:
+                variable = option.spelled(Source.ENVIRONMENT)
+                yield INVALID_SETTING.at(
+                    layer.at(key),
+                    f"{layer.source.value} {key} is not for manifests and Applications to decide",
+                    help=f"who runs virt-render may set --{option.name}, or {variable} in its own environment",
+                )
+
+
+def _locked_options_set(layers: Iterable[Layer], names: str) -> Iterator[Diagnostic]:
+    """What a repository or an Application wants to decide although who runs the program has locked it."""
+    options = {option.name: option for option in (*OPTIONS, DEADLINE)}
+    for name in filter(None, (name.strip() for name in names.split(","))):
+        if name not in options:
+            message = (
+                f"locked: there is no option {name} that an Application or a repository may set"
+            )
+            yield INVALID_SETTING.at(Location(), message, help=f"known: {', '.join(options)}")
+            continue
+        for layer in layers:
+            key = options[name].spelled(layer.source)
+            if key in layer.values:
+                message = f"{layer.source.value} {key} is locked by who runs virt-render"
+                yield INVALID_SETTING.at(layer.at(key), message, help="take it out")
+
+
+def _deadline_above_maximum(
+    layers: Iterable[Layer], values: Mapping[str, Any]
+) -> Iterator[Diagnostic]:
+    """A deadline of an Application beyond what who runs the program allows."""
+    most = values.get("max_deadline", 0)
+    for layer in layers:
+        key = DEADLINE.spelled(layer.source)
+        asked = str(layer.values.get(key, ""))
+        if asked.isdecimal() and (len(asked) > len(str(most)) or int(asked) > most):
+            yield INVALID_SETTING.at(
+                layer.at(key),
+                f"{layer.source.value} {key}: more than the {most} seconds that are allowed",
+                help="who runs virt-render may raise --max-deadline",
+            )
+
+
+def limits_of(values: Mapping[str, Any]) -> Limits:
+    """The limits among the values of host options."""
+    usual = Limits()
+    return Limits(
+        **{name: values.get(f"max_{name}", getattr(usual, name)) for name in Limits._fields}
+    )
