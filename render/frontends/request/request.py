@@ -104,7 +104,7 @@ class ReportingRequest(NamedTuple):
 
 
 class RequestFaults(NamedTuple):
-    """What is wrong with the request; *origins* and *data* are those of the settings file, and of other files at fault."""
+    """What is wrong with the request; *origins* and *data* are those of the settings file and of others at fault."""
 
     diagnostics: tuple[Diagnostic, ...] = ()
     origins: tuple[Origin, ...] = ()
