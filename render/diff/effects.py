@@ -35,7 +35,10 @@ _RESOURCES = ("spec", "domain", "resources")
 _INTERFACES = ("spec", "domain", "devices", "interfaces")
 _DISKS = ("spec", "domain", "devices", "disks")
 _PLACEMENT = ("affinity", "nodeSelector", "tolerations")
+_DENIED = "admission webhook denied the request"
 _GENERAL = "a non-live-updatable field was changed in the template spec"
+#: What the next launcher pod of a VMI whose memory grows is told.
+_OVERHEAD = ("metadata", "labels", "kubevirt.io/memory-hotplug-overhead-ratio")
 #: An annotation of a VM, and some of its template, that reach the VMI while it runs.
 _SKIP_HOOKS = "kubevirt.io/skip-backup-hooks"
 _LIVE_GATE = "VMLiveUpdateFeatures"
@@ -67,14 +70,19 @@ class Ability(Enum):
     KEEPS_UUID = "the firmware uuid of the VMI may be written into the VM"
     LIVE_UNASKED = "live update needs no gate"
     PINS_IN_STATUS = "the revisions of a VM stand in its status, and not in its matchers"
-    POLICY_UNASKED = "the policy for instancetypes needs no gate"
+    STORES_KINDS = "the kind of a definition is written into a matcher that leaves it out"
+    CHECKS_PATCHES = "the webhook looks at the whole of a VMI that is patched"
+    CLEARS_HALTED = "an absent interface leaves a VM that does not run"
+    NAMES_UUID = "the firmware uuid of a VMI follows from the name of its VM"
 
 
 _ABILITIES: tuple[Ability | Windowed[Ability], ...] = (
     since("1.5", Ability.LIVE_UNASKED),
     since("1.5", Ability.PINS_IN_STATUS),
+    until("1.7", Ability.STORES_KINDS),
     since("1.5", Ability.MOVES_VOLUMES),
     since("1.5.2", Ability.REFUSES_ARM_SOCKETS),
+    until("1.6", Ability.NAMES_UUID),
     until("1.6", Ability.REPLACES_VOLUMES),
     until("1.6", Ability.NEEDS_MEMORY_REQUEST),
     since("1.6", Ability.SYNCS_ANNOTATIONS),
@@ -83,7 +91,8 @@ _ABILITIES: tuple[Ability | Windowed[Ability], ...] = (
     since("1.6", Ability.KEEPS_DRIVES),
     since("1.6", Ability.MIGRATES_FOR_NETWORKS),
     since("1.6", Ability.KEEPS_UUID),
-    since("1.6", Ability.POLICY_UNASKED),
+    since("1.6", Ability.CLEARS_HALTED),
+    until("1.7", Ability.CHECKS_PATCHES),
     since("1.8", Ability.POD_NETWORK_RESTARTS),
     since("1.8", until("1.9", Ability.LIVE_TARGETS_GATED)),
     since("1.9", Ability.LIVE_TARGETS),
@@ -102,10 +111,11 @@ class Update(NamedTuple):
     """A VM that changed while its VMI runs.
 
     *started* and *applied* are the template's specs that the VMI was started with and that of now, each with its
-    instancetype and preference; *vm* is the VM as it is stored now, *running* the VMI.
+    instancetype and preference; *started* is None where the revisions of these are gone. *vm* is the VM as it is stored
+    now, *running* the VMI.
     """
 
-    started: Tree
+    started: Tree | None
     applied: Tree
     vm: Tree
     running: Tree
@@ -197,13 +207,17 @@ def _is_network_live(update: Update) -> bool:
 
 def _are_volumes_live(update: Update) -> bool:
     allowed = update.is_live or update.can(Ability.PLUGS_WHILE_STAGED)
-    return allowed and volumes.are_volumes_live(update.started, update.applied, update.strategy)
+    started = update.started or {}
+    return allowed and volumes.are_volumes_live(started, update.applied, update.strategy)
 
 
 def _are_disks_live(update: Update) -> bool:
     allowed = update.is_live or update.can(Ability.PLUGS_WHILE_STAGED)
-    keeps = update.can(Ability.KEEPS_DRIVES)
-    return allowed and volumes.are_disks_live(update.started, update.applied, keeps_drives=keeps)
+    started, keeps = update.started or {}, update.can(Ability.KEEPS_DRIVES)
+    if _are_volumes_live(update):
+        # The volumes are taken over before the disks are looked at.
+        started = {**started, "volumes": volumes.volumes_of(update.applied)}
+    return allowed and volumes.are_disks_live(started, update.applied, keeps_drives=keeps)
 
 
 def _has_uuid(update: Update) -> bool:
@@ -227,6 +241,9 @@ _MAY_DIFFER: tuple[_Live, ...] = (
 
 def needs_restart(update: Update) -> bool:
     """Whether the template differs from what the VMI was started with in a field that needs a restart."""
+    if update.started is None:
+        # QUIRK(pkg/virt-controller/watch/vm/vm.go): what cannot be read any more is not compared.
+        return False
     started = Draft(update.started)
     for part in _MAY_DIFFER:
         if part.may_differ(update):
@@ -243,6 +260,12 @@ def _plugs_volumes(update: Update) -> bool:
     default = update.can(Ability.PLUGS_VOLUMES_UNASKED) and gate not in config.disabled_gates
     asked = update.can(Ability.PLUGS_VOLUMES) and gate in config.feature_gates
     return (default or asked) and "HotplugVolumes" not in config.feature_gates
+
+
+def stop(update: Update) -> Reconciliation:
+    """What is left to say of a VMI that *update* stops."""
+    restart = _GENERAL if needs_restart(update) else ""
+    return Reconciliation(update.running, restart, "", "")
 
 
 def reconcile(update: Update) -> Reconciliation:
@@ -264,7 +287,8 @@ class _Controller:
         """Do what is always done, then what is done live."""
         update = self._update
         self._sync_networks()
-        self._plug_volumes()
+        if not self._error:
+            self._plug_volumes()
         if not self._error:
             self._annotate()
             if update.is_live and not self._restart:
@@ -308,6 +332,10 @@ class _Controller:
         running = self._running()
         rules = _network_rules(update)
         synced = networks.sync(update.spec, running, update.namespace, rules)
+        refusal = networks.refusal(synced) if update.can(Ability.CHECKS_PATCHES) else ""
+        if refusal:
+            self._error = f"error encountered when trying to patch vmi: {_DENIED}: {refusal}"
+            return
         if synced.interfaces != networks.interfaces_of(running):
             self._put(_INTERFACES, synced.interfaces)
         if synced.networks != networks.networks_of(running):
@@ -322,8 +350,8 @@ class _Controller:
         plugged = volumes.plug(update.spec, running, empty_drives=True)
         if plugged.error:
             self._error = (
-                "Error encountered while handling declarative hotplug volumes: admission webhook "
-                f"denied the request: {plugged.error}"
+                "Error encountered while handling declarative hotplug volumes: "
+                f"{_DENIED}: {plugged.error}"
             )
         if plugged.volumes != volumes.volumes_of(running):
             self._put(("spec", "volumes"), plugged.volumes)
@@ -410,15 +438,22 @@ class _Controller:
             self._need_restart(f"{prefix} to a value lower than what the VM started with")
             return
         path = (*_RESOURCES, "requests", "memory")
-        requested = self._vmi.get(*path)
-        if requested is None and update.can(Ability.NEEDS_MEMORY_REQUEST):
+        if self._vmi.get(*path) is None and update.can(Ability.NEEDS_MEMORY_REQUEST):
             self._error = (
                 f"error encountered while handling memory hotplug requests: {_absent(path)}"
             )
             return
+        self._plug_memory(before, after)
+
+    def _plug_memory(self, before: str, after: str) -> None:
+        """Upstream: the patch of handleMemoryHotplugRequest, and syncMemoryHotplug of the VMI controller."""
+        update, path = self._update, (*_RESOURCES, "requests", "memory")
+        requested = self._vmi.get(*path)
         added = quantity.value(after) - quantity.value(before)
         self._put((*_MEMORY, "guest"), after)
         self._migrates = True
+        if update.config.memory_overhead_ratio is not None:
+            self._put(_OVERHEAD, update.config.memory_overhead_ratio)
         if requested is not None and not quantity.is_zero(requested):
             self._add(path, str(added))
             if quantity.compare(self._vmi.get(*path), after) < 0:

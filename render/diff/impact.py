@@ -163,16 +163,19 @@ class WeighedDifference(NamedTuple):
     effect: str
 
 
+HALTED = "Halted"
+
+
 def strategy_of(vm: Tree) -> str:
     """The run strategy of a VM, however it is written."""
     spec: Tree = vm.get("spec") or {}
-    return spec.get("runStrategy") or ("Always" if spec.get("running") else "Halted")
+    return spec.get("runStrategy") or ("Always" if spec.get("running") else HALTED)
 
 
 def run_change(before: str, after: str) -> Literal["", "stop", "start"]:
     """What another run strategy does at once; every VM runs but a halted one."""
-    if before != "Halted":
-        return "stop" if after == "Halted" else ""
+    if before != HALTED:
+        return "stop" if after == HALTED else ""
     return "start" if after in ("Always", "Once", "RerunOnFailure") else ""
 
 
@@ -185,16 +188,26 @@ def weigh(facts: Facts) -> tuple[set[str], list[WeighedDifference]]:
         effects.add("error")
     if not facts.run:
         weighed += _now(facts, effects) + _at_restart(facts, effects)
+    elif facts.run == "stop" and outcome is not None:
+        # A later start has it.
+        if outcome.restart:
+            effects.add("restart")
+        if facts.restarted is not None:
+            weighed += _judged(
+                facts.running, facts.restarted, "restart" if outcome.restart else "next"
+            )
     if facts.restarted is not None and facts.recreated is not None and facts.run != "stop":
         weighed += _judged(facts.restarted, facts.recreated, "recreate")
-    effects.update(one.effect for one in weighed if one.effect in ("next", "recreate"))
+    counted = ("recreate",) if facts.run == "stop" else ("next", "recreate")
+    effects.update(one.effect for one in weighed if one.effect in counted)
     if facts.stale:
         effects.add("recreate")
     if not effects:
         effects.add("none" if facts.stored or facts.is_touched else "same")
-    if not weighed:
-        weighed += (WeighedDifference(one, _run_effect(one, facts.run)) for one in facts.stored)
-    return effects, weighed
+    of_vm = [WeighedDifference(one, _run_effect(one, facts.run)) for one in facts.stored]
+    return effects, weighed + (
+        of_vm if not weighed else [one for one in of_vm if one.effect == "stop"]
+    )
 
 
 def _now(facts: Facts, effects: set[str]) -> list[WeighedDifference]:

@@ -82,6 +82,12 @@ def _without_target(network: Tree) -> Tree:
     return {**network, "multus": {key: multus[key] for key in multus if key != "networkName"}}
 
 
+def without_absent(spec: Tree) -> tuple[list[Tree], list[Tree]]:
+    """Interfaces and networks of a VMI *spec* once what was absent from the start is unplugged."""
+    interfaces = [one for one in interfaces_of(spec) if one.get("state") != _ABSENT]
+    return interfaces, _of_interfaces(networks_of(spec), interfaces)
+
+
 def retained(spec: Tree, running: Tree | None) -> tuple[list[Tree], list[Tree]]:
     """Interfaces and networks that the controller leaves in a VM of *spec* whose VMI, if any, has the spec *running*.
 
@@ -113,7 +119,7 @@ def sync(spec: Tree, running: Tree, namespace: str, rules: NetworkRules) -> Sync
             if state != _ABSENT and (one.get("bridge") is not None or one.get("sriov") is not None):
                 interfaces.append(one)
                 networks.append(wanted.get(name, {"name": name}))
-                migrates |= rules.migrates
+                migrates |= rules.migrates and _is_secondary(networks[-1])
         elif state != old.get("state", "") and old.get("state") != _ABSENT:
             changed = {**_without_state(old), **({"state": state} if state else {})}
             interfaces[next(i for i, x in enumerate(interfaces) if x is old)] = changed
@@ -129,6 +135,22 @@ def sync(spec: Tree, running: Tree, namespace: str, rules: NetworkRules) -> Sync
         else:
             attached.append(network)
     return Synced(interfaces, attached, migrates)
+
+
+def _is_secondary(network: Tree) -> bool:
+    """Whether a pod may have *network* beside its own."""
+    multus = network.get("multus")
+    return multus is not None and not multus.get("default")
+
+
+def refusal(synced: Synced) -> str:
+    """What the VMI webhook says against the networks that a controller asks for, in its words."""
+    pods = sum(network.get("pod") is not None for network in synced.networks)
+    return (
+        "more than one interface is connected to a pod network in spec.interfaces"
+        if pods > 1
+        else ""
+    )
 
 
 def _full(target: str, namespace: str) -> str:

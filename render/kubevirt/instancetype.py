@@ -25,7 +25,7 @@ from render.model.catalogue import Definition
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
-from render.model.release import holds, newest_patch, tag, until, variant
+from render.model.release import Version, holds, newest_patch, tag, until, variant
 from render.model.resource import TEMPLATE
 from render.model.types import VM_TYPE, VMI_TYPE
 from render.resolve.find import Missing, find
@@ -48,6 +48,25 @@ def definition_of(machine: Machine, kind_class: KindClass) -> Definition | Missi
         machine.context.catalogue,
         machine.context.release,
     )
+
+
+def named_definitions(machine: Machine) -> list[Definition]:
+    """The definitions that matchers with a ``revisionName`` name beside that, where there are any."""
+    context = machine.context
+    matchers = ((one, machine.spec.get(one.word) or {}) for one in KIND_CLASSES)
+    found = (
+        find(
+            kind_class,
+            {key: given[key] for key in ("name", "kind") if key in given},
+            {},
+            machine.namespace,
+            context.catalogue,
+            context.release,
+        )
+        for kind_class, given in matchers
+        if given.get("revisionName")
+    )
+    return [one for one in found if isinstance(one, Definition)]
 
 
 def resolve(machine: Machine) -> None:
@@ -114,15 +133,17 @@ def _say_renamed(machine: Machine, definition: Definition, path: FieldPath) -> N
 
 def _lead(machine: Machine, kind_class: KindClass) -> str:
     """How the refusal of a VM begins whose definition is missing; since 1.6 only the controller fails, later."""
-    if (
-        not holds(_REFUSES_MISSING, machine.context.release)
-        or machine.context.settings.emit == "expand"
-    ):
+    if not refuses_missing(machine.context.release) or machine.context.settings.emit == "expand":
         return ""
     return f"Failure to find {kind_class.word}: "
 
 
 _REFUSES_MISSING = until("1.6", "the webhook refuses a VM whose definition is missing")
+
+
+def refuses_missing(release: Version) -> bool:
+    """Whether the webhook of *release* refuses a VM whose definition is missing."""
+    return holds(_REFUSES_MISSING, release)
 
 
 def _lacks_instancetype(machine: Machine) -> bool:
@@ -135,7 +156,7 @@ def check_requirements(machine: Machine) -> None:
     preference = machine.preference
     if preference is None or not preference.spec.get("requirements"):
         return
-    if _lacks_instancetype(machine) and holds(_REFUSES_MISSING, machine.context.release):
+    if _lacks_instancetype(machine) and refuses_missing(machine.context.release):
         return
     checked = applied_template(machine)
     if checked is None:

@@ -1,7 +1,7 @@
 """What a cluster's KubeVirt custom resource decides about its VMs.
 
 Upstream: pkg/virt-config/configuration.go, virt-config.go. The resource is read over built-in
-defaults; an explicit zero value cannot be told from an absent one there, and so changes nothing.
+defaults; an explicit zero value cannot be told from an absent one there, and so changes nothing, but behind a pointer.
 """
 
 from functools import cache
@@ -30,6 +30,9 @@ ARCHITECTURES: FieldPath = ("architectureConfiguration",)
 #: By which sockets and memory are multiplied that a VM may grow to.
 RATIO: FieldPath = ("liveUpdateConfiguration", "maxHotplugRatio")
 _ROLLOUT: FieldPath = ("vmRolloutStrategy",)
+#: Whether VMs refer to instancetypes and preferences, or these are written into them; by a gate where there is one.
+REFERENCE_POLICY: FieldPath = ("instancetype", "referencePolicy")
+_POLICY_GATE = "InstancetypeReferencePolicy"
 #: Settings whose value is not that of the field which they decide.
 COMPUTED: frozenset[FieldPath] = frozenset({RATIO, ("network", "defaultNetworkInterface")})
 #: Fields of a VMI that a setting of the cluster decides where nothing else does: below spec.configuration.
@@ -72,6 +75,7 @@ class ClusterConfig(NamedTuple):
     pci_host_devices: tuple[tuple[str, str], ...] = ()
     persistent_reservation: bool | None = None
     memory_overcommit: int = 100
+    memory_overhead_ratio: str | None = None
     emulator_thread_to_even_parity: bool = False
     qgs_socket_path: str = "/var/run/tdx-qgs/qgs.socket"
     cpu_allocation_ratio: int = 10
@@ -133,12 +137,17 @@ def from_kubevirt(body: Tree, release: Version) -> ClusterConfig:
     def setting(default: Any, *path: str) -> Any:
         return tree.get(config, *path) or default
 
+    def pointer(default: Any, *path: str) -> Any:
+        value = tree.get(config, *path)
+        return default if value is None else value
+
     listed = frozenset(setting((), "developerConfiguration", "featureGates"))
     rollout = setting(default.rollout_strategy, "vmRolloutStrategy")
     if not listed.issuperset(row(release).live_update_gates):
         rollout = default.rollout_strategy
     architectures: Tree = config.get("architectureConfiguration") or {}
-    bridge = tree.get(config, "network", "permitBridgeInterfaceOnPodNetwork")
+    disabled = frozenset(setting((), "developerConfiguration", "disabledFeatureGates"))
+    has_policy = gates.is_on(_POLICY_GATE, listed, disabled, release)
     return ClusterConfig(
         default_architecture=text_at(body.get("status"), "defaultArchitecture")
         or architectures.get("defaultArchitecture")
@@ -150,10 +159,11 @@ def from_kubevirt(body: Tree, release: Version) -> ClusterConfig:
         ),
         cpu_model=setting("", "cpuModel"),
         cpu_request=setting(default.cpu_request, "cpuRequest"),
-        eviction_strategy=setting(default.eviction_strategy, "evictionStrategy"),
+        eviction_strategy=pointer(default.eviction_strategy, "evictionStrategy"),
         default_network=setting(default.default_network, "network", "defaultNetworkInterface"),
-        # A pointer upstream: an explicit false counts.
-        bridge_on_pod_network=True if bridge is None else bridge,
+        bridge_on_pod_network=pointer(
+            default.bridge_on_pod_network, "network", "permitBridgeInterfaceOnPodNetwork"
+        ),
         slirp_permitted=setting(default.slirp_permitted, "network", "permitSlirpInterface"),
         rollout_strategy=rollout,
         hotplug_ratio=setting(default.hotplug_ratio, "liveUpdateConfiguration", "maxHotplugRatio"),
@@ -163,7 +173,8 @@ def from_kubevirt(body: Tree, release: Version) -> ClusterConfig:
         memory_overcommit=setting(
             default.memory_overcommit, "developerConfiguration", "memoryOvercommit"
         ),
-        disabled_gates=frozenset(setting((), "developerConfiguration", "disabledFeatureGates")),
+        memory_overhead_ratio=config.get("additionalGuestMemoryOverheadRatio"),
+        disabled_gates=disabled,
         emulated_machines=tuple(
             (name, tuple(patterns))
             for name, patterns in (
@@ -189,7 +200,8 @@ def from_kubevirt(body: Tree, release: Version) -> ClusterConfig:
         cpu_allocation_ratio=setting(
             default.cpu_allocation_ratio, "developerConfiguration", "cpuAllocationRatio"
         ),
-        reference_policy=setting(default.reference_policy, "instancetype", "referencePolicy"),
+        reference_policy=(has_policy and tree.get(config, *REFERENCE_POLICY))
+        or default.reference_policy,
         workload_update_methods=tuple(
             tree.get(body, "spec", "workloadUpdateStrategy", "workloadUpdateMethods") or ()
         ),

@@ -30,13 +30,24 @@ SideName = Literal["before", "after"]
 Key = tuple[str, str, str]
 
 #: Fields of a VMI, and of which others KubeVirt computes them.
+_REQUESTS: Route = ("spec", "domain", "resources", "requests")
+_LIMITS: Route = ("spec", "domain", "resources", "limits")
+_GUEST: Route = ("spec", "domain", "memory", "guest")
+_HUGEPAGES: Route = ("spec", "domain", "memory", "hugepages")
+_SOCKETS: Route = ("spec", "domain", "cpu", "sockets")
 _COMPUTED: tuple[tuple[Route, tuple[Route, ...]], ...] = (
-    (("spec", "domain", "cpu", "maxSockets"), (("spec", "domain", "cpu", "sockets"),)),
+    ((*_REQUESTS, "memory"), ((*_LIMITS, "memory"), _GUEST, _HUGEPAGES)),
+    ((*_LIMITS, "memory"), (_GUEST,)),
+    ((*_REQUESTS, "cpu"), ((*_LIMITS, "cpu"), _SOCKETS)),
+    ((*_LIMITS, "cpu"), (_SOCKETS,)),
+    (("spec", "domain", "cpu", "maxSockets"), (_SOCKETS,)),
     (
         ("spec", "domain", "memory", "maxGuest"),
         (
-            ("spec", "domain", "memory", "guest"),
-            ("spec", "domain", "memory", "hugepages"),
+            _GUEST,
+            _HUGEPAGES,
+            (*_REQUESTS, "memory"),
+            (*_LIMITS, "memory"),
             ("spec", "domain", "launchSecurity"),
             ("spec", "domain", "cpu", "realtime"),
             ("spec", "domain", "cpu", "numa"),
@@ -125,6 +136,7 @@ def of_vmi(route: Route, change: Transition) -> ChangeSource | None:
     return (
         _named(route, change, change.after, new)
         or _decided(route, change, change.after, new, whole=True)
+        or _derived(route, change)
         or _written((*_TEMPLATE, *route), change)
         or _decided(route, change, change.after, new)
         or _decided(route, change, change.before, old)
@@ -152,6 +164,14 @@ def _computed(route: Route, change: Transition) -> ChangeSource | None:
                 if origin:
                     return origin
     return _written(route, change) if route[:1] == ("metadata",) else None
+
+
+def _derived(route: Route, change: Transition) -> ChangeSource | None:
+    """The source of a request or limit that the manifests have alike, and that KubeVirt computes from another field."""
+    path = (*_TEMPLATE, *route)
+    was, now = (tree.get(one, *_path(path, one)) for one in change.manifests)
+    is_resource = route[:-1] in {_REQUESTS, _LIMITS}
+    return _computed(route, change) if is_resource and was == now else None
 
 
 def _is_item(route: Route, place: Route) -> bool:

@@ -48,6 +48,13 @@ def _merge_presets(machine: Machine) -> None:
         preset_mutator.merge_presets(machine)
 
 
+def _write_out(machine: Machine) -> None:
+    if machine.context.config.reference_policy != "reference":
+        from render.pipeline.stages import expansion
+
+        expansion.write_out(machine)
+
+
 def _admit_vm(machine: Machine) -> None:
     if machine.context.settings.admission != "off":
         from render.kubevirt import admitters
@@ -79,7 +86,7 @@ def _admit_vmi(machine: Machine) -> None:
 
 
 #: The first stage that is about the VMI of a start alone: what the ones before it refuse, no VM is stored with.
-FIRST_OF_VMI: Stage = _merge_presets
+FIRST_OF_VMI: Stage = _write_out
 #: What the VM webhooks do, and demand before they apply anything.
 _ADMISSION: tuple[Stage, ...] = (
     vm_mutator.check_running,
@@ -98,6 +105,7 @@ _START: tuple[Stage, ...] = (
     vm_controller.create_vmi,
     instancetype.check_requirements,
     _admit_vm,
+    _write_out,
     _merge_presets,
     _admit_vmi,
 )

@@ -48,6 +48,9 @@ _TEMPLATES = frozenset(
     {"kubevirt.VirtualMachineInstanceTemplateSpec", "kubevirt.DataVolumeTemplateSpec"}
 )
 
+#: What the CRDs fill in, by struct.
+_DEFAULTS: dict[str, Tree] = {"kubevirt.ContainerPathVolumeSource": {"readOnly": True}}
+
 _MOST = 1000
 _HINTED = 50  # looking for what was meant takes time
 Convert = Callable[[Any, Link, list[Cause]], Any]
@@ -183,6 +186,7 @@ def _struct(type_name: str, release: Version, *, opaque: bool = False) -> Conver
     rules = _Rules(type_name, release, opaque=opaque)
     required = {name for name, field in rules.fields.items() if field.required}
     usual = _Usual(rules)
+    defaults = _DEFAULTS.get(type_name)
 
     def convert(value: Tree, link: Link, causes: list[Cause]) -> Tree:
         decoded = value
@@ -207,6 +211,8 @@ def _struct(type_name: str, release: Version, *, opaque: bool = False) -> Conver
                 for name, field in rules.fields.items()
                 if name in required and name not in value
             )
+        if defaults is not None and not defaults.keys() <= decoded.keys():
+            decoded = {**defaults, **decoded}
         return decoded
 
     return convert

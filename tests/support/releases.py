@@ -9,7 +9,8 @@ from tests.support import goldens
 
 RELEASES = tuple(
     sorted(
-        path.name.removesuffix(".ndjson.gz") for path in (goldens.FOLDER / "releases").glob("*.gz")
+        path.name.removesuffix(".ndjson.gz")
+        for path in (goldens.FOLDER / "releases").glob("[0-9]*.gz")
     )
 )
 

@@ -5,8 +5,24 @@ from typing import Any
 
 from render import Settings, compare
 from render.diff.impact import MachineImpact
+from tests.support import goldens
+from tests.support.goldens import UPDATES
 
 Json = dict[str, Any]
+NEWEST = "1.9"
+#: The releases that edits were recorded of.
+RELEASES = (
+    NEWEST,
+    *sorted(
+        path.name.removeprefix(f"{UPDATES}-").removesuffix(".ndjson.gz")
+        for path in (goldens.FOLDER / "releases").glob(f"{UPDATES}-*.gz")
+    ),
+)
+
+
+def cases(release: str) -> list[Json]:
+    """The edits that KubeVirt *release* was asked about."""
+    return goldens.cases(UPDATES if release == NEWEST else f"releases/{UPDATES}-{release}")
 
 
 def settings(**asked: Any) -> Settings:
@@ -35,9 +51,9 @@ def claim(name: str, *modes: str) -> Json:
     }
 
 
-def impact(case: Json) -> MachineImpact:
+def impact(case: Json, **asked: Any) -> MachineImpact:
     """What we say of the VM of *case*."""
-    found = compare(objects(case, "before"), objects(case, "after"), settings())
+    found = compare(objects(case, "before"), objects(case, "after"), settings(**asked))
     assert len(found.machines) == 1
     return found.machines[0]
 

@@ -62,7 +62,8 @@ def _described(
         pins=tuple(sorted(after.pinned)) if after else (),
     )
     now = machines[1]
-    if now is not None and now.failed and "unrenderable" not in machine_impact.effects:
+    is_lost = now.failed if now is not None else "refused" in machine_impact.effects
+    if is_lost and before is not None and "unrenderable" not in machine_impact.effects:
         # Nothing can be rendered of it, and it has what it was created with.
         described = described._replace(sizes=(_size(before), _size(before)))
     if not _NOTHING_RUNS_OTHERWISE.issuperset(machine_impact.effects):

@@ -9,6 +9,8 @@ from render.admission import update
 from render.defaults.vm import FIRMWARE, RANDOM
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
+from render.diff.effects import Ability, abilities
+from render.kubevirt.instancetype import refuses_missing
 from render.machine import Machine
 from render.model import tree
 from render.model.catalogue import Definition
@@ -83,8 +85,10 @@ def judge(updated: Machine) -> Judgement:
     at_start = [one for one in errors if one.code in _AT_START]
     at_once = [one for one in errors if one not in at_start and one not in creation]
     at_start += (one for one in later if one.is_error and one.code not in _OURS)
-    causes = (_message(one, updated) for one in at_once if one.code not in _FAILS_LATER)
-    faults = (one.message for one in at_once if one.code in _FAILS_LATER)
+    is_refused = refuses_missing(updated.context.release)
+    late = [one for one in at_once if one.code in _FAILS_LATER and not is_refused]
+    causes = (_message(one, updated) for one in at_once if one not in late)
+    faults = (one.message for one in late)
     return Judgement(
         tuple(dict.fromkeys(causes)),
         tuple(dict.fromkeys(faults)),
@@ -124,8 +128,13 @@ def _message(diagnostic: Diagnostic, machine: Machine) -> str:
 
 
 def _outdated(machine: Machine) -> tuple[str, ...]:
-    """The revisions that KubeVirt replaces by others, while the VM goes on to name them (upstream: upgrade.go)."""
-    words = []
+    """The revisions that KubeVirt replaces by others, while the VM goes on to name them (upstream: upgrade.go).
+
+    Where the controller writes the names of revisions into VMs, it writes the new ones.
+    """
+    words: list[str] = []
+    if Ability.PINS_IN_STATUS not in abilities(machine.context.release):
+        return ()
     for kind_class in KIND_CLASSES:
         definition: Definition | None = getattr(machine, kind_class.word)
         named = tree.get(machine.vm, "spec", kind_class.word, "revisionName")

@@ -4,11 +4,13 @@ Upstream: pkg/virt-controller/watch/vm/vm.go, pkg/instancetype/controller/vm/con
 pkg/instancetype/revision/store.go.
 """
 
-from render import schemas
+from uuid import UUID, uuid5
+
 from render.apply import application
 from render.defaults.vm import FIRMWARE, RANDOM
 from render.diff import networks
 from render.diff.effects import Ability, abilities
+from render.diff.impact import HALTED, strategy_of
 from render.kubevirt import preset_mutator, vm_controller
 from render.machine import Machine
 from render.model import tree
@@ -17,10 +19,12 @@ from render.model.kinds import KIND_CLASSES, KindClass
 from render.model.release import Version
 from render.model.resource import TEMPLATE
 from render.model.tree import Tree
-from render.model.types import VM_TYPE
-from render.pipeline.stages import emit
+from render.pipeline.stages import emit, expansion
 
-REFERENCE = "reference"
+#: The name space of the firmware uuids that follow from names.
+_UUIDS = UUID("6a1a24a1-4061-4607-8bf4-a3963d0c5895")
+#: The run strategies under which a new VM does not start by itself.
+_STARTED_LATER = (HALTED, "Manual")
 _INTERFACES = (*TEMPLATE, "spec", "domain", "devices", "interfaces")
 _NETWORKS = (*TEMPLATE, "spec", "networks")
 
@@ -45,23 +49,21 @@ def _can(machine: Machine, ability: Ability) -> bool:
     return ability in abilities(machine.context.release)
 
 
-def reference_policy(machine: Machine) -> str:
-    """What the cluster does with instancetypes and preferences: refer to them, or write them into VMs."""
-    config = machine.context.config
-    asked = "InstancetypeReferencePolicy" in config.feature_gates
-    known = asked or _can(machine, Ability.POLICY_UNASKED)
-    return config.reference_policy if known else REFERENCE
-
-
 def pinned(machine: Machine) -> Tree:
-    """The stored VM of *machine*, with the names of revisions where the release keeps them in matchers."""
-    if _can(machine, Ability.PINS_IN_STATUS):
-        return machine.vm
+    """The stored VM of *machine*, with what the release writes into its matchers: names of revisions, or kinds."""
     draft = Draft(machine.vm)
     for kind_class in KIND_CLASSES:
-        place = ("spec", kind_class.word, "revisionName")
-        if getattr(machine, kind_class.word) is not None and not draft.get(*place):
-            draft.put(place, RANDOM)
+        if getattr(machine, kind_class.word) is None:
+            continue
+        written: dict[str, str] = {}
+        if not _can(machine, Ability.PINS_IN_STATUS):
+            written["revisionName"] = RANDOM
+        if _can(machine, Ability.STORES_KINDS):
+            written["kind"] = kind_class.cluster.lower()
+        place = ("spec", kind_class.word)
+        for key, value in written.items():
+            if not draft.get(*place, key):
+                draft.put((*place, key), value)
     return draft.tree
 
 
@@ -70,10 +72,11 @@ def created(machine: Machine, before: Machine | None = None) -> Machine:
 
     *before*: what it was; a VM that has a revision stays as it is under the policy ``expand``.
     """
-    policy = reference_policy(machine)
-    created = _copied(machine)
-    if policy == "expandAll" or (policy == "expand" and not (before and has_revision(before))):
-        _expand(created)
+    created = expansion.copied(machine)
+    if expansion.is_expanded(machine):
+        is_pinned = before is not None and expansion.has_definitions(before)
+        if machine.context.config.reference_policy != "expand" or not is_pinned:
+            expansion.expand(created)
         _started(created)
     return created
 
@@ -81,39 +84,14 @@ def created(machine: Machine, before: Machine | None = None) -> Machine:
 def restarted(updated: Machine, before: Machine, running: Tree | None) -> Machine:
     """*updated*, whose VMI runs or not, as its controllers leave it, and with the VMI that starts next."""
     restarted = updated
-    if reference_policy(updated) != REFERENCE:
+    if updated.context.config.reference_policy != expansion.REFERENCE:
         restarted = created(updated, before)
-    vm = synced(restarted.vm, running)
+    vm = synced(restarted, running)
     if vm != restarted.vm:
-        restarted = _copied(restarted)
+        restarted = expansion.copied(restarted)
         restarted.vm = vm
         _started(restarted)
     return restarted
-
-
-def has_revision(machine: Machine) -> bool:
-    """Whether KubeVirt keeps a revision for *machine*: what it names, it has."""
-    return machine.instancetype is not None or machine.preference is not None
-
-
-def _copied(machine: Machine) -> Machine:
-    copy = machine.under(machine.context.settings)
-    copy.diagnostics, copy.provenance, copy.companions = [], [], []
-    return copy
-
-
-def _expand(machine: Machine) -> None:
-    """Write instancetype and preference into the stored VM (upstream: handleExpand)."""
-    if not has_revision(machine):
-        return
-    firmware = tree.get(machine.vm, *TEMPLATE, *FIRMWARE)
-    machine.context = machine.context._replace(traced=True)
-    expanded, _ = schemas.decode(emit.expand(machine), VM_TYPE, machine.context.release)
-    draft = Draft(expanded)
-    if firmware is not None:
-        draft.put((*TEMPLATE, *FIRMWARE), {**firmware, **(draft.get(*TEMPLATE, *FIRMWARE) or {})})
-    machine.vm = draft.tree
-    machine.instancetype = machine.preference = None
 
 
 def _started(machine: Machine) -> Machine:
@@ -124,18 +102,49 @@ def _started(machine: Machine) -> Machine:
     return machine
 
 
+def started(machine: Machine) -> Tree:
+    """The VMI that *machine* starts."""
+    vmi = emit.started(machine)
+    place = (*FIRMWARE, "uuid")
+    if not _can(machine, Ability.NAMES_UUID) or tree.get(vmi, *place):
+        return vmi
+    draft = Draft(vmi)
+    draft.put(place, str(uuid5(_UUIDS, machine.resource.name)))
+    return draft.tree
+
+
 def running(machine: Machine) -> Tree:
-    """The VMI that *machine* starts, once the network controller has put its networks in order."""
-    draft = Draft(emit.started(machine))
+    """The VMI that *machine* starts, once the network controller has put its networks in order.
+
+    An interface that was absent from the start is gone by then.
+    """
+    draft = Draft(started(machine))
     spec = draft.get("spec") or {}
     interfaces, retained = networks.retained(spec, spec)
+    if strategy_of(machine.vm) != HALTED or _can(machine, Ability.CLEARS_HALTED):
+        interfaces, retained = networks.without_absent(spec)
+        if interfaces != networks.interfaces_of(spec):
+            draft.put(("spec", "domain", "devices", "interfaces"), interfaces)
     if interfaces and retained != networks.networks_of(spec):
         draft.put(("spec", "networks"), retained)
     return draft.tree
 
 
-def synced(vm: Tree, running: Tree | None) -> Tree:
-    """The stored *vm* after the network controller has seen it beside the VMI *running*."""
+def recreated(machine: Machine) -> Tree:
+    """The VMI of *machine* made anew."""
+    anew = created(machine)
+    vm = anew.vm if strategy_of(anew.vm) not in _STARTED_LATER else synced(anew, None)
+    if vm != anew.vm:
+        anew.vm = vm
+        _started(anew)
+    return started(anew)
+
+
+def synced(machine: Machine, running: Tree | None) -> Tree:
+    """The stored VM of *machine* after the network controller has seen it beside the VMI *running*."""
+    vm = machine.vm
+    if running is None and not _can(machine, Ability.CLEARS_HALTED):
+        return vm
     spec = tree.get(vm, *TEMPLATE, "spec") or {}
     interfaces, retained = networks.retained(spec, running.get("spec") or {} if running else None)
     draft = Draft(vm)

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from render.diagnostics import codes
 from render.diff import impact, stored
 from render.diff.compare import written_differences
-from render.diff.effects import Reconciliation, Update, reconcile
+from render.diff.effects import Reconciliation, Update, reconcile, stop
 from render.diff.impact import (
     Facts,
     FieldChange,
@@ -12,6 +13,7 @@ from render.diff.impact import (
     WeighedDifference,
 )
 from render.diff.migratability import Claims
+from render.kubevirt.instancetype import named_definitions
 from render.machine import Machine
 from render.model import tree
 from render.model.catalogue import Definition
@@ -23,9 +25,20 @@ from render.pipeline import attribution
 from render.pipeline.attribution import Transition
 from render.pipeline.comparison import judgement, lifecycle
 from render.pipeline.comparison.sides import Key, Side, template_modes
-from render.pipeline.stages import emit
+from render.pipeline.stages import expansion
 from render.revisions import stamps
 
+#: What the API server or the first webhook refuses of an object as it is written.
+_REFUSED_AS_READ = frozenset(
+    one.number
+    for one in (
+        codes.UNKNOWN_FIELD,
+        codes.WRONG_TYPE,
+        codes.MISSING_FIELD,
+        codes.INVALID_QUANTITY,
+        codes.INVALID_VALUE,
+    )
+)
 _LOST = ("unrenderable",)
 _RESTRICTED = "update of VMI object is restricted"
 #: Effects of changes whose fields are those of the VM.
@@ -69,7 +82,15 @@ def _new_impact(ref: ResourceRef, key: Key, side: Side) -> MachineImpact:
 
 
 def _lost_impact(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImpact:
-    """What is known of a VM that one state, or both, cannot render."""
+    """What is known of a VM that one state, or both, cannot render.
+
+    One that is synced as it is written goes on as it was where the cluster refuses what it reads.
+    """
+    before = old.machines.get(key)
+    if new.is_source and before is not None and not before.failed:
+        errors = [one for one in new.diagnostics if one.is_error and one.resource == ref]
+        if errors and _REFUSED_AS_READ.issuperset(one.code for one in errors):
+            return MachineImpact(ref, ("refused",), _errors(key, new))
     sides: tuple[tuple[impact.SideName, Side], ...] = (("before", old), ("after", new))
     unrendered = tuple(
         name
@@ -133,16 +154,15 @@ def _reads_something_else(before: Machine, after: Machine, old: Side, new: Side)
 
 def _is_rewritten(machine: Machine) -> bool:
     """Whether the cluster writes instancetype and preference into the VM; an apply brings the matchers back."""
-    return lifecycle.reference_policy(machine) != lifecycle.REFERENCE and lifecycle.has_revision(
-        machine
-    )
+    return expansion.is_expanded(machine)
 
 
 def _definition_specs(machine: Machine) -> list[Tree]:
-    """The specs of the definitions of a VM, as they are written."""
-    in_force = (one for one in (machine.instancetype, machine.preference) if one is not None)
+    """The specs of the definitions of a VM as they are written: those in force, and what it names beside revisions."""
+    in_force = [one for one in (machine.instancetype, machine.preference) if one is not None]
     return [
-        one.resource.spec if one.resource and one.resource.spec else one.spec for one in in_force
+        one.resource.spec if one.resource and one.resource.spec else one.spec
+        for one in (*in_force, *named_definitions(machine))
     ]
 
 
@@ -162,7 +182,8 @@ class _Comparison:
             outcome = self._outcome(running)
             facts = Facts([], self._is_touched, running, outcome, running, self._recreated())
             return self._weighed(facts, (created, created))
-        created.vm = lifecycle.synced(lifecycle.pinned(created), running)
+        created.vm = lifecycle.pinned(created)
+        created.vm = lifecycle.synced(created, running)
         updated = self._updated(created)
         changes = impact.stored_changes(
             lifecycle.without_status(created.vm), lifecycle.without_status(updated.vm)
@@ -180,18 +201,22 @@ class _Comparison:
             facts = Facts(changes, self._is_touched, running, None, None, None, faults=faults)
             return self._weighed(facts, (created, updated))
         stale = impact.stale_volumes(created.vm, updated.vm)
-        expanded = lifecycle.restarted(updated, created, running if self._was != "Halted" else None)
+        expanded = lifecycle.restarted(
+            updated, created, running if self._was != impact.HALTED else None
+        )
         outcome = self._outcome(running)
+        run = impact.run_change(self._was, impact.strategy_of(updated.vm))
         if outcome is not None and not is_upgrade:
-            outcome = reconcile(self._update(created, expanded, running))
+            update = self._update(created, expanded, running)
+            outcome = stop(update) if run == "stop" else reconcile(update)
         facts = Facts(
             changes,
             self._is_touched,
             running,
             outcome,
-            None if verdict.is_unstartable else emit.started(expanded),
+            None if verdict.is_unstartable else lifecycle.started(expanded),
             self._recreated(),
-            impact.run_change(self._was, impact.strategy_of(updated.vm)),
+            run,
             stale=stale,
         )
         judged = self._weighed(facts, (created, expanded))
@@ -218,7 +243,7 @@ class _Comparison:
         return (
             before.decoded == after.decoded
             and before.context.config == after.context.config
-            and lifecycle.reference_policy(before) == lifecycle.REFERENCE
+            and before.context.config.reference_policy == expansion.REFERENCE
             and self._old.claims == self._new.claims
             and not self._is_upgrade
             and not _has_errors(after)
@@ -229,11 +254,11 @@ class _Comparison:
 
     def _outcome(self, running: Tree) -> Reconciliation | None:
         """That nothing happens to the VMI *running*, if it runs."""
-        return Reconciliation(running, "", "", "") if self._was != "Halted" else None
+        return Reconciliation(running, "", "", "") if self._was != impact.HALTED else None
 
     def _recreated(self) -> Tree | None:
         """The VMI of the VM made anew, None where none can be."""
-        return None if self._after.failed else emit.started(lifecycle.created(self._after))
+        return None if self._after.failed else lifecycle.recreated(self._after)
 
     def _updated(self, created: Machine) -> Machine:
         """The VM as the update sends it on its way through the webhooks."""
@@ -259,8 +284,10 @@ class _Comparison:
             modes = template_modes(template.get("spec") or {})
             if modes:
                 claims.setdefault(tree.get(template, "metadata", "name") or "", tuple(modes))
+        is_forgotten = expansion.has_definitions(created) and not expansion.has_definitions(updated)
+        is_forgotten = is_forgotten and expansion.is_expanded(self._after)
         return Update(
-            started=lifecycle.applied(created, updated.context.release),
+            started=None if is_forgotten else lifecycle.applied(created, updated.context.release),
             applied=lifecycle.applied(updated, updated.context.release),
             vm=updated.vm,
             running=running,

@@ -33,7 +33,8 @@ Key = tuple[str, str, str]
 class Side(NamedTuple):
     """One state: its VMs by identity, and what is to be said of it.
 
-    *machines* are those that could be decoded, *resources* all, and *given* what they were made of. *claims*: access
+    *machines* are those that could be decoded, *resources* all, and *given* what they were made of; *is_source*: the
+    VMs are synced as they were written. *claims*: access
     modes, by namespace and name; *clusters*: the cluster's settings as they are written.
     """
 
@@ -45,6 +46,7 @@ class Side(NamedTuple):
     clusters: list[object]
     places: SideIndex
     diagnostics: tuple[Diagnostic, ...]
+    is_source: bool = False
 
 
 class State(NamedTuple):
@@ -122,7 +124,7 @@ def side_of(state: State, synced_alike: Container[Key], first: Side | None = Non
     _, settings, given, synced, rendered = state
     places = {_place_key(one): given.positions[one.index] for one in given.resources}
     if synced is None:
-        return _started_side(state, given, settings, first)
+        return _started_side(state, given, settings, first)._replace(is_source=True)
     rest = [one for one in given.resources if not _is_among(_key(one, settings), synced_alike)]
     plain = settings._replace(
         emit="source", stored=False, defaults="manifest", firmware_uuid="none", pins="ignore",

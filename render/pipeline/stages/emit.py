@@ -17,6 +17,8 @@ from render.model.types import VM_TYPE, VMI_TYPE
 _MATCHERS = frozenset(kind_class.word for kind_class in KIND_CLASSES)
 _REQUESTS = ("spec", "domain", "resources", "requests")
 _SELECTOR = ("spec", "nodeSelector")
+#: What the controller puts on a VMI that waits for a VM of another cluster.
+_RECEIVER = "kubevirt.io/create-migration-target"
 
 
 def vm(machine: Machine) -> Tree:
@@ -141,6 +143,8 @@ def started(machine: Machine) -> Tree:
     _drop_unknown(template)
     if template.get(*_REQUESTS) == {}:
         template.remove(_REQUESTS)
+    if machine.spec.get("runStrategy") == "WaitAsReceiver":
+        template.put(("metadata", "annotations", _RECEIVER), "true")
     return template.tree
 
 

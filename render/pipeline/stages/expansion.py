@@ -1,0 +1,82 @@
+"""Instancetype and preference written into the stored VM, where the cluster's policy says so.
+
+Upstream: handleExpand in pkg/instancetype/controller/vm/controller.go.
+"""
+
+from render import schemas
+from render.defaults.devices import DISKS
+from render.defaults.network import INTERFACES
+from render.defaults.vm import FIRMWARE
+from render.kubevirt import vm_controller
+from render.machine import Additions, Machine
+from render.model import tree
+from render.model.draft import Draft
+from render.model.resource import TEMPLATE
+from render.model.tree import Tree
+from render.model.types import VM_TYPE
+from render.pipeline.stages import emit
+
+#: The policy under which VMs keep their matchers.
+REFERENCE = "reference"
+
+
+def is_expanded(machine: Machine) -> bool:
+    """Whether the cluster rewrites a new *machine* and takes its matchers away."""
+    is_rewritten = machine.context.config.reference_policy != REFERENCE
+    return is_rewritten and has_definitions(machine)
+
+
+def has_definitions(machine: Machine) -> bool:
+    """Whether an instancetype or a preference is in force."""
+    return machine.instancetype is not None or machine.preference is not None
+
+
+def write_out(machine: Machine) -> None:
+    """The VMI of a VM that the cluster rewrites before it starts, in `machine.vmi`."""
+    if not is_expanded(machine):
+        return
+    stored = copied(machine)
+    expand(stored)
+    decided = stored.provenance
+    stored.provenance = []
+    vm_controller.create_vmi(stored)
+    machine.additions = _added(stored.vmi, machine.additions, stored.additions)
+    machine.vmi = stored.vmi
+    known = {one.field for one in machine.provenance}
+    machine.provenance += (
+        one for one in (*decided, *stored.provenance) if one.decider and one.field not in known
+    )
+
+
+def _added(vmi: Tree, before: Additions, now: Additions) -> Additions:
+    """What KubeVirt added to the *vmi* by itself: *before* it stored the VM, and *now* that it starts."""
+    disks, interfaces = (tree.get(vmi, *place) or () for place in (DISKS, INTERFACES))
+    return Additions(
+        disks=tuple(disk for disk in disks if disk in before.disks),
+        inputs=now.inputs,
+        interfaces=tuple(one for one in interfaces if one in before.interfaces),
+    )
+
+
+def copied(machine: Machine) -> Machine:
+    """*machine* once more, with nothing found or recorded about it."""
+    copy = machine.under(machine.context.settings)
+    copy.diagnostics, copy.provenance, copy.companions = [], [], []
+    return copy
+
+
+def expand(machine: Machine) -> None:
+    """Write instancetype and preference into the stored VM, and take its matchers away."""
+    if not has_definitions(machine):
+        return
+    firmware = tree.get(machine.vm, *TEMPLATE, *FIRMWARE)
+    context = machine.context
+    stored = context.settings._replace(stored=True)
+    machine.context = context._replace(settings=stored, traced=True)
+    expanded, _ = schemas.decode(emit.expand(machine), VM_TYPE, context.release)
+    machine.context = context._replace(traced=True)
+    draft = Draft(expanded)
+    if firmware is not None:
+        draft.put((*TEMPLATE, *FIRMWARE), {**firmware, **(draft.get(*TEMPLATE, *FIRMWARE) or {})})
+    machine.vm = draft.tree
+    machine.instancetype = machine.preference = None
