@@ -299,7 +299,7 @@ _AS_KUBEVIRT: Json = {
         ("source", [VM], SMALL, "none", ""),
         ("vm", [VM, lock_of(VM, SMALL)], SMALL, "same", "sha256:f79c7a9e64da"),
         ("source", [VM, lock_of(VM, SMALL)], SMALL, "none", ""),
-        ("source", [_NAMED, revision_of(SMALL)], SMALL, "same", "small-1"),
+        ("source", [_NAMED, revision_of(SMALL)], SMALL, "none", "small-1"),
         ("vm", [VM, SMALL], _UNUSED, "same", None),
         ("source", [_OF_KUBEVIRT], _AS_KUBEVIRT, "recreate", None),  # u1.medium is KubeVirt's again
     ],
