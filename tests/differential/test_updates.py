@@ -5,8 +5,9 @@ from functools import cache
 
 import pytest
 
-from render.diff.compare import VMI, differences
+from render.diff.compare import differences
 from render.diff.impact import MachineImpact
+from render.model.types import VMI_TYPE
 from tests.support import updates
 from tests.support.updates import RELEASES, Json
 
@@ -98,7 +99,7 @@ def test_what_a_stopped_vm_starts_with_later_is_told(release: str) -> None:
     for case, found in stopped:
         later = case["want"].get("vmi_next")
         expected = (
-            {one.field for one in differences(case["want"]["vmi_before"], later, VMI)}
+            {one.field for one in differences(case["want"]["vmi_before"], later, VMI_TYPE)}
             if later
             else set()
         )
