@@ -1,12 +1,16 @@
 """The YAML that people write most, read line by line: much faster than libyaml, and it never guesses.
 
-It knows block mappings and sequences, scalars on one line, literal blocks, ``{}``, ``[]`` and comments on lines of
-their own. Of anything else, mistakes too, it makes nothing, and libyaml decides. Lines repeat a lot in manifests, so
-what a line says is remembered.
+It knows block mappings and sequences, scalars on one line, literal blocks, flow mappings and sequences on one line
+(``{name: web}``, ``[a, b]``) and comments on lines of their own. It returns None for anything else, including invalid
+YAML, and libyaml decides. Lines repeat a lot in manifests, so what a line says is remembered.
 """
 
+import re
+from collections.abc import Iterator
+from itertools import chain, repeat
 from typing import Any, Final
 
+from render.model import tree
 from render.model.tree import Tree
 from render.yaml import scalars
 
@@ -18,15 +22,26 @@ The key is None in a sequence's entry that is a scalar, and where nothing is sai
 _NESTED: Final = object()
 _CLIPPED: Final = object()
 _STRIPPED: Final = object()
-_NO_ENTRIES: Final = object()
-_NO_ITEMS: Final = object()
 
+
+class _Flow:
+    """A flow mapping or sequence: what it *holds*, which is never given away itself, and how many *levels* it has."""
+
+    __slots__ = ("holds", "levels")
+
+    def __init__(self, holds: Any, levels: int) -> None:
+        self.holds = holds
+        self.levels = levels
+
+
+_UNFINISHED: Final = frozenset((object, _Flow))
+"""The classes of values that only begin on their line, or have to be made anew each time."""
 _MARKS: Final = {
     "": _NESTED,
     "|": _CLIPPED,
     "|-": _STRIPPED,
-    "{}": _NO_ENTRIES,
-    "[]": _NO_ITEMS,
+    "{}": _Flow({}, 1),
+    "[]": _Flow([], 1),
 }
 _END: Final[_Line] = (-1, 0, None, None)
 _BLANK: Final[_Line] = (-2, 0, None, None)
@@ -34,6 +49,13 @@ _FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_/.01234
 _KEY = _FIRST | {"-"}
 _LONGEST_KEY = 128
 _PRINTABLE = bytes((ord("\n"), *range(ord(" "), ord("~") + 1)))
+
+#: Of a flow collection: brackets, commas, a colon that ends a key, quoted text without escapes, bare words.
+_TOKENS: Final = re.compile(
+    r"""[{\[] *|[}\]] *|, +|: +|"[^"\\]*" *|'[^']*' *|[A-Za-z0-9_/.][A-Za-z0-9_/.+=~ -]*"""
+)
+_CLOSING: Final = {"{": "}", "[": "]"}
+_DEEPEST_FLOW: Final = 16
 
 _LINES: Final[dict[str, _Line]] = {}
 _KEYS: Final[set[str]] = set()
@@ -99,7 +121,8 @@ class _LineReader:
         body: Tree = {}
         lines, known = self._lines, _LINES
         while True:
-            body[key] = self._opened(value, indent, level) if value.__class__ is object else value
+            unfinished = value.__class__ in _UNFINISHED
+            body[key] = self._opened(value, indent, level) if unfinished else value
             line = (
                 known.get(lines[self._at]) or self._peek()
             )  # most lines are known, and say something
@@ -125,21 +148,21 @@ class _LineReader:
             self._at += 1
             if key is not None:
                 items.append(self._mapping(inner, key, value, level + 1))
-            elif value.__class__ is object:
+            elif value.__class__ in _UNFINISHED:
                 items.append(self._opened(value, inner, level))
             else:
                 items.append(value)
 
     def _opened(self, mark: object, indent: int, level: int) -> Any:
         """The value that begins with *mark* in a collection at *indent*."""
+        if isinstance(mark, _Flow):
+            if level + mark.levels > self._depth:
+                raise _UnsureError
+            return tree.copy(mark.holds)
         if mark is _CLIPPED:
             return self._literal(indent) + "\n"
         if mark is _STRIPPED:
             return self._literal(indent)
-        if mark is not _NESTED:
-            if level == self._depth:
-                raise _UnsureError
-            return {} if mark is _NO_ENTRIES else []
         begins, inner, key, value = self._peek()
         if inner and begins >= indent:
             return self._sequence(begins, level + 1)
@@ -208,7 +231,70 @@ def _check_key(key: str) -> None:
 
 
 def _value(text: str) -> Any:
-    return _MARKS[text] if text in _MARKS else _scalar(text)
+    if text in _MARKS:
+        return _MARKS[text]
+    return _flow(text) if text[0] in "{[" else _scalar(text)
+
+
+def _flow(text: str) -> _Flow:
+    """The flow mapping or sequence that *text* consists of."""
+    tokens = _TOKENS.findall(text)
+    if "".join(tokens) != text:
+        raise _UnsureError
+    rest = chain((token.strip(" ") for token in tokens), repeat(""))
+    flow = _collection(next(rest), rest)
+    if next(rest):
+        raise _UnsureError
+    return flow
+
+
+def _collection(opening: str, rest: Iterator[str], level: int = 1) -> _Flow:
+    """The collection behind *opening*, up to its end in *rest*."""
+    if level > _DEEPEST_FLOW:
+        raise _UnsureError
+    closing = _CLOSING[opening]
+    body: Tree = {}
+    items: list[Any] = []
+    levels = 1
+    word = next(rest)
+    while word != closing:
+        key = ""
+        if opening == "{":
+            key, colon, word = word, next(rest), next(rest)
+            if key[:1] not in _FIRST or colon != ":" or key in body:
+                raise _UnsureError
+            _check_key(key)
+        if word in _CLOSING:
+            inner = _collection(word, rest, level + 1)
+            levels = max(levels, inner.levels + 1)
+            value = inner.holds
+        else:
+            value = _flow_scalar(word)
+        if opening == "{":
+            body[key] = value
+        else:
+            items.append(value)
+        word = _next_entry(rest, closing)
+    return _Flow(body if opening == "{" else items, levels)
+
+
+def _flow_scalar(word: str) -> Any:
+    if not word or word in "}],:":
+        raise _UnsureError
+    return _scalar(word)
+
+
+def _next_entry(rest: Iterator[str], closing: str) -> str:
+    """The first word of the next entry of a collection, or its *closing* bracket."""
+    word = next(rest)
+    if word == closing:
+        return word
+    following = next(rest)
+    if (
+        word != "," or following == closing
+    ):  # a comma before the end is allowed, but nobody writes it
+        raise _UnsureError
+    return following
 
 
 def _scalar(text: str) -> Any:

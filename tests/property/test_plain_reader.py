@@ -48,6 +48,27 @@ def test_any_text(text: str) -> None:
     assert agree(text)
 
 
+#: What stands in flow collections, and what only looks like it.
+FLOW = st.sampled_from(
+    ["{", "}", "[", "]", ", ", ",", ": ", ":", " ", "a", "b", "c d", "e: ", "1", "1.5", "yes", "true", "null", "~",
+     "x:1", "-1", "- ", '"q"', "'r'", '"a: b"', "'", '"', "#", " # c", "&x ", "*x", "!!str ", "<<: ", "{}", "[]", "é",
+     "? ", "|", "{a: b}", "[a, b]", "0x1F", "1:30", "=", "~x", ".5", "/", "a/b", "k8s.io/x", "+", "@", "`", "%"]
+)  # fmt: skip
+
+
+@given(
+    st.lists(FLOW, max_size=14).map("".join), st.sampled_from(["a: ", "- ", "a:\n- ", "a:\n  b: "])
+)
+@example("[a, [b, {c: {d: e}}]]", "a: ")
+@example("{a: b, a: c}", "a: ")
+@example("{a: {b: {c: {d: {e: f}}}}}", "a: ")
+@example("{a: b}", "- b: c\n  d: ")
+@example("[a, 'it''s']", "a: ")
+@example("{a: b", "a: ")
+def test_any_flow_collection(text: str, before: str) -> None:
+    assert agree(f"{before}{text}\n")
+
+
 @given(TREES, st.data())
 def test_what_is_written_and_then_spoilt(body: dict[str, object], data: st.DataObject) -> None:
     text = writer.dump(body)
@@ -60,8 +81,23 @@ def test_what_is_written_and_then_spoilt(body: dict[str, object], data: st.DataO
 def test_the_quick_reader_reads_ordinary_manifests() -> None:
     text = (
         "# a comment\na:\n- b: c\n  d:\n    e: |\n      text\n- {}\n- 'x'\nf: 1\ng:\nh: 10.0.0.1\n"
+        "i: {j: {}, k: [l, 2], m: 'n: o'}\n"
     )
     assert plain.read(text, DEPTH) == (
-        {"a": [{"b": "c", "d": {"e": "text\n"}}, {}, "x"], "f": 1, "g": None, "h": "10.0.0.1"},
+        {
+            "a": [{"b": "c", "d": {"e": "text\n"}}, {}, "x"],
+            "f": 1,
+            "g": None,
+            "h": "10.0.0.1",
+            "i": {"j": {}, "k": ["l", 2], "m": "n: o"},
+        },
         1,
     )
+
+
+def test_what_two_lines_say_alike_is_not_one_object() -> None:
+    read = plain.read("a:\n- b: {c: [d]}\n- b: {c: [d]}\n", DEPTH)
+    assert read is not None
+    first, second = read[0]["a"]
+    first["b"]["c"].append("e")
+    assert second == {"b": {"c": ["d"]}}
