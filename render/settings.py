@@ -14,7 +14,7 @@ from render.diagnostics.codes import INVALID_SETTING
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.release import MAIN, NEWEST, VERSIONS, minor, release_named
 
-Emit = Literal["vm", "vmi", "expand", "hashed", "revisions", "source"]
+Emit = Literal["vm", "vmi", "pod", "expand", "hashed", "revisions", "source"]
 
 
 class Settings(NamedTuple):
@@ -36,6 +36,7 @@ class Settings(NamedTuple):
         ``strict`` asks.
     cluster_config: a KubeVirt or HyperConverged resource, used where the input has none.
     lock: the parsed revision lock, or None.
+    launcher_image: with emit=pod, the image of virt-launcher; ``""`` for a name that stands for it.
     allow_empty: whether an input without objects is fine.
     parameters: pairs of name and value; templates that have one of them are replaced by what they make.
     """
@@ -53,6 +54,7 @@ class Settings(NamedTuple):
     admission: Literal["full", "strict", "off"] = "full"
     cluster_config: dict[str, Any] | None = None
     lock: dict[str, Any] | None = None
+    launcher_image: str = ""
     allow_empty: bool = False
     parameters: tuple[tuple[str, str], ...] = ()
 

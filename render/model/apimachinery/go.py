@@ -1,8 +1,10 @@
 """How Go prints values and matches patterns, where KubeVirt's messages and rules show it."""
 
+import json
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 _ESCAPES = {
     "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v",
@@ -29,6 +31,15 @@ def _escaped(character: str) -> str:
     if code < _BYTE:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < _BASIC_PLANE else f"\\U{code:08x}"
+
+
+def marshalled(value: Any) -> str:
+    """*value* as encoding/json prints it, which escapes what is special in HTML; keys stay in their order."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    for character in "<>&\u2028\u2029":
+        if character in text:
+            text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
 
 
 def listed(items: Iterable[str]) -> str:

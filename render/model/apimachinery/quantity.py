@@ -212,8 +212,11 @@ def milli_value(text: str | float) -> int:
 
 
 def _scaled(text: str | float, unit: int) -> int:
-    """Go's ``ScaledValue()``: the number in units of ten to the power of *unit*."""
-    quantity = parse(text)
+    return scaled(parse(text), unit)
+
+
+def scaled(quantity: Quantity, unit: int = 0) -> int:
+    """Go's ``ScaledValue()``: the number in units of ten to the power of *unit*; ``Value()`` with 0."""
     mantissa, scale = quantity.mantissa, quantity.scale
     if not quantity.small and mantissa < 0:
         # QUIRK(scale_int.go): the nano units are cut to 64 bits; a fraction adds one, also below
@@ -264,14 +267,28 @@ def compare(left: str | float, right: str | float) -> int:
 
 def add(left: str | float, right: str | float) -> str:
     """The canonical text of the sum, in the format of *left* unless that is zero."""
-    a, b = parse(left), parse(right)
-    shared = min(a.scale, b.scale)
-    if max(a.scale, b.scale) - shared > _MAX_DIGITS:
+    return text_of(plus(parse(left), parse(right)))
+
+
+def plus(left: Quantity, right: Quantity) -> Quantity:
+    """The sum, in the format of *left* unless that is zero."""
+    shared = min(left.scale, right.scale)
+    if max(left.scale, right.scale) - shared > _MAX_DIGITS:
         raise QuantityError(f"quantities must not have more than {_MAX_DIGITS} digits")
-    total = a.mantissa * 10 ** (a.scale - shared) + b.mantissa * 10 ** (b.scale - shared)
-    return text_of(
-        Quantity(total, shared, (a if a.mantissa else b).format, small=a.small and b.small)
+    total = left.mantissa * 10 ** (left.scale - shared) + right.mantissa * 10 ** (
+        right.scale - shared
     )
+    return Quantity(
+        total,
+        shared,
+        (left if left.mantissa else right).format,
+        small=left.small and right.small,
+    )
+
+
+def minus(left: Quantity, right: Quantity) -> Quantity:
+    """The difference, in the format of *left* unless that is zero."""
+    return plus(left, right._replace(mantissa=-right.mantissa))
 
 
 def from_int(number: int, quantity_format: str) -> str:

@@ -3,10 +3,9 @@
 Upstream: k8s.io/apimachinery/pkg/apis/meta/v1/helpers.go (LabelSelectorAsSelector), pkg/labels/selector.go.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 
-from render.model.apimachinery.go import quoted
+from render.model.apimachinery.go import marshalled, quoted
 from render.model.apimachinery.labels import key_faults, value_faults
 from render.model.release import Items, Version, since, until, variant
 from render.model.tree import Tree
@@ -21,11 +20,8 @@ Holds = Callable[[dict[str, str]], bool]
 
 
 def _json(values: Sequence[str]) -> str:
-    """As Go's encoding/json prints it, which escapes what is special in HTML; none are ``null``."""
-    text = json.dumps(values or None, separators=(",", ":"), ensure_ascii=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+    """As Go's encoding/json prints it; none are ``null``."""
+    return marshalled(values or None)
 
 
 def _go_syntax(values: Sequence[str]) -> str:

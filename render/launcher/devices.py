@@ -1,0 +1,196 @@
+"""Devices of the node that the pod asks for.
+
+Upstream: pkg/virt-controller/services/renderresources.go, pkg/network/vmispec/devices.go, pkg/storage/reservation/pr.go.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+
+from render.launcher.launch import Launch, PodError
+from render.launcher.networks import network_devices
+from render.model import tree
+from render.model.release import Items, Version, in_force, since, until, variant
+from render.model.tree import Tree
+
+_PREFIX = "devices.kubevirt.io/"
+_TUN, _VHOST_NET, _VSOCK = f"{_PREFIX}tun", f"{_PREFIX}vhost-net", f"{_PREFIX}vhost-vsock"
+_HYPERVISOR_DEVICES: Mapping[str, str] = {"hyperv-direct": "mshv"}
+_PERMITTED = ("pciHostDevices", "mediatedDevices", "usb")
+
+
+def of_virtualization(launch: Launch) -> Iterator[str]:
+    """What the hypervisor itself needs."""
+    if launch.interfaces or launch.devices.get("autoattachPodInterface") is not False:
+        yield _TUN
+    if not launch.cluster.is_emulated:
+        if any((one.get("model") or "virtio") == "virtio" for one in launch.interfaces):
+            yield _VHOST_NET
+        yield _PREFIX + _HYPERVISOR_DEVICES.get(launch.cluster.hypervisor, "kvm")
+    if launch.devices.get("autoattachVSOCK"):
+        yield _VSOCK
+
+
+def requested(launch: Launch) -> Iterator[str]:
+    """The devices that are asked for one by one, a name for each."""
+    for row in _requested(launch.release):
+        yield from row(launch)
+
+
+def _plugin_devices(launch: Launch) -> Iterator[str]:
+    for kind in ("gpus", "hostDevices"):
+        for device in launch.devices.get(kind) or ():
+            if device.get("deviceName") and not _is_claimed(device):
+                yield device["deviceName"]
+
+
+def _all_devices(launch: Launch) -> Iterator[str]:
+    for kind in ("gpus", "hostDevices"):
+        for device in launch.devices.get(kind) or ():
+            yield device.get("deviceName") or ""
+
+
+def _sev(launch: Launch) -> Iterator[str]:
+    if launch.is_sev:
+        yield f"{_PREFIX}sev"
+
+
+def _tdx(launch: Launch) -> Iterator[str]:
+    if launch.security.get("tdx") is not None:
+        yield f"{_PREFIX}tdx"
+
+
+def _reservation(launch: Launch) -> Iterator[str]:
+    if launch.has_reservation:
+        yield f"{_PREFIX}pr-helper"
+
+
+def _iommufd(launch: Launch) -> Iterator[str]:
+    if "IOMMUFD" in launch.gates:
+        yield f"{_PREFIX}iommufd"
+
+
+_REQUESTED: Items[Callable[[Launch], Iterator[str]]] = (
+    network_devices,
+    until("1.6", _all_devices),
+    since("1.6", _plugin_devices),
+    _sev,
+    since("1.9", _tdx),
+    _reservation,
+    since("1.9", _iommufd),
+)
+
+
+@cache
+def _requested(release: Version) -> tuple[Callable[[Launch], Iterator[str]], ...]:
+    return in_force(_REQUESTED, release)
+
+
+def _is_claimed(device: Tree) -> bool:
+    """Whether a device names a claim: upstream an inlined struct behind a pointer."""
+    return device.get("claimName") is not None or device.get("requestName") is not None
+
+
+def claims(launch: Launch) -> list[Tree]:
+    """The entries of ``resources.claims``: what is provided by dynamic resource allocation."""
+    given = [
+        {"name": device.get("claimName") or "", "request": device.get("requestName") or ""}
+        for gate, kind in (("GPUsWithDRA", "gpus"), ("HostDevicesWithDRA", "hostDevices"))
+        if gate in launch.gates
+        for device in launch.devices.get(kind) or ()
+        if not device.get("deviceName") and variant(_NAMES_CLAIM, launch.release)(device)
+    ]
+    if "NetworkDevicesWithDRA" in launch.gates:
+        given += (
+            {"name": source.get("claimName") or "", "request": source.get("requestName") or ""}
+            for network in launch.networks
+            if (source := network.get("resourceClaim")) is not None
+        )
+    return [
+        {key: value for key, value in claim.items() if value or key == "name"}
+        for claim in variant(_CLAIMS, launch.release)(given)
+    ]
+
+
+def _names_both(device: Tree) -> bool:
+    return device.get("claimName") is not None and device.get("requestName") is not None
+
+
+_NAMES_CLAIM: Items[Callable[[Tree], bool]] = (
+    until("1.9", _names_both),
+    since("1.9", _is_claimed),
+)
+
+
+def _each_name_once(given: list[Tree]) -> list[Tree]:
+    return list({claim["name"]: claim for claim in reversed(given)}.values())[::-1]
+
+
+_CLAIMS: Items[Callable[[list[Tree]], list[Tree]]] = (
+    until("1.8", _each_name_once),
+    since("1.8", list),
+)
+
+
+def check_permitted(launch: Launch) -> None:
+    """Raise `PodError` for devices that the cluster does not permit."""
+    permitted = launch.cluster.configuration.get("permittedHostDevices")
+    if permitted is None:
+        return
+    known = {
+        device.get("resourceName") or ""
+        for kind in _PERMITTED
+        for device in permitted.get(kind) or ()
+    }
+    faults = [
+        f"{word} {name} is not permitted in permittedHostDevices configuration"
+        for word, device in variant(_CHECKED, launch.release)(launch)
+        if (name := device.get("deviceName") or "") not in known
+    ]
+    if faults:
+        raise PodError(" ".join(faults))
+
+
+def _all(launch: Launch) -> Iterator[tuple[str, Tree]]:
+    for word, kind in (("GPU", "gpus"), ("HostDevice", "hostDevices")):
+        yield from ((word, device) for device in launch.devices.get(kind) or ())
+
+
+def _without_gpus_of_dra(launch: Launch) -> Iterator[tuple[str, Tree]]:
+    skipped = "GPUsWithDRA" in launch.gates
+    yield from ((word, device) for word, device in _all(launch) if word != "GPU" or not skipped)
+
+
+def _without_claimed(launch: Launch) -> Iterator[tuple[str, Tree]]:
+    gates = {"GPU": "GPUsWithDRA", "HostDevice": "HostDevicesWithDRA"}
+    for word, device in _all(launch):
+        if gates[word] not in launch.gates or not _is_claimed(device):
+            yield word, device
+
+
+_CHECKED: Items[Callable[[Launch], Iterator[tuple[str, Tree]]]] = (
+    until("1.6", _all),
+    since("1.6", until("1.9", _without_gpus_of_dra)),
+    since("1.9", _without_claimed),
+)
+
+
+def reserved_claims(launch: Launch) -> list[str]:
+    """The uids of the claims of which disks may hold persistent reservations."""
+    names = {volume.get("name"): volume for volume in launch.volumes}
+    uids = []
+    for disk in launch.disks:
+        volume = names.get(disk.get("name"))
+        if volume is None or not tree.get(disk, "lun", "reservation"):
+            continue
+        claim = launch.claim(claim_name(volume))
+        if claim is not None:
+            uids.append(claim["metadata"].get("uid") or "")
+    return list(dict.fromkeys(uids))
+
+
+def claim_name(volume: Tree) -> str:
+    """The claim that a *volume* attaches, ``""`` for none (upstream: PVCNameFromVirtVolume)."""
+    for source, key in (("dataVolume", "name"), ("persistentVolumeClaim", "claimName"), ("memoryDump", "claimName")):
+        if volume.get(source) is not None:
+            return volume[source].get(key) or ""
+    return ""

@@ -1,0 +1,249 @@
+"""What the pod needs beside the memory of the guest, and what becomes its request and its limit.
+
+Upstream: pkg/hypervisor/kvm/hypervisorbackend.go (before 1.8 pkg/virt-controller/services/renderresources.go),
+pkg/network/resources/memory.go, pkg/virt-controller/services/renderresources.go.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from render.launcher.cpu import vcpus
+from render.launcher.launch import Launch
+from render.model import tree
+from render.model.apimachinery import quantity
+from render.model.apimachinery.quantity import BINARY, DECIMAL, Quantity, minus, parse, plus, scaled
+from render.model.release import Items, Version, in_force, since, until
+
+_KILO = 3
+_PAGE_TABLE = 512
+_FLOAT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[iI]nf(?:inity)?|[nN]a[nN]"
+ZERO = Quantity(0, 0, DECIMAL)
+_PASST = "250Mi"
+
+
+class OverheadPart(NamedTuple):
+    """A summand of the overhead: what it is for, and how much."""
+
+    what: str
+    amount: Quantity
+
+
+class Overhead(NamedTuple):
+    """The memory that a pod needs beside that of its guest, and the *parts* which it is the sum of."""
+
+    total: Quantity
+    parts: tuple[OverheadPart, ...]
+
+
+class OverheadRow(NamedTuple):
+    """A row of the sum: *what* for, *how much* of a VMI, ``""`` for nothing; *figure*: as documentation has it."""
+
+    what: str
+    amount: Callable[[Launch], str]
+    figure: str
+    when: str
+
+
+def _always(amount: str) -> Callable[[Launch], str]:
+    return lambda _: amount
+
+
+def _where(condition: Callable[[Launch], bool], amount: str) -> Callable[[Launch], str]:
+    return lambda launch: amount if condition(launch) else ""
+
+
+def _page_tables(launch: Launch) -> str:
+    # QUIRK(renderresources.go): of the request as the VMI has it: none, where the pod's comes of the guest.
+    kilos = scaled(parse(launch.requests.get("memory", 0)), _KILO)
+    return str(kilos * 1000 // _PAGE_TABLE) if kilos else ""
+
+
+def _vcpus(launch: Launch) -> str:
+    return f"{8 * _counted_vcpus(launch)}Mi"
+
+
+def _counted_vcpus(launch: Launch) -> int:
+    if launch.cpu is not None:
+        return max(vcpus(launch.cpu), 1)
+    given = launch.limits.get("cpu", launch.requests.get("cpu", 0))
+    return max(quantity.value(given), 1)
+
+
+def _has_graphics(launch: Launch) -> bool:
+    return launch.devices.get("autoattachGraphicsDevice") is not False
+
+
+def _is_arm(launch: Launch) -> bool:
+    return (launch.architecture or launch.cluster.config.default_architecture) == "arm64"
+
+
+def _has_vfio(launch: Launch) -> bool:
+    return bool(
+        launch.devices.get("hostDevices") or launch.devices.get("gpus") or launch.has_sriov
+    )
+
+
+def _has_metrics_volume(launch: Launch) -> bool:
+    return any(volume.get("downwardMetrics") is not None for volume in launch.volumes)
+
+
+def _probes(launch: Launch) -> str:
+    count = sum(
+        tree.get(launch.spec, probe, "exec") is not None
+        for probe in ("livenessProbe", "readinessProbe")
+    )
+    return f"{100 + 10 * count}Mi" if count else ""
+
+
+def _reserved(launch: Launch) -> str:
+    return tree.get(launch.memory, "reservedOverhead", "addedOverhead") or ""
+
+
+_DEDICATED = OverheadRow(
+    "dedicated or guaranteed",
+    _where(lambda launch: launch.is_guaranteed, "100Mi"),
+    "100Mi",
+    "`dedicatedCpuPlacement`, or requests that equal the limits",
+)
+#: The sum, in the order in which it is made: it decides the format in which Kubernetes prints it.
+_ROWS: Items[OverheadRow] = (
+    OverheadRow("page tables", _page_tables, "request / 512", "`resources.requests.memory` of the VMI"),
+    until("1.5", OverheadRow("launcher and qemu", _always("215Mi"), "215Mi", "always")),
+    since("1.5", OverheadRow("launcher and qemu", _always("220Mi"), "220Mi", "always")),
+    OverheadRow("vCPUs", _vcpus, "8Mi each", "always"),
+    OverheadRow("I/O thread", _always("8Mi"), "8Mi", "always"),
+    until("1.6", OverheadRow("video", _where(_has_graphics, "16Mi"), "16Mi", "`autoattachGraphicsDevice` is not false")),
+    since("1.6", OverheadRow("video", _where(_has_graphics, "32Mi"), "32Mi", "`autoattachGraphicsDevice` is not false")),
+    OverheadRow("arm64 firmware", _where(_is_arm, "128Mi"), "128Mi", "architecture arm64"),
+    OverheadRow("VFIO", _where(_has_vfio, "1Gi"), "1Gi", "host devices, GPUs, SR-IOV interfaces"),
+    OverheadRow("downward metrics", _where(_has_metrics_volume, "1Mi"), "1Mi", "a `downwardMetrics` volume"),
+    OverheadRow("exec probes", _probes, "100Mi + 10Mi each", "probes with `exec`"),
+    OverheadRow("SEV", _where(lambda launch: launch.is_sev, "256Mi"), "256Mi", "`launchSecurity.sev`; from 1.7 on `snp` too"),
+    OverheadRow("TPM", _where(lambda launch: launch.has_tpm, "53Mi"), "53Mi", "a `tpm` that is not turned off"),
+    since("1.5", _DEDICATED),
+    since("1.8", OverheadRow("reserved", _reserved, "as given", "`memory.reservedOverhead.addedOverhead`")),
+)  # fmt: skip
+#: What no ratio multiplies.
+_AFTER_RATIO: Items[OverheadRow] = (until("1.5", _DEDICATED),)
+
+
+@cache
+def rows(release: Version) -> tuple[tuple[OverheadRow, ...], tuple[OverheadRow, ...]]:
+    """The rows of the sum in *release*: what the ratio multiplies, and what it does not."""
+    return in_force(_ROWS, release), in_force(_AFTER_RATIO, release)
+
+
+def overhead(launch: Launch) -> Overhead:
+    """The memory that the pod of *launch* needs beside that of its guest."""
+    before, after = rows(launch.release)
+    parts = [OverheadPart(row.what, parse(text)) for row in before if (text := row.amount(launch))]
+    total = _sum(parts)
+    ratio = _ratio(launch.cluster.configuration.get("additionalGuestMemoryOverheadRatio"))
+    if ratio is not None:
+        extra = Quantity(int(scaled(total, _KILO) * (ratio - 1.0)) * 1000, 0, DECIMAL)
+        parts.append(OverheadPart(f"additionalGuestMemoryOverheadRatio {ratio:g}", extra))
+        total = plus(total, extra)
+    rest = [OverheadPart(row.what, parse(text)) for row in after if (text := row.amount(launch))]
+    rest += _of_networks(launch)
+    for part in rest:
+        total = plus(total, part.amount)
+    return Overhead(total, (*parts, *rest))
+
+
+def _sum(parts: list[OverheadPart]) -> Quantity:
+    # Without page tables the sum takes the format of the first summand, else it stays decimal.
+    is_binary = not parts or parts[0].what != "page tables"
+    total = Quantity(0, 0, BINARY if is_binary else DECIMAL)
+    for part in parts:
+        total = plus(total, part.amount)
+    return total if is_binary or not total.mantissa else total._replace(format=DECIMAL)
+
+
+def _ratio(text: object) -> float | None:
+    """What Go's ``ParseFloat`` reads, None where it refuses."""
+    if not isinstance(text, str) or not re.fullmatch(_FLOAT, text):
+        return None
+    ratio = float(text)
+    return ratio if abs(ratio) < float("inf") else None
+
+
+def _of_networks(launch: Launch) -> Iterator[OverheadPart]:
+    for row in _network_rows(launch.release):
+        yield from row(launch)
+
+
+def _passt(launch: Launch) -> Iterator[OverheadPart]:
+    if any(interface.get("passtBinding") is not None for interface in launch.interfaces):
+        yield OverheadPart("passt", parse(_PASST))
+
+
+def _plugins(launch: Launch) -> Iterator[OverheadPart]:
+    names = dict.fromkeys(
+        interface["binding"].get("name", "")
+        for interface in launch.interfaces
+        if interface.get("binding") is not None
+    )
+    for name in names:
+        plugin = launch.cluster.bindings.get(name)
+        amount = tree.get(plugin, "computeResourceOverhead", "requests", "memory")
+        if amount is not None:
+            yield OverheadPart(f"network binding {name}", parse(amount))
+
+
+_NETWORKS: Items[Callable[[Launch], Iterator[OverheadPart]]] = (since("1.8", _passt), _plugins)
+
+
+@cache
+def _network_rows(release: Version) -> tuple[Callable[[Launch], Iterator[OverheadPart]], ...]:
+    return in_force(_NETWORKS, release)
+
+
+class HugePages(NamedTuple):
+    """What a VMI with huge pages asks for: the *pages* themselves, and the *request* and *limit* of common memory."""
+
+    pages: Quantity
+    request: Quantity
+    limit: Quantity | None
+
+
+def with_hugepages(
+    launch: Launch, request: Quantity, limit: Quantity | None, extra: Quantity
+) -> HugePages:
+    """The memory of a VMI that is made of huge pages; what *request* and *limit* exceed the guest by is common."""
+    text = launch.memory.get("guest")
+    guest = parse(text) if text is not None else None
+    pages, above_request, above_limit = request, ZERO, ZERO
+    if guest is not None:
+        size = scaled(guest)
+        if scaled(request) > size:
+            pages = guest
+            above_request = minus(plus(ZERO, request), guest)
+        if limit is not None and scaled(limit) > size:
+            above_limit = minus(plus(ZERO, limit), guest)
+    return HugePages(
+        pages,
+        plus(above_request, extra),
+        None if limit is None else plus(above_limit, extra),
+    )
+
+
+def of_guest(launch: Launch) -> Quantity | None:
+    """The request that comes of the guest's memory, None where that is not known (since 1.6)."""
+    text = launch.memory.get("guest")
+    if text is None:
+        text = tree.get(launch.memory, "hugepages", "pageSize")
+    if text is None:
+        return None
+    try:
+        guest = parse(text)
+    except quantity.QuantityError:
+        return None
+    size = scaled(guest)
+    if size <= 0:
+        return None
+    overcommit = launch.cluster.config.memory_overcommit
+    if overcommit == 100:  # noqa: PLR2004 - per cent
+        return guest
+    return Quantity(int(size * 100 / overcommit) if overcommit < 0 else size * 100 // overcommit, 0, guest.format)

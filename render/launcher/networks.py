@@ -1,0 +1,138 @@
+"""Networks: what Multus is told, the devices of NetworkAttachmentDefinitions, and what Istio is.
+
+Upstream: pkg/network/pod/annotations/generator.go, pkg/network/multus/annotation.go, pkg/network/multus/nad.go.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from render.launcher.launch import Launch, PodError
+from render.model import tree
+from render.model.apimachinery.go import marshalled
+from render.model.release import Items, Version, in_force, since
+from render.model.tree import Tree
+
+_NETWORKS = "k8s.v1.cni.cncf.io/networks"
+_DEFAULT_NETWORK = "v1.multus-cni.io/default-network"
+_RESOURCE_NAME = "k8s.v1.cni.cncf.io/resourceName"
+_HASHED = 11
+_BRIDGE = "k6t-eth0"
+_ISTIO: Items[str] = (
+    "traffic.sidecar.istio.io/kubevirtInterfaces",
+    since("1.6", "istio.io/reroute-virtual-interfaces"),
+)
+
+
+def annotations(launch: Launch) -> Iterator[tuple[str, str]]:
+    """The annotations of a pod for its networks. Raises `PodError` for an unknown network binding."""
+    if launch.networks:
+        elements = _selection(launch)
+        if elements:
+            yield _NETWORKS, marshalled(elements)
+        for network in launch.networks:
+            if tree.get(network, "multus", "default"):
+                yield _DEFAULT_NETWORK, network["multus"].get("networkName") or ""
+                break
+    if any(interface.get("masquerade") is not None for interface in launch.interfaces):
+        for key in _istio(launch.release):
+            yield key, _BRIDGE
+
+
+@cache
+def _istio(release: Version) -> tuple[str, ...]:
+    return in_force(_ISTIO, release)
+
+
+def _selection(launch: Launch) -> list[Tree]:
+    networks = {network.get("name"): network for network in launch.networks}
+    elements: list[Tree] = []
+    for interface in launch.interfaces:
+        network = networks.get(interface.get("name"))
+        if network is None or interface.get("state") == "absent":
+            continue
+        multus = network.get("multus")
+        if multus is not None and not multus.get("default"):
+            elements.append(_element(launch, network, _interface_of(launch, network)))
+        binding = _interface_of(launch, network).get("binding")
+        if binding is not None and "NetworkBindingPlugins" in launch.gates:
+            elements += _element_of_binding(launch, binding.get("name") or "", network)
+    return elements
+
+
+def _interface_of(launch: Launch, network: Tree) -> Tree:
+    """The first interface of a network that is not absent."""
+    return next(
+        one
+        for one in launch.interfaces
+        if one.get("name") == network.get("name") and one.get("state") != "absent"
+    )
+
+
+def _element(launch: Launch, network: Tree, interface: Tree) -> Tree:
+    namespace, name = namespaced(network["multus"].get("networkName") or "", launch.namespace)
+    element = {"name": name, "namespace": namespace, "mac": interface.get("macAddress")}
+    digest = hashlib.sha256((network.get("name") or "").encode()).hexdigest()
+    element["interface"] = f"pod{digest[:_HASHED]}"
+    return {key: value for key, value in element.items() if value or key == "name"}
+
+
+def _element_of_binding(launch: Launch, name: str, network: Tree) -> Iterator[Tree]:
+    plugin = launch.cluster.bindings.get(name)
+    if plugin is None:
+        raise PodError(
+            f"unable to find the network binding plugin '{name}' in Kubevirt configuration"
+        )
+    definition = plugin.get("networkAttachmentDefinition")
+    if definition:
+        namespace, own = namespaced(definition, launch.namespace)
+        element = {"name": own, "namespace": namespace}
+        cni = {"logicNetworkName": network.get("name") or ""}
+        yield {key: value for key, value in element.items() if value or key == "name"} | {
+            "cni-args": cni
+        }
+
+
+def namespaced(name: str, namespace: str) -> tuple[str, str]:
+    """Namespace and name of a NetworkAttachmentDefinition that is named from *namespace*."""
+    before, slash, after = name.partition("/")
+    return (before, after) if slash else (namespace, name)
+
+
+def resources_of_networks(launch: Launch) -> Mapping[str, str]:
+    """The devices that stand for the networks, by the names of these; ``""`` where a network has none.
+
+    Raises `PodError` for a NetworkAttachmentDefinition that is known not to be there.
+    """
+    if "ExternalNetResourceInjection" in launch.gates:
+        return {}
+    objects = launch.cluster.objects
+    devices = {}
+    for network in launch.networks:
+        multus = network.get("multus")
+        if multus is None:
+            continue
+        key = namespaced(multus.get("networkName") or "", launch.namespace)
+        definition = objects.attachments.get(key)
+        if definition is None and objects.is_complete:
+            raise PodError(f"failed to locate network attachment definition {key[0]}/{key[1]}")
+        annotated = tree.get(definition, "metadata", "annotations", _RESOURCE_NAME)
+        devices[network.get("name") or ""] = annotated or ""
+    return devices
+
+
+def network_devices(launch: Launch) -> Iterator[str]:
+    """The devices of the networks, one for each that has one."""
+    yield from filter(None, resources_of_networks(launch).values())
+
+
+def shows_devices(launch: Launch) -> bool:
+    """Whether the pod is told which devices its networks got."""
+    return launch.has_sriov or any(
+        tree.get(
+            launch.cluster.bindings.get(tree.get(interface, "binding", "name") or ""), "downwardAPI"
+        )
+        == "device-info"
+        for interface in launch.interfaces
+        if interface.get("binding") is not None
+    )

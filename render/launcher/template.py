@@ -1,0 +1,261 @@
+"""The pod of a VMI, put together.
+
+Upstream: pkg/virt-controller/services/template.go (renderLaunchManifest, podLabels, generatePodAnnotations),
+pkg/storage/pod/annotations/generator.go, pkg/util/net/dns/sanitize.go, pkg/apimachinery/labels.go.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from render.launcher import containers, devices, memory, networks, placement, resources, security, sidecars, support, volumes
+from render.launcher.launch import Launch, PodError
+from render.launcher.memory import Overhead
+from render.model.apimachinery.go import quoted
+from render.model.apimachinery.quantity import scaled
+from render.model.release import Items, Version, in_force, since, until, variant
+from render.model.tree import Tree
+
+_LABEL = 63
+_HASH = 8
+_ISTIO = "sidecar.istio.io/inject"
+_SKIP_HOOKS = "kubevirt.io/skip-backup-hooks"
+_TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
+#: Annotations of a VMI that its pod does not get.
+_OWN = (
+    "kubectl.kubernetes.io",
+    "kubevirt.io/storage-observed-api-version",
+    "kubevirt.io/latest-observed-api-version",
+)
+_COPIED = ("dnsPolicy", "schedulerName", "tolerations", "topologySpreadConstraints", "subdomain", "priorityClassName")  # fmt: skip
+_GATES = [{"conditionType": "kubevirt.io/virtual-machine-unpaused"}]
+
+
+def pod(launch: Launch, *, is_temporary: bool = False) -> Tree:
+    """The pod that starts *launch*; *is_temporary*: only to have claims bound that wait for a consumer.
+
+    Parts are shared with the VMI and with other pods. Raises `PodError` with KubeVirt's words where it makes none.
+    """
+    made = manifest(launch, is_temporary=is_temporary)
+    for webhook in _webhooks(launch.release):
+        webhook(launch, made["spec"])
+    return made
+
+
+def _serve_container_paths(launch: Launch, spec: Tree) -> None:
+    spec["containers"] += support.container_paths(launch, spec["containers"][0], spec["volumes"])
+
+
+#: What virt-api adds to a pod.
+_WEBHOOKS: Items[Callable[[Launch, Tree], None]] = (since("1.8", _serve_container_paths),)
+
+
+@cache
+def _webhooks(release: Version) -> tuple[Callable[[Launch, Tree], None], ...]:
+    return in_force(_WEBHOOKS, release)
+
+
+def manifest(launch: Launch, *, is_temporary: bool = False) -> Tree:
+    """The pod as virt-controller itself makes it, for `pod` and for a migration."""
+    for check in _checks(launch.release):
+        check(launch)
+    overhead = memory.overhead(launch)
+    networks.resources_of_networks(launch)
+    devices.check_permitted(launch)
+    amounts = resources.compute(launch, overhead)
+    hooks = sidecars.sidecars(launch)
+    words = (
+        containers.provisioning_command(launch)
+        if is_temporary
+        else containers.command(launch, len(hooks))
+    )
+    mounted = volumes.mounted(launch, has_sidecars=bool(hooks))
+    compute = containers.compute(launch, words, amounts, mounted)
+    compute["volumeMounts"] += sidecars.shared_mounts(hooks)
+    log = list(support.console_log(launch, containers.verbosity(launch)))
+    first, last = variant(_LOG, launch.release)(log)
+    running = [
+        compute,
+        *support.container_disks(launch),
+        *support.virtiofs(launch),
+        *last,
+        *(sidecars.container(launch, one, index) for index, one in enumerate(hooks)),
+    ]
+    volumes_of_hooks = sidecars.volumes(launch, hooks)
+    annotations = _annotations(launch)
+    if is_temporary:
+        annotations["kubevirt.io/ephemeral-provisioning"] = "true"
+    if "VmiMemoryOverheadReport" in launch.gates:
+        annotations["kubevirt.io/memory-overhead-bytes"] = str(scaled(overhead.total))
+    initial = [*first, *support.initial(launch)]
+    all_volumes = [*mounted.volumes, *volumes_of_hooks]
+    running = security.without_categories(launch, running)
+    uids = placement.reservations(launch)
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "generateName": f"virt-launcher-{launch.name}-",
+            "namespace": launch.namespace,
+            "labels": {**_labels(launch), **placement.reservation_labels(uids)},
+            "annotations": annotations,
+        },
+        "spec": _spec(launch, running, initial, all_volumes, uids),
+    }
+
+
+def _spec(
+    launch: Launch, running: list[Tree], initial: list[Tree], pod_volumes: list[Tree], uids: list[str]
+) -> Tree:
+    given = {
+        "hostname": hostname(launch),
+        **{key: launch.spec.get(key) for key in _COPIED},
+        "runtimeClassName": launch.cluster.configuration.get("defaultRuntimeClass"),
+        "nodeSelector": placement.node_selector(launch),
+        "imagePullSecrets": volumes.pull_secrets(launch),
+        "resourceClaims": variant(_CLAIMS, launch.release)(launch),
+        "serviceAccountName": _service_account(launch),
+        "initContainers": initial,
+    }
+    token = bool(_account_of_volume(launch)) or launch.annotations.get(_ISTIO, "").lower() == "true"
+    structs = {
+        "affinity": placement.affinity(launch, uids),
+        "dnsConfig": launch.spec.get("dnsConfig"),
+    }
+    return {
+        **{key: value for key, value in given.items() if value},
+        **{key: value for key, value in structs.items() if value is not None},
+        "containers": running,
+        "volumes": pod_volumes,
+        "securityContext": security.of_pod(launch),
+        "automountServiceAccountToken": token,
+        "enableServiceLinks": False,
+        "readinessGates": _GATES,
+        "restartPolicy": "Never",
+        "terminationGracePeriodSeconds": containers.grace_period(launch) + containers.GRACE_PADDING,
+    }
+
+
+_CLAIMS: Items[Callable[[Launch], list[Tree] | None]] = (
+    until("1.6", lambda _launch: None),
+    since("1.6", lambda launch: launch.spec.get("resourceClaims")),
+)
+
+
+def _check_container_paths(launch: Launch) -> None:
+    has_paths = any(volume.get("containerPath") is not None for volume in launch.volumes)
+    if has_paths and "ContainerPathVolumes" not in launch.gates:
+        raise PodError(
+            "VMI has ContainerPath volumes but the ContainerPathVolumes feature gate is disabled"
+        )
+
+
+_CHECKS: Items[Callable[[Launch], None]] = (since("1.8", _check_container_paths),)
+
+
+@cache
+def _checks(release: Version) -> tuple[Callable[[Launch], None], ...]:
+    return in_force(_CHECKS, release)
+
+
+#: The container with the log: before those of the pod, or among them.
+_LOG: Items[Callable[[list[Tree]], tuple[list[Tree], list[Tree]]]] = (
+    until("1.6", lambda log: ([], log)),
+    since("1.6", lambda log: (log, [])),
+)
+
+
+def hostname(launch: Launch) -> str:
+    """The host name of pod and guest."""
+    given: str = launch.spec.get("hostname") or ""
+    return given or launch.name.partition(".")[0][:_LABEL]
+
+
+def _account_of_volume(launch: Launch) -> str:
+    for volume in launch.volumes:
+        account = volume.get("serviceAccount")
+        if account is not None:
+            return account.get("serviceAccountName") or ""
+    return ""
+
+
+def _service_account(launch: Launch) -> str:
+    return variant(_ACCOUNT, launch.release)(launch) or _account_of_volume(launch)
+
+
+_ACCOUNT: Items[Callable[[Launch], str | None]] = (
+    until("1.9", lambda _launch: None),
+    since("1.9", lambda launch: launch.spec.get("serviceAccountName")),
+)
+
+
+def _labels(launch: Launch) -> Tree:
+    labels = {
+        **launch.labels,
+        "kubevirt.io": "virt-launcher",
+        "kubevirt.io/created-by": launch.uid,
+        "vm.kubevirt.io/name": hostname(launch),
+    }
+    for row in _label_rows(launch.release):
+        labels.update(row(launch))
+    return labels
+
+
+def _identity(launch: Launch) -> Iterator[tuple[str, str]]:
+    name = launch.name
+    if len(name) > _LABEL:
+        digest = hashlib.sha1(name.encode(), usedforsecurity=False).hexdigest()[:_HASH]
+        name = f"{name[: _LABEL - _HASH - 1]}-{digest}"
+    yield "vmi.kubevirt.io/id", name
+
+
+def _istio(launch: Launch) -> Iterator[tuple[str, str]]:
+    if _ISTIO in launch.annotations:
+        yield _ISTIO, launch.annotations[_ISTIO]
+
+
+_LABELS: Items[Callable[[Launch], Iterator[tuple[str, str]]]] = (
+    since("1.7", _identity),
+    since("1.7", _istio),
+)
+
+
+@cache
+def _label_rows(release: Version) -> tuple[Callable[[Launch], Iterator[tuple[str, str]]], ...]:
+    return in_force(_LABELS, release)
+
+
+def _annotations(launch: Launch) -> Tree:
+    """Raises `PodError` for an unknown network binding."""
+    return {
+        "kubevirt.io/domain": launch.name,
+        **{key: value for key, value in launch.annotations.items() if not key.startswith(_OWN)},
+        "kubectl.kubernetes.io/default-container": "compute",
+        "kubevirt.io/migrationTransportUnix": "true",
+        "descheduler.alpha.kubernetes.io/request-evict-only": "",
+        **dict(networks.annotations(launch)),
+        **variant(_BACKUP, launch.release)(launch),
+    }
+
+
+def _backup(launch: Launch) -> Tree:
+    name, namespace = quoted(launch.name), quoted(launch.namespace)
+    hooks = {}
+    for when, flag in (("pre", "--freeze"), ("post", "--unfreeze")):
+        hooks[f"{when}.hook.backup.velero.io/container"] = "compute"
+        hooks[f"{when}.hook.backup.velero.io/command"] = (
+            f'["/usr/bin/virt-freezer", "{flag}", "--name", {name}, "--namespace", {namespace}]'
+        )
+    return hooks
+
+
+def _backup_unless_skipped(launch: Launch) -> Tree:
+    if launch.annotations.get(_SKIP_HOOKS) in _TRUE:
+        return {}
+    return {**_backup(launch), "pre.hook.backup.velero.io/timeout": "60s"}
+
+
+_BACKUP: Items[Callable[[Launch], Tree]] = (
+    until("1.6", _backup),
+    since("1.6", _backup_unless_skipped),
+)
