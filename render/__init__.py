@@ -7,9 +7,19 @@ if TYPE_CHECKING:
     from render.diff.impact import Impact
     from render.pipeline import Rendered, render
     from render.pipeline.comparison.fleet import compare
+    from render.pipeline.pods import pod
     from render.settings import Settings
 
-__all__ = ["Diagnostic", "Impact", "Rendered", "Settings", "__version__", "compare", "render"]
+__all__ = [
+    "Diagnostic",
+    "Impact",
+    "Rendered",
+    "Settings",
+    "__version__",
+    "compare",
+    "pod",
+    "render",
+]
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -18,6 +28,7 @@ _HOMES = {
     "Rendered": "render.pipeline",
     "Settings": "render.settings",
     "compare": "render.pipeline.comparison.fleet",
+    "pod": "render.pipeline.pods",
     "render": "render.pipeline",
 }
 

@@ -17,6 +17,7 @@ from render.rules import Edit
 from render.settings import Settings
 
 if TYPE_CHECKING:
+    from render.launcher.cluster import LauncherCluster
     from render.model.provenance import Provenance
     from render.presets import Index, Preset
     from render.revisions.lockfile import Pin
@@ -79,7 +80,8 @@ class Context(NamedTuple):
     *pins*: those of the lock, by the names of VMs; *contents*: its decoded specs, by hash; *hashes*: those of
     definitions, kept once computed, as are the *contradictions* of presets by their positions, since many VMs match the
     same ones, and the *selections* by the namespace and the kind of presets; *traced*: whether it is to be known which
-    object decided which field. What the cluster has beside the input counts from *start* on.
+    object decided which field; *clusters*: the cluster as virt-controller sees it, once a pod is asked for. What
+    the cluster has beside the input counts from *start* on.
     """
 
     settings: Settings
@@ -96,6 +98,7 @@ class Context(NamedTuple):
     selections: dict[tuple[str, str], "Index"]
     traced: bool
     start: int
+    clusters: list["LauncherCluster"]
 
 
 class Companion(NamedTuple):

@@ -120,7 +120,7 @@ LONGEST = 1024
 OPTIONS: tuple[Option, ...] = (
     Option(
         "emit", "choice", "vm", "what a VirtualMachine becomes",
-        choices=("vm", "vmi", "expand", "hashed", "revisions", "source"),
+        choices=("vm", "vmi", "pod", "expand", "hashed", "revisions", "source"),
     ),
     Option(
         "stored", "flag", default=False, help="expand the VM as it is once stored, not as it is sent",
@@ -191,6 +191,10 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "lock", "path", "", "the revision lock, instead of virt-render.lock.yaml in PATH",
         metavar="FILE",
+    ),
+    Option(
+        "launcher-image", "text", "", "the image of virt-launcher in pods, which KubeVirt's operator decides",
+        metavar="IMAGE", needs=("emit", "pod"),
     ),
     Option("allow-empty", "flag", default=False, help="accept an input without objects"),
 )  # fmt: skip

@@ -171,6 +171,7 @@ ARCHITECTURE = _refused("VR439", "architecture")
 POOL = _refused("VR440", "pool")
 POOL_UNUSABLE = _error("VR441", "pool-unusable")
 SCHEMA = _refused("VR442", "schema")
+NO_POD = _fatal("VR447", "no-pod")
 
 DEPRECATED_VERSION = _warning("VR501", "deprecated-version")
 DEPRECATED_FIELD = _warning("VR502", "deprecated-field")

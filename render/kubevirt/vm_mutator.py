@@ -159,7 +159,7 @@ def _record_preferred(machine: Machine, preference: Definition) -> None:
 
 
 def _identify(machine: Machine, template: Draft) -> None:
-    if machine.resource.holder is not None and machine.context.settings.emit != "vmi":
+    if machine.resource.holder is not None and machine.context.settings.emit not in ("vmi", "pod"):
         machine.report(
             NO_STABLE_IDENTITY,
             ("spec", "template"),

@@ -4,13 +4,12 @@ Upstream: pkg/virt-config/virt-config.go, pkg/virt-config/feature-gates.go, pkg/
 """
 
 from collections.abc import Mapping
-from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from render.model import tree
 from render.model.cluster_config import ClusterConfig
-from render.model.release import Items, Version, in_force, since, until, variant
+from render.model.release import Form, Rows, Version, form, rows, since, until
 from render.model.tree import Tree
 
 #: What the operator decides, as the recorded answers have it.
@@ -18,7 +17,7 @@ LAUNCHER_IMAGE = "registry.example/virt-launcher:release"
 SIDECAR_SHIM_IMAGE = "registry.example/sidecar-shim:release"
 
 #: The gates that virt-controller asks for when it makes a pod.
-_GATES: Items[str] = (
+_GATES: Rows[str] = rows(
     "AutoResourceLimitsGate",
     "DockerSELinuxMCSWorkaround",
     "HypervStrictCheck",
@@ -43,12 +42,12 @@ _GATES: Items[str] = (
     since("1.9", "VMStatsCollector"),
 )
 #: Where the firmware lies in the launcher, by architecture; ``""``: any other.
-_FIRMWARE: Items[Mapping[str, str]] = (
+_FIRMWARE: Form[Mapping[str, str]] = form(
     until("1.9", {"arm64": "/usr/share/AAVMF", "s390x": "", "": "/usr/share/OVMF"}),
     since("1.9", {"arm64": "/usr/share/AAVMF", "s390x": "", "": "/usr/share/edk2/ovmf"}),
 )
 #: Architectures of which a setting says where the firmware lies.
-_FIRMWARE_SETTINGS: Items[frozenset[str]] = (
+_FIRMWARE_SETTINGS: Form[frozenset[str]] = form(
     until("1.7", frozenset({"amd64", "arm64", "ppc64le"})),
     since("1.7", frozenset({"amd64", "arm64", "s390x"})),
 )
@@ -94,9 +93,7 @@ class LauncherCluster:
         self.release = release
         self.objects = objects
         self.image = image
-        self.gates = frozenset(
-            name for name in in_force(_GATES, release) if config.has_gate(name, release)
-        )
+        self.gates = frozenset(name for name in _GATES(release) if config.has_gate(name, release))
         self.shared: dict[Any, Any] = {}
         developer: Tree = configuration.get("developerConfiguration") or {}
         self.is_emulated = bool(developer.get("useEmulation"))
@@ -112,8 +109,8 @@ class LauncherCluster:
         path: str = self.configuration.get("ovmfPath") or ""
         if path:
             return path
-        configurable, defaults = _firmware(self.release)
-        # QUIRK(pkg/virt-config/virt-config.go): an unknown architecture counts as amd64, one that has no setting does not
+        configurable, defaults = _FIRMWARE_SETTINGS(self.release), _FIRMWARE(self.release)
+        # QUIRK(pkg/virt-config/virt-config.go): an unknown architecture counts as amd64; one without a setting does not
         key = architecture if architecture in configurable or architecture in defaults else "amd64"
         settings = self.configuration.get("architectureConfiguration") or {}
         given = tree.get(settings, key, "ovmfPath") if key in configurable else None
@@ -124,8 +121,3 @@ class LauncherCluster:
             for hypervisor in self.configuration.get("hypervisors") or ():
                 return hypervisor.get("name") or ""
         return "kvm"
-
-
-@cache
-def _firmware(release: Version) -> tuple[frozenset[str], Mapping[str, str]]:
-    return variant(_FIRMWARE_SETTINGS, release), variant(_FIRMWARE, release)

@@ -4,7 +4,6 @@ Upstream: pkg/virt-controller/services/template.go (renderLaunchManifest), rende
 """
 
 from collections.abc import Callable, Iterator
-from functools import cache
 
 from render.launcher import networks, security
 from render.launcher.launch import Launch, PodError
@@ -13,7 +12,7 @@ from render.launcher.volumes import Mounted
 from render.model import tree
 from render.model.apimachinery import quantity
 from render.model.apimachinery.go import atoi, quoted
-from render.model.release import Items, Version, in_force, since, until
+from render.model.release import Rows, rows, since, until
 from render.model.tree import Tree
 
 #: What only the clock decides.
@@ -52,7 +51,7 @@ def command(launch: Launch, sidecars: int) -> list[str]:
         "--hook-sidecars", str(sidecars),
         "--ovmf-path", launch.cluster.firmware_path(launch.architecture),
     ]  # fmt: skip
-    for flags in _flags(launch.release):
+    for flags in _FLAGS(launch.release):
         words += flags(launch)
     return [*words, *_closing(launch)]
 
@@ -85,7 +84,7 @@ def _log_filters(launch: Launch) -> tuple[str, ...]:
     return () if filters is None else ("--libvirt-log-filters", filters)
 
 
-_FLAGS: Items[Callable[[Launch], tuple[str, ...]]] = (
+_FLAGS: Rows[Callable[[Launch], tuple[str, ...]]] = rows(
     since("1.6", _disk_memory),
     since("1.8", _hypervisor),
     _nonroot,
@@ -97,11 +96,6 @@ _FLAGS: Items[Callable[[Launch], tuple[str, ...]]] = (
     _with_gate("FirmwareAutoSelection", "--firmware-auto-selection"),
     _log_filters,
 )
-
-
-@cache
-def _flags(release: Version) -> tuple[Callable[[Launch], tuple[str, ...]], ...]:
-    return in_force(_FLAGS, release)
 
 
 def _closing(launch: Launch) -> Iterator[str]:
@@ -126,13 +120,15 @@ def verbosity(launch: Launch) -> int:
     level = atoi(text)
     if isinstance(level, str):
         fault = f"strconv.Atoi: parsing {quoted(text)}: {level}"
-        raise PodError(f"verbosity {text} cannot cast to int: {fault}")
+        raise PodError(
+            f"verbosity {text} cannot cast to int: {fault}", ("metadata", "labels", "logVerbosity")
+        )
     return level % _UINT64
 
 
 def _environment(launch: Launch, mounted: Mounted) -> list[Tree]:
     variables = [*XDG] if launch.is_nonroot else []
-    for row in _variables(launch.release):
+    for row in _VARIABLES(launch.release):
         variables += row(launch, mounted)
     level = verbosity(launch)
     text = launch.labels.get("logVerbosity")
@@ -159,15 +155,10 @@ def _network_devices(launch: Launch, _mounted: Mounted) -> Iterator[Tree]:
         yield {"name": f"KUBEVIRT_RESOURCE_NAME_{name}", **value}
 
 
-_VARIABLES: Items[Callable[[Launch, Mounted], Iterator[Tree]]] = (
+_VARIABLES: Rows[Callable[[Launch, Mounted], Iterator[Tree]]] = rows(
     since("1.5", _shared_paths),
     until("1.7", _network_devices),
 )
-
-
-@cache
-def _variables(release: Version) -> tuple[Callable[[Launch, Mounted], Iterator[Tree]], ...]:
-    return in_force(_VARIABLES, release)
 
 
 def _ports(launch: Launch) -> Iterator[Tree]:
@@ -197,14 +188,9 @@ def compute(launch: Launch, words: list[str], resources: Tree, mounted: Mounted)
         "volumeMounts": mounted.mounts,
         **({"volumeDevices": mounted.devices} if mounted.devices else {}),
         **probes,
-        **_termination(launch.release),
+        **TERMINATION(launch.release),
         "securityContext": security.of_compute(launch),
     }
-
-
-@cache
-def _termination(release: Version) -> Tree:
-    return in_force(TERMINATION, release)[0]
 
 
 def _probe(launch: Launch, given: Tree) -> Tree:
@@ -213,7 +199,13 @@ def _probe(launch: Launch, given: Tree) -> Tree:
     handler = {
         key: given[key] for key in ("exec", "httpGet", "tcpSocket") if given.get(key) is not None
     }
-    asked = ["virt-probe", "--domainName", f"{launch.namespace}_{launch.name}", "--timeoutSeconds", str(timeout)]
+    asked = [
+        "virt-probe",
+        "--domainName",
+        f"{launch.namespace}_{launch.name}",
+        "--timeoutSeconds",
+        str(timeout),
+    ]
     words = (handler.get("exec") or {}).get("command") or []
     # The kubelet waits a second more than what it runs there.
     if given.get("guestAgentPing") is not None:

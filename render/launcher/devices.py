@@ -1,15 +1,15 @@
 """Devices of the node that the pod asks for.
 
-Upstream: pkg/virt-controller/services/renderresources.go, pkg/network/vmispec/devices.go, pkg/storage/reservation/pr.go.
+Upstream: pkg/virt-controller/services/renderresources.go, pkg/network/vmispec/devices.go,
+pkg/storage/reservation/pr.go.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 
-from render.launcher.launch import Launch, PodError
+from render.launcher.launch import DEVICES, Launch, PodError
 from render.launcher.networks import network_devices
 from render.model import tree
-from render.model.release import Items, Version, in_force, since, until, variant
+from render.model.release import Form, Rows, form, rows, since, until
 from render.model.tree import Tree
 
 _PREFIX = "devices.kubevirt.io/"
@@ -32,7 +32,7 @@ def of_virtualization(launch: Launch) -> Iterator[str]:
 
 def requested(launch: Launch) -> Iterator[str]:
     """The devices that are asked for one by one, a name for each."""
-    for row in _requested(launch.release):
+    for row in _REQUESTED(launch.release):
         yield from row(launch)
 
 
@@ -69,7 +69,7 @@ def _iommufd(launch: Launch) -> Iterator[str]:
         yield f"{_PREFIX}iommufd"
 
 
-_REQUESTED: Items[Callable[[Launch], Iterator[str]]] = (
+_REQUESTED: Rows[Callable[[Launch], Iterator[str]]] = rows(
     network_devices,
     until("1.6", _all_devices),
     since("1.6", _plugin_devices),
@@ -78,11 +78,6 @@ _REQUESTED: Items[Callable[[Launch], Iterator[str]]] = (
     _reservation,
     since("1.9", _iommufd),
 )
-
-
-@cache
-def _requested(release: Version) -> tuple[Callable[[Launch], Iterator[str]], ...]:
-    return in_force(_REQUESTED, release)
 
 
 def _is_claimed(device: Tree) -> bool:
@@ -97,7 +92,7 @@ def claims(launch: Launch) -> list[Tree]:
         for gate, kind in (("GPUsWithDRA", "gpus"), ("HostDevicesWithDRA", "hostDevices"))
         if gate in launch.gates
         for device in launch.devices.get(kind) or ()
-        if not device.get("deviceName") and variant(_NAMES_CLAIM, launch.release)(device)
+        if not device.get("deviceName") and _NAMES_CLAIM(launch.release)(device)
     ]
     if "NetworkDevicesWithDRA" in launch.gates:
         given += (
@@ -107,7 +102,7 @@ def claims(launch: Launch) -> list[Tree]:
         )
     return [
         {key: value for key, value in claim.items() if value or key == "name"}
-        for claim in variant(_CLAIMS, launch.release)(given)
+        for claim in _CLAIMS(launch.release)(given)
     ]
 
 
@@ -115,7 +110,7 @@ def _names_both(device: Tree) -> bool:
     return device.get("claimName") is not None and device.get("requestName") is not None
 
 
-_NAMES_CLAIM: Items[Callable[[Tree], bool]] = (
+_NAMES_CLAIM: Form[Callable[[Tree], bool]] = form(
     until("1.9", _names_both),
     since("1.9", _is_claimed),
 )
@@ -125,7 +120,7 @@ def _each_name_once(given: list[Tree]) -> list[Tree]:
     return list({claim["name"]: claim for claim in reversed(given)}.values())[::-1]
 
 
-_CLAIMS: Items[Callable[[list[Tree]], list[Tree]]] = (
+_CLAIMS: Form[Callable[[list[Tree]], list[Tree]]] = form(
     until("1.8", _each_name_once),
     since("1.8", list),
 )
@@ -143,11 +138,11 @@ def check_permitted(launch: Launch) -> None:
     }
     faults = [
         f"{word} {name} is not permitted in permittedHostDevices configuration"
-        for word, device in variant(_CHECKED, launch.release)(launch)
+        for word, device in _CHECKED(launch.release)(launch)
         if (name := device.get("deviceName") or "") not in known
     ]
     if faults:
-        raise PodError(" ".join(faults))
+        raise PodError(" ".join(faults), DEVICES)
 
 
 def _all(launch: Launch) -> Iterator[tuple[str, Tree]]:
@@ -167,7 +162,7 @@ def _without_claimed(launch: Launch) -> Iterator[tuple[str, Tree]]:
             yield word, device
 
 
-_CHECKED: Items[Callable[[Launch], Iterator[tuple[str, Tree]]]] = (
+_CHECKED: Form[Callable[[Launch], Iterator[tuple[str, Tree]]]] = form(
     until("1.6", _all),
     since("1.6", until("1.9", _without_gpus_of_dra)),
     since("1.9", _without_claimed),
@@ -190,7 +185,11 @@ def reserved_claims(launch: Launch) -> list[str]:
 
 def claim_name(volume: Tree) -> str:
     """The claim that a *volume* attaches, ``""`` for none (upstream: PVCNameFromVirtVolume)."""
-    for source, key in (("dataVolume", "name"), ("persistentVolumeClaim", "claimName"), ("memoryDump", "claimName")):
+    for source, key in (
+        ("dataVolume", "name"),
+        ("persistentVolumeClaim", "claimName"),
+        ("memoryDump", "claimName"),
+    ):
         if volume.get(source) is not None:
             return volume[source].get(key) or ""
     return ""

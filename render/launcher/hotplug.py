@@ -13,12 +13,18 @@ from render.launcher.devices import claim_name
 from render.launcher.launch import Launch, PodError
 from render.launcher.volumes import HOTPLUG_DISKS
 from render.model import tree
-from render.model.release import Items, in_force, since, until, variant
+from render.model.release import Form, Rows, form, rows, since, until
 from render.model.tree import Tree
 
 NODE = "node01"
 _MOUNTED = ("Ready", "MountedToPod")
-_TAINTS = ("unschedulable", "network-unavailable", "disk-pressure", "memory-pressure", "pid-pressure")
+_TAINTS = (
+    "unschedulable",
+    "network-unavailable",
+    "disk-pressure",
+    "memory-pressure",
+    "pid-pressure",
+)
 _OWN_TOLERATIONS: list[Tree] = [
     {"key": f"node.kubernetes.io/{taint}", "operator": "Exists", "effect": "NoSchedule"}
     for taint in _TAINTS
@@ -46,7 +52,7 @@ def attachment(launch: Launch, owner: Tree) -> Tree | None:
         _attach(launch, volume, container, pod_volumes)
     selector = {"key": "kubernetes.io/hostname", "operator": "In", "values": [_node(launch)]}
     required = {"nodeSelectorTerms": [{"matchExpressions": [selector]}]}
-    tolerations = variant(_TOLERATIONS, launch.release)(owner["spec"].get("tolerations") or [])
+    tolerations = _TOLERATIONS(launch.release)(owner["spec"].get("tolerations") or [])
     return _pod(
         launch,
         {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}},
@@ -64,8 +70,8 @@ def _attached(launch: Launch, owner: Tree) -> list[Tree]:
     """The volumes with a claim that the pod *owner* does not have."""
     known = {volume["name"] for volume in owner["spec"]["volumes"]}
     given = [volume for volume in launch.volumes if claim_name(volume)]
-    for rows in in_force(_UTILITY, launch.release):
-        given += rows(launch)
+    for more in _UTILITY(launch.release):
+        given += more(launch)
     return [volume for volume in given if volume.get("name") not in known]
 
 
@@ -79,7 +85,7 @@ def _utility_volumes(launch: Launch) -> list[Tree]:
     ]
 
 
-_UTILITY: Items[Callable[[Launch], list[Tree]]] = (since("1.8", _utility_volumes),)
+_UTILITY: Rows[Callable[[Launch], list[Tree]]] = rows(since("1.8", _utility_volumes))
 
 
 _FOLDER = {"name": HOTPLUG_DISKS, "emptyDir": {}}
@@ -104,7 +110,11 @@ def _container(cluster: LauncherCluster, context: Tree, command: list[str]) -> T
 
 
 def _pod(
-    launch: Launch, affinity: Tree, container: Tree, pod_volumes: list[Tree], tolerations: list[Tree]
+    launch: Launch,
+    affinity: Tree,
+    container: Tree,
+    pod_volumes: list[Tree],
+    tolerations: list[Tree],
 ) -> Tree:
     return {
         "apiVersion": "v1",
@@ -150,7 +160,7 @@ def _with_own(given: list[Tree]) -> list[Tree]:
     return [one for one, _ in groupby(tolerations)]
 
 
-_TOLERATIONS: Items[Callable[[list[Tree]], list[Tree]]] = (
+_TOLERATIONS: Form[Callable[[list[Tree]], list[Tree]]] = form(
     until("1.8", list),
     since("1.8", _with_own),
 )

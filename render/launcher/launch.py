@@ -3,33 +3,41 @@
 Upstream: pkg/vmitrait/vmitrait.go, pkg/util/amd64.go, pkg/util/s390x.go, staging/src/kubevirt.io/api/core/v1/types.go.
 """
 
-from collections.abc import Mapping
-from functools import cache, cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 from render.launcher.cluster import LauncherCluster
 from render.model import tree
 from render.model.apimachinery import quantity
-from render.model.release import Items, Version, since, until, variant
+from render.model.fieldpath import FieldPath
+from render.model.release import Form, form, since, until
 from render.model.tree import Tree
 
 #: Of a VMI that has none yet, and of the migration that makes a second pod.
 VMI_UID = "00000000-0000-4000-8000-0000000000aa"
 NO_IMAGES: Mapping[str, str] = MappingProxyType({})
+NO_CLAIMS: Mapping[str, Tree] = MappingProxyType({})
+DEVICES: FieldPath = ("spec", "domain", "devices")
+INTERFACES: FieldPath = (*DEVICES, "interfaces")
 _NONROOT = "kubevirt.io/nonroot"
 _CBT_STATES = ("Initializing", "Enabled")
 
 
 class PodError(ValueError):
-    """KubeVirt makes no pod; the message is its own."""
+    """KubeVirt makes no pod: the message is its own, *path* what it is about in the VMI."""
+
+    def __init__(self, message: str, path: FieldPath = ()) -> None:
+        super().__init__(message)
+        self.path = path
 
 
 class Launch:
     """A *vmi* (metadata, spec and status, as Go writes it) for which a pod is made in *cluster*.
 
     *images*: those of container disks by volume, with the digest that runs, where it is known; *state_claim*: the claim
-    that keeps the state of persistent devices.
+    that keeps the state of persistent devices; *claims*: those that its VM has made, by name.
     """
 
     def __init__(
@@ -38,12 +46,14 @@ class Launch:
         cluster: LauncherCluster,
         images: Mapping[str, str] = NO_IMAGES,
         state_claim: str = "",
+        claims: Mapping[str, Tree] = NO_CLAIMS,
     ) -> None:
         self.vmi = vmi
         self.cluster = cluster
         self.release = cluster.release
         self.gates = cluster.gates
         self.images = images
+        self._claims = claims
         metadata: Tree = vmi["metadata"]
         self.name: str = metadata.get("name") or ""
         self.namespace: str = metadata.get("namespace") or ""
@@ -88,7 +98,7 @@ class Launch:
         return (
             not quantity.is_zero(cpu)
             and quantity.compare(cpu, self.limits.get("cpu", 0)) == 0
-            and variant(_GUARANTEED_MEMORY, self.release)(
+            and _GUARANTEED_MEMORY(self.release)(
                 self.requests.get("memory", 0), self.limits.get("memory", 0)
             )
         )
@@ -96,7 +106,7 @@ class Launch:
     @cached_property
     def is_sev(self) -> bool:
         """Whether its memory is encrypted as AMD does."""
-        return any(self.security.get(key) is not None for key in _sev(self.release))
+        return any(self.security.get(key) is not None for key in _SEV(self.release))
 
     @cached_property
     def is_sev_es(self) -> bool:
@@ -128,7 +138,7 @@ class Launch:
     def tracks_blocks(self) -> bool:
         """Whether changed blocks are tracked."""
         state = tree.get(self.status, "changedBlockTracking", "state")
-        return state in variant(_TRACKING, self.release)
+        return state in _TRACKING(self.release)
 
     @cached_property
     def needs_state(self) -> bool:
@@ -192,7 +202,8 @@ class Launch:
 
     def claim(self, name: str) -> Tree | None:
         """The claim *name*; None where it is not there."""
-        return self.cluster.objects.claims.get((self.namespace, name))
+        claim = self.cluster.objects.claims.get((self.namespace, name))
+        return self._claims.get(name) if claim is None else claim
 
 
 def _memory_is_limited(request: Any, limit: Any) -> bool:
@@ -205,18 +216,13 @@ def _memory_is_limited_or_alone(request: Any, limit: Any) -> bool:
     return _memory_is_limited(request, limit)
 
 
-_GUARANTEED_MEMORY: Items[Any] = (
+_GUARANTEED_MEMORY: Form[Callable[[Any, Any], bool]] = form(
     until("1.6", _memory_is_limited),
     since("1.6", _memory_is_limited_or_alone),
 )
 #: What of launchSecurity counts as SEV.
-_SEV: Items[tuple[str, ...]] = (
+_SEV: Form[tuple[str, ...]] = form(
     until("1.7", ("sev",)),
     since("1.7", ("sev", "snp")),
 )
-_TRACKING: Items[tuple[str, ...]] = (until("1.7", ()), since("1.7", _CBT_STATES))
-
-
-@cache
-def _sev(release: Version) -> tuple[str, ...]:
-    return variant(_SEV, release)
+_TRACKING: Form[tuple[str, ...]] = form(until("1.7", ()), since("1.7", _CBT_STATES))

@@ -6,7 +6,6 @@ pkg/network/resources/memory.go, pkg/virt-controller/services/renderresources.go
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import NamedTuple
 
 from render.launcher.cpu import vcpus
@@ -14,7 +13,7 @@ from render.launcher.launch import Launch
 from render.model import tree
 from render.model.apimachinery import quantity
 from render.model.apimachinery.quantity import BINARY, DECIMAL, Quantity, minus, parse, plus, scaled
-from render.model.release import Items, Version, in_force, since, until
+from render.model.release import Rows, rows, since, until
 
 _KILO = 3
 _PAGE_TABLE = 512
@@ -80,9 +79,7 @@ def _is_arm(launch: Launch) -> bool:
 
 
 def _has_vfio(launch: Launch) -> bool:
-    return bool(
-        launch.devices.get("hostDevices") or launch.devices.get("gpus") or launch.has_sriov
-    )
+    return bool(launch.devices.get("hostDevices") or launch.devices.get("gpus") or launch.has_sriov)
 
 
 def _has_metrics_volume(launch: Launch) -> bool:
@@ -101,6 +98,7 @@ def _reserved(launch: Launch) -> str:
     return tree.get(launch.memory, "reservedOverhead", "addedOverhead") or ""
 
 
+_GRAPHICS = "unless `autoattachGraphicsDevice: false`"
 _DEDICATED = OverheadRow(
     "dedicated or guaranteed",
     _where(lambda launch: launch.is_guaranteed, "100Mi"),
@@ -108,44 +106,45 @@ _DEDICATED = OverheadRow(
     "`dedicatedCpuPlacement`, or requests that equal the limits",
 )
 #: The sum, in the order in which it is made: it decides the format in which Kubernetes prints it.
-_ROWS: Items[OverheadRow] = (
+ROWS: Rows[OverheadRow] = rows(
     OverheadRow("page tables", _page_tables, "request / 512", "`resources.requests.memory` of the VMI"),
     until("1.5", OverheadRow("launcher and qemu", _always("215Mi"), "215Mi", "always")),
     since("1.5", OverheadRow("launcher and qemu", _always("220Mi"), "220Mi", "always")),
     OverheadRow("vCPUs", _vcpus, "8Mi each", "always"),
     OverheadRow("I/O thread", _always("8Mi"), "8Mi", "always"),
-    until("1.6", OverheadRow("video", _where(_has_graphics, "16Mi"), "16Mi", "`autoattachGraphicsDevice` is not false")),
-    since("1.6", OverheadRow("video", _where(_has_graphics, "32Mi"), "32Mi", "`autoattachGraphicsDevice` is not false")),
+    until("1.6", OverheadRow("video", _where(_has_graphics, "16Mi"), "16Mi", _GRAPHICS)),
+    since("1.6", OverheadRow("video", _where(_has_graphics, "32Mi"), "32Mi", _GRAPHICS)),
     OverheadRow("arm64 firmware", _where(_is_arm, "128Mi"), "128Mi", "architecture arm64"),
     OverheadRow("VFIO", _where(_has_vfio, "1Gi"), "1Gi", "host devices, GPUs, SR-IOV interfaces"),
     OverheadRow("downward metrics", _where(_has_metrics_volume, "1Mi"), "1Mi", "a `downwardMetrics` volume"),
     OverheadRow("exec probes", _probes, "100Mi + 10Mi each", "probes with `exec`"),
-    OverheadRow("SEV", _where(lambda launch: launch.is_sev, "256Mi"), "256Mi", "`launchSecurity.sev`; from 1.7 on `snp` too"),
+    OverheadRow("SEV", _where(lambda launch: launch.is_sev, "256Mi"), "256Mi", "`launchSecurity.sev`, `snp` since 1.7"),
     OverheadRow("TPM", _where(lambda launch: launch.has_tpm, "53Mi"), "53Mi", "a `tpm` that is not turned off"),
     since("1.5", _DEDICATED),
     since("1.8", OverheadRow("reserved", _reserved, "as given", "`memory.reservedOverhead.addedOverhead`")),
 )  # fmt: skip
 #: What no ratio multiplies.
-_AFTER_RATIO: Items[OverheadRow] = (until("1.5", _DEDICATED),)
-
-
-@cache
-def rows(release: Version) -> tuple[tuple[OverheadRow, ...], tuple[OverheadRow, ...]]:
-    """The rows of the sum in *release*: what the ratio multiplies, and what it does not."""
-    return in_force(_ROWS, release), in_force(_AFTER_RATIO, release)
+AFTER_RATIO: Rows[OverheadRow] = rows(until("1.5", _DEDICATED))
 
 
 def overhead(launch: Launch) -> Overhead:
     """The memory that the pod of *launch* needs beside that of its guest."""
-    before, after = rows(launch.release)
-    parts = [OverheadPart(row.what, parse(text)) for row in before if (text := row.amount(launch))]
+    parts = [
+        OverheadPart(row.what, parse(text))
+        for row in ROWS(launch.release)
+        if (text := row.amount(launch))
+    ]
     total = _sum(parts)
     ratio = _ratio(launch.cluster.configuration.get("additionalGuestMemoryOverheadRatio"))
     if ratio is not None:
         extra = Quantity(int(scaled(total, _KILO) * (ratio - 1.0)) * 1000, 0, DECIMAL)
         parts.append(OverheadPart(f"additionalGuestMemoryOverheadRatio {ratio:g}", extra))
         total = plus(total, extra)
-    rest = [OverheadPart(row.what, parse(text)) for row in after if (text := row.amount(launch))]
+    rest = [
+        OverheadPart(row.what, parse(text))
+        for row in AFTER_RATIO(launch.release)
+        if (text := row.amount(launch))
+    ]
     rest += _of_networks(launch)
     for part in rest:
         total = plus(total, part.amount)
@@ -170,7 +169,7 @@ def _ratio(text: object) -> float | None:
 
 
 def _of_networks(launch: Launch) -> Iterator[OverheadPart]:
-    for row in _network_rows(launch.release):
+    for row in _NETWORKS(launch.release):
         yield from row(launch)
 
 
@@ -192,12 +191,7 @@ def _plugins(launch: Launch) -> Iterator[OverheadPart]:
             yield OverheadPart(f"network binding {name}", parse(amount))
 
 
-_NETWORKS: Items[Callable[[Launch], Iterator[OverheadPart]]] = (since("1.8", _passt), _plugins)
-
-
-@cache
-def _network_rows(release: Version) -> tuple[Callable[[Launch], Iterator[OverheadPart]], ...]:
-    return in_force(_NETWORKS, release)
+_NETWORKS: Rows[Callable[[Launch], Iterator[OverheadPart]]] = rows(since("1.8", _passt), _plugins)
 
 
 class HugePages(NamedTuple):
@@ -246,4 +240,8 @@ def of_guest(launch: Launch) -> Quantity | None:
     overcommit = launch.cluster.config.memory_overcommit
     if overcommit == 100:  # noqa: PLR2004 - per cent
         return guest
-    return Quantity(int(size * 100 / overcommit) if overcommit < 0 else size * 100 // overcommit, 0, guest.format)
+    return Quantity(
+        int(size * 100 / overcommit) if overcommit < 0 else size * 100 // overcommit,
+        0,
+        guest.format,
+    )

@@ -5,7 +5,6 @@ pkg/virt-controller/services/template.go (RenderMigrationManifest), pkg/containe
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
 
 from render.launcher import placement, security, template
 from render.launcher.cluster import LauncherCluster
@@ -13,7 +12,7 @@ from render.launcher.hotplug import NODE
 from render.launcher.launch import Launch
 from render.launcher.volumes import KERNEL_BOOT
 from render.model import tree
-from render.model.release import Items, Version, in_force, since
+from render.model.release import Rows, rows, since
 from render.model.tree import Tree
 
 #: What stands for the migration, and for the node of a VMI that does not run.
@@ -47,14 +46,17 @@ def target(vmi: Tree, cluster: LauncherCluster) -> Tree:
     metadata["annotations"]["kubevirt.io/migrationJobName"] = _NAME
     spec["affinity"] = placement.apart_from_source(spec.get("affinity"), launch.uid)
     labels = _labels_of_node(launch)
-    for row in _selectors(launch.release):
+    for row in _SELECTORS(launch.release):
         row(launch, labels, spec["nodeSelector"])
     matches = tree.get(cluster.configuration, "migrations", "matchSELinuxLevelOnMigration")
     if matches is not False:
         level = security.level_of_target(launch.status)
         if level:
             # QUIRK(migration.go): the type that the cluster has configured is lost.
-            spec["securityContext"] = {**spec["securityContext"], "seLinuxOptions": {"level": level}}
+            spec["securityContext"] = {
+                **spec["securityContext"],
+                "seLinuxOptions": {"level": level},
+            }
     return pod
 
 
@@ -88,12 +90,7 @@ def _keep_vendor(_launch: Launch, labels: Mapping[str, str], selector: Tree) -> 
 
 
 _Row = Callable[[Launch, Mapping[str, str], Tree], None]
-_SELECTORS: Items[_Row] = (_follow_host_model, since("1.6", _keep_vendor))
-
-
-@cache
-def _selectors(release: Version) -> tuple[_Row, ...]:
-    return in_force(_SELECTORS, release)
+_SELECTORS: Rows[_Row] = rows(_follow_host_model, since("1.6", _keep_vendor))
 
 
 def _running_images(launch: Launch) -> Mapping[str, str]:

@@ -5,12 +5,11 @@ Upstream: pkg/network/pod/annotations/generator.go, pkg/network/multus/annotatio
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from functools import cache
 
 from render.launcher.launch import Launch, PodError
 from render.model import tree
 from render.model.apimachinery.go import marshalled
-from render.model.release import Items, Version, in_force, since
+from render.model.release import Rows, rows, since
 from render.model.tree import Tree
 
 _NETWORKS = "k8s.v1.cni.cncf.io/networks"
@@ -18,7 +17,7 @@ _DEFAULT_NETWORK = "v1.multus-cni.io/default-network"
 _RESOURCE_NAME = "k8s.v1.cni.cncf.io/resourceName"
 _HASHED = 11
 _BRIDGE = "k6t-eth0"
-_ISTIO: Items[str] = (
+_ISTIO: Rows[str] = rows(
     "traffic.sidecar.istio.io/kubevirtInterfaces",
     since("1.6", "istio.io/reroute-virtual-interfaces"),
 )
@@ -35,13 +34,8 @@ def annotations(launch: Launch) -> Iterator[tuple[str, str]]:
                 yield _DEFAULT_NETWORK, network["multus"].get("networkName") or ""
                 break
     if any(interface.get("masquerade") is not None for interface in launch.interfaces):
-        for key in _istio(launch.release):
+        for key in _ISTIO(launch.release):
             yield key, _BRIDGE
-
-
-@cache
-def _istio(release: Version) -> tuple[str, ...]:
-    return in_force(_ISTIO, release)
 
 
 def _selection(launch: Launch) -> list[Tree]:

@@ -5,14 +5,13 @@ pkg/virt-controller/watch/topology (hinter.go, tsc.go, filter.go).
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from typing import Any
 
 from render.launcher import devices
 from render.launcher.launch import Launch, PodError
 from render.model import tree
 from render.model.apimachinery.go import atoi
-from render.model.release import Items, Version, in_force, since, until
+from render.model.release import Rows, rows, since, until
 from render.model.tree import Tree
 
 _FEATURE = "cpu-feature.node.kubevirt.io/"
@@ -43,7 +42,7 @@ def node_selector(launch: Launch) -> Tree:
     if _CROSS in launch.gates and launch.architecture:
         selector.pop(_ARCHITECTURE, None)
         selector[f"kubevirt.io/vm-arch-{launch.architecture}"] = "true"
-    for labels in _labels(launch.release):
+    for labels in _LABELS(launch.release):
         for label in labels(launch):
             selector[label] = "true"
     return selector
@@ -118,7 +117,7 @@ def _tdx(launch: Launch) -> Iterator[str]:
         yield "kubevirt.io/tdx"
 
 
-_LABELS: Items[Callable[[Launch], Iterator[str]]] = (
+_LABELS: Rows[Callable[[Launch], Iterator[str]]] = rows(
     until("1.8", _dedicated("cpumanager")),
     since("1.8", _dedicated("kubevirt.io/cpumanager")),
     _hyperv,
@@ -131,11 +130,6 @@ _LABELS: Items[Callable[[Launch], Iterator[str]]] = (
     since("1.6", _secure_execution),
     since("1.7", _tdx),
 )
-
-
-@cache
-def _labels(release: Version) -> tuple[Callable[[Launch], Iterator[str]], ...]:
-    return in_force(_LABELS, release)
 
 
 def _is_for_boot(launch: Launch) -> bool:
@@ -169,7 +163,8 @@ def topology_hints(launch: Launch) -> Tree | None:
     if _is_for_boot(launch):
         raise PodError(
             "topology: failed to determine the lowest tsc frequency on the cluster: the configured"
-            f" minimumClusterTSCFrequency must be greater 0, but got {least}"
+            f" minimumClusterTSCFrequency must be greater 0, but got {least}",
+            ("spec", "domain", "cpu", "features"),
         )
     return None
 
@@ -258,12 +253,9 @@ def _preferring(given: Tree | None, architecture: str) -> Tree:
 
 def reservations(launch: Launch) -> list[str]:
     """The uids of the claims with reservations that keep pods apart (since 1.9)."""
-    return [uid for rule in _reservations(launch.release) for uid in rule(launch)]
+    return [uid for rule in _RESERVATIONS(launch.release) for uid in rule(launch)]
 
 
-_RESERVATIONS: Items[Callable[[Launch], list[str]]] = (since("1.9", devices.reserved_claims),)
-
-
-@cache
-def _reservations(release: Version) -> tuple[Callable[[Launch], list[str]], ...]:
-    return in_force(_RESERVATIONS, release)
+_RESERVATIONS: Rows[Callable[[Launch], list[str]]] = rows(
+    since("1.9", devices.reserved_claims),
+)

@@ -6,7 +6,6 @@ pkg/container-disk/container-disk.go, pkg/virtiofs/resources.go, pkg/virt-contro
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any, NamedTuple
 
 from render.launcher import cpu, devices, memory
@@ -15,8 +14,17 @@ from render.launcher.launch import Launch
 from render.launcher.memory import ZERO, Overhead
 from render.model import tree
 from render.model.apimachinery import selectors
-from render.model.apimachinery.quantity import BINARY, DECIMAL, Quantity, is_zero, parse, plus, scaled, text_of
-from render.model.release import Items, Version, in_force, since, until, variant
+from render.model.apimachinery.quantity import (
+    BINARY,
+    DECIMAL,
+    Quantity,
+    is_zero,
+    parse,
+    plus,
+    scaled,
+    text_of,
+)
+from render.model.release import Form, Rows, form, rows, since, until
 from render.model.tree import Tree
 
 _EPHEMERAL = "ephemeral-storage"
@@ -62,15 +70,13 @@ def _texts(amounts: List) -> Tree:
 def compute(launch: Launch, overhead: Overhead) -> Tree:
     """The resources of the compute container. Raises `PodError` for devices that are not permitted."""
     state = ComputeResources(launch, overhead)
-    for rule in _rules(launch.release):
+    for rule in _RULES(launch.release):
         rule(state)
     return state.result()
 
 
 def _add_storage(state: ComputeResources) -> None:
-    state.wanted_requests[_EPHEMERAL] = plus(
-        state.wanted_requests.get(_EPHEMERAL, ZERO), _STORAGE
-    )
+    state.wanted_requests[_EPHEMERAL] = plus(state.wanted_requests.get(_EPHEMERAL, ZERO), _STORAGE)
     limit = state.wanted_limits.get(_EPHEMERAL)
     if limit is not None:
         state.wanted_limits[_EPHEMERAL] = plus(limit, _STORAGE)
@@ -138,7 +144,7 @@ def _isolate_emulator(state: ComputeResources, limit: Quantity, pool: int) -> No
         state.wanted_requests["cpu"] = plus(request, extra)
 
 
-_PINNING: Items[Callable[[ComputeResources], None]] = (
+_PINNING: Form[Callable[[ComputeResources], None]] = form(
     until("1.5", _pin_cpus_by_limit),
     since("1.5", _pin_cpus),
 )
@@ -152,16 +158,16 @@ def _none(_launch: Launch) -> int:
     return 0
 
 
-_IO_THREADS: Items[Callable[[Launch], int]] = (until("1.5", _none), since("1.5", _supplemental))
+_IO_THREADS: Form[Callable[[Launch], int]] = form(until("1.5", _none), since("1.5", _supplemental))
 
 
 def _request_cpus(state: ComputeResources) -> None:
     launch = state.launch
     if launch.is_dedicated:
-        variant(_PINNING, launch.release)(state)
+        _PINNING(launch.release)(state)
         return
     count = 1 if launch.cpu is None else cpu.vcpus(launch.cpu)
-    count += variant(_IO_THREADS, launch.release)(launch)
+    count += _IO_THREADS(launch.release)(launch)
     ratio = launch.cluster.config.cpu_allocation_ratio
     if count and ratio > 0:
         state.requests["cpu"] = cpu.share(count, ratio)
@@ -232,7 +238,7 @@ def _add_devices(state: ComputeResources) -> None:
             amounts[name] = plus(amounts[name], _UNIT) if name in amounts else _UNIT
 
 
-_RULES: Items[Callable[[ComputeResources], None]] = (
+_RULES: Rows[Callable[[ComputeResources], None]] = rows(
     _add_storage,
     _add_virtualization,
     since("1.6", _request_memory),
@@ -243,16 +249,11 @@ _RULES: Items[Callable[[ComputeResources], None]] = (
 )
 
 
-@cache
-def _rules(release: Version) -> tuple[Callable[[ComputeResources], None], ...]:
-    return in_force(_RULES, release)
-
-
 class SupportRow(NamedTuple):
     """Resources of a container beside compute, which `supportContainerResources` of *kind* may override.
 
-    *storage*: it asks for ephemeral storage; *guaranteed*: what it asks for where requests are to equal limits, None for
-    its limits.
+    *storage*: it asks for ephemeral storage; *guaranteed*: what it asks for where requests are to equal limits, None
+    for its limits.
     """
 
     kind: str
@@ -262,14 +263,20 @@ class SupportRow(NamedTuple):
     guaranteed: Mapping[str, str] | None = None
 
 
-CONTAINER_DISK = SupportRow("container-disk", {"cpu": "1m", "memory": "1M"}, {"cpu": "10m", "memory": "40M"}, storage=True)
+CONTAINER_DISK = SupportRow(
+    "container-disk", {"cpu": "1m", "memory": "1M"}, {"cpu": "10m", "memory": "40M"}, storage=True
+)
 BINARY_COPY = SupportRow(
-    "container-disk", {"cpu": "10m", "memory": "1M"}, {"cpu": "100m", "memory": "40M"},
+    "container-disk",
+    {"cpu": "10m", "memory": "1M"},
+    {"cpu": "100m", "memory": "40M"},
     guaranteed={"cpu": "10m", "memory": "40M"},
 )
 VIRTIOFS = SupportRow("virtiofs", {"cpu": "10m", "memory": "1M"}, {"cpu": "100m", "memory": "80M"})
 SIDECAR = SupportRow("sidecar", {}, {}, guaranteed={"cpu": "200m", "memory": "64M"})
-CONSOLE_LOG = SupportRow("guest-console-log", {"cpu": "5m", "memory": "35M"}, {"cpu": "15m", "memory": "60M"})
+CONSOLE_LOG = SupportRow(
+    "guest-console-log", {"cpu": "5m", "memory": "35M"}, {"cpu": "15m", "memory": "60M"}
+)
 HOTPLUG = SupportRow("hotplug-disk", {"cpu": "10m", "memory": "2M"}, {"cpu": "100m", "memory": "80M"})  # fmt: skip
 
 

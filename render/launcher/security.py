@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from render.launcher.launch import Launch, PodError
 from render.model import tree
-from render.model.release import Items, since, until, variant
+from render.model.release import Form, form, since, until
 from render.model.tree import Tree
 
 USER = 107
@@ -34,8 +34,8 @@ _ROOT_VIRTIOFS = {
     },
 }  # fmt: skip
 #: What a container says of privileges that it does not have.
-_UNPRIVILEGED: Items[Tree] = (until("1.7", {"privileged": False}), since("1.7", {}))
-_ROOT_GROUP: Items[Tree] = (until("1.6", {}), since("1.6", {"fsGroup": USER}))
+_UNPRIVILEGED: Form[Tree] = form(until("1.7", {"privileged": False}), since("1.7", {}))
+_ROOT_GROUP: Form[Tree] = form(until("1.6", {}), since("1.6", {"fsGroup": USER}))
 
 
 def of_pod(launch: Launch) -> Tree:
@@ -44,7 +44,7 @@ def of_pod(launch: Launch) -> Tree:
     if launch.is_nonroot:
         context |= {"runAsUser": USER, "runAsGroup": USER, "runAsNonRoot": True, "fsGroup": USER}
     else:
-        context |= {"runAsUser": 0, **variant(_ROOT_GROUP, launch.release)}
+        context |= {"runAsUser": 0, **_ROOT_GROUP(launch.release)}
     seccomp = _seccomp(launch.cluster.configuration)
     if seccomp:
         context["seccompProfile"] = seccomp
@@ -72,7 +72,7 @@ def of_container(launch: Launch, capabilities: Tree | None) -> Tree:
         }
     else:
         user = {"runAsUser": 0, "runAsNonRoot": False}
-    context = {**user, **variant(_UNPRIVILEGED, launch.release)}
+    context = {**user, **_UNPRIVILEGED(launch.release)}
     return context if capabilities is None else {**context, "capabilities": capabilities}
 
 
@@ -105,7 +105,10 @@ def without_categories(launch: Launch, containers: Iterable[Tree]) -> list[Tree]
     return [
         one
         if one["name"] == "compute"
-        else {**one, "securityContext": {**one.get("securityContext", {}), "seLinuxOptions": options}}
+        else {
+            **one,
+            "securityContext": {**one.get("securityContext", {}), "seLinuxOptions": options},
+        }
         for one in containers
     ]
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from render.launcher import resources, security
 from render.launcher.cluster import SIDECAR_SHIM_IMAGE
-from render.launcher.launch import Launch, PodError
+from render.launcher.launch import INTERFACES, Launch, PodError
 from render.launcher.support import TERMINATION, XDG
 from render.launcher.volumes import HOOK_FOLDER, HOOK_SOCKETS, NETWORK_INFO, NETWORK_INFO_FOLDER
 from render.model.apimachinery import gojson
-from render.model.release import Items, since, until, variant
+from render.model.release import Form, form, since, until
 from render.model.tree import Tree
 
 _ANNOTATION = "hooks.kubevirt.io/hookSidecars"
@@ -64,7 +64,7 @@ def _hooks(launch: Launch) -> list[Sidecar]:
     try:
         given = gojson.unmarshal(text, _TYPE) or []
     except gojson.GoJSONError as error:
-        raise PodError(str(error)) from None
+        raise PodError(str(error), ("metadata", "annotations", _ANNOTATION)) from None
     return [
         Sidecar(
             image=one.get("image") or "",
@@ -81,12 +81,14 @@ def _hooks(launch: Launch) -> list[Sidecar]:
 def _bindings(launch: Launch) -> list[Sidecar]:
     # QUIRK(netbinding.go): the order of several is that of a Go map; here that of the interfaces.
     plugins = {}
-    for interface in launch.interfaces:
+    for index, interface in enumerate(launch.interfaces):
         binding = interface.get("binding")
         if binding is not None:
             name = binding.get("name") or ""
             if name not in launch.cluster.bindings:
-                raise PodError(variant(_UNKNOWN, launch.release) + name)
+                raise PodError(
+                    _UNKNOWN(launch.release) + name, (*INTERFACES, index, "binding", "name")
+                )
             plugins[name] = launch.cluster.bindings[name]
     policy = launch.cluster.configuration.get("imagePullPolicy") or ""
     return [
@@ -101,7 +103,7 @@ def _bindings(launch: Launch) -> list[Sidecar]:
     ]
 
 
-_UNKNOWN: Items[str] = (
+_UNKNOWN: Form[str] = form(
     until("1.7", "couldn't find configuration for network bindining: "),
     since("1.7", "couldn't find configuration for network binding: "),
 )
@@ -110,7 +112,10 @@ _UNKNOWN: Items[str] = (
 def container(launch: Launch, sidecar: Sidecar, index: int) -> Tree:
     """The container of the sidecar number *index*."""
     name = f"hook-sidecar-{index}"
-    environment = [*(XDG if launch.is_nonroot else ()), *variant(_ENVIRONMENT, launch.release)(name, sidecar)]
+    environment = [
+        *(XDG if launch.is_nonroot else ()),
+        *_ENVIRONMENT(launch.release)(name, sidecar),
+    ]
     given = {
         "name": name,
         "image": sidecar.image or SIDECAR_SHIM_IMAGE,
@@ -125,7 +130,7 @@ def container(launch: Launch, sidecar: Sidecar, index: int) -> Tree:
             launch.cluster, resources.SIDECAR, guaranteed=launch.is_guaranteed
         ),
         "volumeMounts": _mounts(launch, sidecar, name),
-        **variant(TERMINATION, launch.release),
+        **TERMINATION(launch.release),
         "securityContext": security.of_container(
             launch, {"drop": ["ALL"]} if launch.is_nonroot else None
         ),
@@ -141,7 +146,7 @@ def _with_plugin(name: str, sidecar: Sidecar) -> list[Tree]:
     return [*_named(name, sidecar), *(plugin if sidecar.plugin else ())]
 
 
-_ENVIRONMENT: Items[Callable[[str, Sidecar], list[Tree]]] = (
+_ENVIRONMENT: Form[Callable[[str, Sidecar], list[Tree]]] = form(
     until("1.6", lambda _name, _sidecar: []),
     since("1.6", until("1.9", _named)),
     since("1.9", _with_plugin),
@@ -149,10 +154,7 @@ _ENVIRONMENT: Items[Callable[[str, Sidecar], list[Tree]]] = (
 
 
 def _mounts(launch: Launch, sidecar: Sidecar, name: str) -> list[Tree]:
-    mounts = [
-        {"name": HOOK_SOCKETS, "mountPath": HOOK_FOLDER}
-        | variant(_SUB_PATH, launch.release)(name)
-    ]
+    mounts = [{"name": HOOK_SOCKETS, "mountPath": HOOK_FOLDER} | _SUB_PATH(launch.release)(name)]
     if sidecar.sees_devices:
         mounts.append({"name": NETWORK_INFO, "mountPath": NETWORK_INFO_FOLDER})
     if sidecar.config_map is not None:
@@ -168,7 +170,7 @@ def _mounts(launch: Launch, sidecar: Sidecar, name: str) -> list[Tree]:
     return mounts
 
 
-_SUB_PATH: Items[Callable[[str], Tree]] = (
+_SUB_PATH: Form[Callable[[str], Tree]] = form(
     until("1.6", lambda _name: {}),
     since("1.6", lambda name: {"subPath": name}),
 )
@@ -182,7 +184,8 @@ def volumes(launch: Launch, given: list[Sidecar]) -> list[Tree]:
         if sidecar.config_map is not None:
             name = sidecar.config_map.get("name") or ""
             if objects.is_complete and (launch.namespace, name) not in objects.config_maps:
-                raise PodError(f'configmaps "{name}" not found')
+                path = ("metadata", "annotations", _ANNOTATION)
+                raise PodError(f'configmaps "{name}" not found', path)
             source = {"name": name, "defaultMode": _MODE}
             made.append({"name": name, "configMap": source})
         if sidecar.claim is not None:

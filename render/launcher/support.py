@@ -5,14 +5,20 @@ pkg/virt-api/webhooks/mutating-webhook/mutators/virt-launcher-pod-mutator.go, pk
 """
 
 from collections.abc import Callable, Iterator
-from functools import cache
 
 from render.launcher import resources, security, volumes
 from render.launcher.launch import Launch
 from render.launcher.resources import BINARY_COPY, CONSOLE_LOG, CONTAINER_DISK, SupportRow
-from render.launcher.volumes import BINARIES, KERNEL_BOOT, LAUNCHER_VOLUME, PRIVATE, VIRTIOFS, VIRTIOFS_FOLDER
+from render.launcher.volumes import (
+    BINARIES,
+    KERNEL_BOOT,
+    LAUNCHER_VOLUME,
+    PRIVATE,
+    VIRTIOFS,
+    VIRTIOFS_FOLDER,
+)
 from render.model import tree
-from render.model.release import Items, Version, in_force, since, until, variant
+from render.model.release import Form, Rows, form, rows, since, until
 from render.model.tree import Tree
 
 _BINARY = "/usr/bin/container-disk"
@@ -32,7 +38,9 @@ def _pulled(image: str, policy: object) -> Tree:
     return {key: value for key, value in given.items() if value}
 
 
-def _container_disk(launch: Launch, name: str, disk: Tree, suffix: str, arguments: list[str]) -> Tree:
+def _container_disk(
+    launch: Launch, name: str, disk: Tree, suffix: str, arguments: list[str]
+) -> Tree:
     return {
         "name": f"volume{name}{suffix}",
         **_pulled(launch.image(name, disk.get("image") or ""), disk.get("imagePullPolicy")),
@@ -79,18 +87,18 @@ def pulling(launch: Launch) -> Iterator[Tree]:
         "name": "container-disk-binary",
         "image": launch.cluster.image,
         "imagePullPolicy": launch.cluster.pull_policy,
-        "command": ["/usr/bin/cp", *variant(_COPYING, launch.release), _BINARY, f"/init{_BINARY}"],
+        "command": ["/usr/bin/cp", *_COPYING(launch.release), _BINARY, f"/init{_BINARY}"],
         **({"env": XDG} if launch.is_nonroot else {}),
         "resources": _resources(launch, BINARY_COPY),
         "volumeMounts": [{"name": BINARIES, "mountPath": "/init/usr/bin"}],
-        **variant(TERMINATION, launch.release),
+        **TERMINATION(launch.release),
         "securityContext": security.of_container(launch, {"drop": ["ALL"]}),
     }
     for name, disk, _ in _disks(launch):
         yield _container_disk(launch, name, disk, "-init", ["--no-op"])
 
 
-_COPYING: Items[tuple[str, ...]] = (until("1.8", ()), since("1.8", ("--preserve=all",)))
+_COPYING: Form[tuple[str, ...]] = form(until("1.8", ()), since("1.8", ("--preserve=all",)))
 #: What a container that runs as the user of qemu knows.
 XDG = [
     {"name": "XDG_CACHE_HOME", "value": PRIVATE},
@@ -98,7 +106,7 @@ XDG = [
     {"name": "XDG_RUNTIME_DIR", "value": "/var/run"},
 ]
 #: What a container that runs as compute does says of its end.
-TERMINATION: Items[Tree] = (
+TERMINATION: Form[Tree] = form(
     until("1.6", {}),
     since("1.6", {"terminationMessagePolicy": "FallbackToLogsOnError"}),
 )
@@ -126,11 +134,11 @@ def virtiofs(launch: Launch) -> Iterator[Tree]:
     """The containers that serve volumes as filesystems."""
     names = {filesystem.get("name") for filesystem in launch.filesystems}
     for volume in launch.volumes:
-        if volume.get("name") in names and variant(_SERVED, launch.release)(volume):
+        if volume.get("name") in names and _SERVED(launch.release)(volume):
             yield _virtiofs(launch, volume)
 
 
-_SERVED: Items[Callable[[Tree], bool]] = (
+_SERVED: Form[Callable[[Tree], bool]] = form(
     until("1.8", lambda _volume: True),
     since("1.8", lambda volume: volume.get("containerPath") is None),
 )
@@ -144,7 +152,7 @@ def _virtiofs(launch: Launch, volume: Tree) -> Tree:
         mounts.append({"name": name, "mountPath": path})
     return {
         **_virtiofsd(launch, name),
-        "args": variant(_ARGUMENTS, launch.release)(launch, volume, _served(name, path)),
+        "args": _ARGUMENTS(launch.release)(launch, volume, _served(name, path)),
         "volumeMounts": mounts,
         "securityContext": security.of_virtiofs(volume, launch),
     }
@@ -187,7 +195,7 @@ def _with_owner(launch: Launch, volume: Tree, served: list[str]) -> list[str]:
     return [*_migratable(launch, volume, served), *owner]
 
 
-_ARGUMENTS: Items[Callable[[Launch, Tree, list[str]], list[str]]] = (
+_ARGUMENTS: Form[Callable[[Launch, Tree, list[str]], list[str]]] = form(
     until("1.5", _with_sandbox),
     since("1.5", until("1.9", _migratable)),
     since("1.9", _with_owner),
@@ -252,36 +260,31 @@ def console_log(launch: Launch, verbosity: int) -> Iterator[Tree]:
     yield {
         "name": "guest-console-log",
         "image": launch.cluster.image,
-        "imagePullPolicy": variant(_LOG_PULL_POLICY, launch.release)(launch),
+        "imagePullPolicy": _LOG_PULL_POLICY(launch.release)(launch),
         "command": ["/usr/bin/virt-tail"],
-        "args": arguments + variant(_LOG_ARGUMENTS, launch.release),
+        "args": arguments + _LOG_ARGUMENTS(launch.release),
         "env": [{"name": "VIRT_LAUNCHER_LOG_VERBOSITY", "value": str(verbosity)}],
         "resources": _resources(launch, CONSOLE_LOG),
         "volumeMounts": [{"name": "private", "mountPath": PRIVATE, "readOnly": True}],
         "securityContext": security.SUPPORT,
-        **variant(_LOG_RESTARTS, launch.release),
+        **_LOG_RESTARTS(launch.release),
     }
 
 
-_LOG_PULL_POLICY: Items[Callable[[Launch], str]] = (
+_LOG_PULL_POLICY: Form[Callable[[Launch], str]] = form(
     until("1.6", lambda _launch: "IfNotPresent"),
     since("1.6", lambda launch: launch.cluster.pull_policy),
 )
-_LOG_ARGUMENTS: Items[list[str]] = (
+_LOG_ARGUMENTS: Form[list[str]] = form(
     until("1.6", ["--socket-timeout", "RANDOM"]),
     since("1.6", []),
 )
-_LOG_RESTARTS: Items[Tree] = (until("1.6", {}), since("1.6", {"restartPolicy": "Always"}))
+_LOG_RESTARTS: Form[Tree] = form(until("1.6", {}), since("1.6", {"restartPolicy": "Always"}))
 
 #: Containers that start before the pod's own, in order.
-_INITIAL: Items[Callable[[Launch], Iterator[Tree]]] = (pulling, since("1.7", _probes))
+_INITIAL: Rows[Callable[[Launch], Iterator[Tree]]] = rows(pulling, since("1.7", _probes))
 
 
 def initial(launch: Launch) -> list[Tree]:
     """The init containers, but for the log."""
-    return [container for row in _initial(launch.release) for container in row(launch)]
-
-
-@cache
-def _initial(release: Version) -> tuple[Callable[[Launch], Iterator[Tree]], ...]:
-    return in_force(_INITIAL, release)
+    return [container for row in _INITIAL(launch.release) for container in row(launch)]

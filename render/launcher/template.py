@@ -6,14 +6,23 @@ pkg/storage/pod/annotations/generator.go, pkg/util/net/dns/sanitize.go, pkg/apim
 
 import hashlib
 from collections.abc import Callable, Iterator
-from functools import cache
 
-from render.launcher import containers, devices, memory, networks, placement, resources, security, sidecars, support, volumes
+from render.launcher import (
+    containers,
+    devices,
+    memory,
+    networks,
+    placement,
+    resources,
+    security,
+    sidecars,
+    support,
+    volumes,
+)
 from render.launcher.launch import Launch, PodError
-from render.launcher.memory import Overhead
 from render.model.apimachinery.go import quoted
 from render.model.apimachinery.quantity import scaled
-from render.model.release import Items, Version, in_force, since, until, variant
+from render.model.release import Form, Rows, form, rows, since, until
 from render.model.tree import Tree
 
 _LABEL = 63
@@ -27,7 +36,14 @@ _OWN = (
     "kubevirt.io/storage-observed-api-version",
     "kubevirt.io/latest-observed-api-version",
 )
-_COPIED = ("dnsPolicy", "schedulerName", "tolerations", "topologySpreadConstraints", "subdomain", "priorityClassName")  # fmt: skip
+_COPIED = (
+    "dnsPolicy",
+    "schedulerName",
+    "tolerations",
+    "topologySpreadConstraints",
+    "subdomain",
+    "priorityClassName",
+)
 _GATES = [{"conditionType": "kubevirt.io/virtual-machine-unpaused"}]
 
 
@@ -37,7 +53,7 @@ def pod(launch: Launch, *, is_temporary: bool = False) -> Tree:
     Parts are shared with the VMI and with other pods. Raises `PodError` with KubeVirt's words where it makes none.
     """
     made = manifest(launch, is_temporary=is_temporary)
-    for webhook in _webhooks(launch.release):
+    for webhook in _WEBHOOKS(launch.release):
         webhook(launch, made["spec"])
     return made
 
@@ -47,17 +63,14 @@ def _serve_container_paths(launch: Launch, spec: Tree) -> None:
 
 
 #: What virt-api adds to a pod.
-_WEBHOOKS: Items[Callable[[Launch, Tree], None]] = (since("1.8", _serve_container_paths),)
-
-
-@cache
-def _webhooks(release: Version) -> tuple[Callable[[Launch, Tree], None], ...]:
-    return in_force(_WEBHOOKS, release)
+_WEBHOOKS: Rows[Callable[[Launch, Tree], None]] = rows(
+    since("1.8", _serve_container_paths),
+)
 
 
 def manifest(launch: Launch, *, is_temporary: bool = False) -> Tree:
     """The pod as virt-controller itself makes it, for `pod` and for a migration."""
-    for check in _checks(launch.release):
+    for check in _CHECKS(launch.release):
         check(launch)
     overhead = memory.overhead(launch)
     networks.resources_of_networks(launch)
@@ -73,7 +86,7 @@ def manifest(launch: Launch, *, is_temporary: bool = False) -> Tree:
     compute = containers.compute(launch, words, amounts, mounted)
     compute["volumeMounts"] += sidecars.shared_mounts(hooks)
     log = list(support.console_log(launch, containers.verbosity(launch)))
-    first, last = variant(_LOG, launch.release)(log)
+    first, last = _LOG(launch.release)(log)
     running = [
         compute,
         *support.container_disks(launch),
@@ -105,7 +118,11 @@ def manifest(launch: Launch, *, is_temporary: bool = False) -> Tree:
 
 
 def _spec(
-    launch: Launch, running: list[Tree], initial: list[Tree], pod_volumes: list[Tree], uids: list[str]
+    launch: Launch,
+    running: list[Tree],
+    initial: list[Tree],
+    pod_volumes: list[Tree],
+    uids: list[str],
 ) -> Tree:
     given = {
         "hostname": hostname(launch),
@@ -113,7 +130,7 @@ def _spec(
         "runtimeClassName": launch.cluster.configuration.get("defaultRuntimeClass"),
         "nodeSelector": placement.node_selector(launch),
         "imagePullSecrets": volumes.pull_secrets(launch),
-        "resourceClaims": variant(_CLAIMS, launch.release)(launch),
+        "resourceClaims": _CLAIMS(launch.release)(launch),
         "serviceAccountName": _service_account(launch),
         "initContainers": initial,
     }
@@ -136,30 +153,30 @@ def _spec(
     }
 
 
-_CLAIMS: Items[Callable[[Launch], list[Tree] | None]] = (
+_CLAIMS: Form[Callable[[Launch], list[Tree] | None]] = form(
     until("1.6", lambda _launch: None),
     since("1.6", lambda launch: launch.spec.get("resourceClaims")),
 )
 
 
 def _check_container_paths(launch: Launch) -> None:
-    has_paths = any(volume.get("containerPath") is not None for volume in launch.volumes)
-    if has_paths and "ContainerPathVolumes" not in launch.gates:
-        raise PodError(
-            "VMI has ContainerPath volumes but the ContainerPathVolumes feature gate is disabled"
-        )
+    if "ContainerPathVolumes" in launch.gates:
+        return
+    for index, volume in enumerate(launch.volumes):
+        if volume.get("containerPath") is not None:
+            raise PodError(
+                "VMI has ContainerPath volumes but the ContainerPathVolumes feature gate is disabled",
+                ("spec", "volumes", index, "containerPath"),
+            )
 
 
-_CHECKS: Items[Callable[[Launch], None]] = (since("1.8", _check_container_paths),)
-
-
-@cache
-def _checks(release: Version) -> tuple[Callable[[Launch], None], ...]:
-    return in_force(_CHECKS, release)
+_CHECKS: Rows[Callable[[Launch], None]] = rows(
+    since("1.8", _check_container_paths),
+)
 
 
 #: The container with the log: before those of the pod, or among them.
-_LOG: Items[Callable[[list[Tree]], tuple[list[Tree], list[Tree]]]] = (
+_LOG: Form[Callable[[list[Tree]], tuple[list[Tree], list[Tree]]]] = form(
     until("1.6", lambda log: ([], log)),
     since("1.6", lambda log: (log, [])),
 )
@@ -180,10 +197,10 @@ def _account_of_volume(launch: Launch) -> str:
 
 
 def _service_account(launch: Launch) -> str:
-    return variant(_ACCOUNT, launch.release)(launch) or _account_of_volume(launch)
+    return _ACCOUNT(launch.release)(launch) or _account_of_volume(launch)
 
 
-_ACCOUNT: Items[Callable[[Launch], str | None]] = (
+_ACCOUNT: Form[Callable[[Launch], str | None]] = form(
     until("1.9", lambda _launch: None),
     since("1.9", lambda launch: launch.spec.get("serviceAccountName")),
 )
@@ -196,7 +213,7 @@ def _labels(launch: Launch) -> Tree:
         "kubevirt.io/created-by": launch.uid,
         "vm.kubevirt.io/name": hostname(launch),
     }
-    for row in _label_rows(launch.release):
+    for row in _LABELS(launch.release):
         labels.update(row(launch))
     return labels
 
@@ -214,15 +231,10 @@ def _istio(launch: Launch) -> Iterator[tuple[str, str]]:
         yield _ISTIO, launch.annotations[_ISTIO]
 
 
-_LABELS: Items[Callable[[Launch], Iterator[tuple[str, str]]]] = (
+_LABELS: Rows[Callable[[Launch], Iterator[tuple[str, str]]]] = rows(
     since("1.7", _identity),
     since("1.7", _istio),
 )
-
-
-@cache
-def _label_rows(release: Version) -> tuple[Callable[[Launch], Iterator[tuple[str, str]]], ...]:
-    return in_force(_LABELS, release)
 
 
 def _annotations(launch: Launch) -> Tree:
@@ -234,7 +246,7 @@ def _annotations(launch: Launch) -> Tree:
         "kubevirt.io/migrationTransportUnix": "true",
         "descheduler.alpha.kubernetes.io/request-evict-only": "",
         **dict(networks.annotations(launch)),
-        **variant(_BACKUP, launch.release)(launch),
+        **_BACKUP(launch.release)(launch),
     }
 
 
@@ -255,7 +267,7 @@ def _backup_unless_skipped(launch: Launch) -> Tree:
     return {**_backup(launch), "pre.hook.backup.velero.io/timeout": "60s"}
 
 
-_BACKUP: Items[Callable[[Launch], Tree]] = (
+_BACKUP: Form[Callable[[Launch], Tree]] = form(
     until("1.6", _backup),
     since("1.6", _backup_unless_skipped),
 )

@@ -5,13 +5,12 @@ Upstream: pkg/virt-controller/services/rendervolumes.go.
 
 import posixpath
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any, NamedTuple
 
 from render.launcher import networks
 from render.launcher.launch import Launch, PodError
 from render.model import tree
-from render.model.release import Items, Version, in_force, since, until, variant
+from render.model.release import Form, form, since, until
 from render.model.tree import Tree
 
 PRIVATE = "/var/run/kubevirt-private"
@@ -70,7 +69,7 @@ _LAST = (
 )
 _DISKS = _mount("container-disks", CONTAINER_DISKS, mountPropagation="HostToContainer")
 #: What compute always mounts; the disks of containers only where these are no volumes of their own.
-_BASE: Items[tuple[Tree, ...]] = (
+_BASE: Form[tuple[Tree, ...]] = form(
     until("1.6", (*_FIRST, _DISKS, *_LAST)),
     since("1.6", (*_FIRST, *_LAST, _DISKS)),
 )
@@ -81,7 +80,7 @@ _EMPTY = tuple(
 
 def mounted(launch: Launch, *, has_sidecars: bool) -> Mounted:
     """All volumes. Raises `PodError` where one cannot be."""
-    mounts = variant(_BASE, launch.release)
+    mounts = _BASE(launch.release)
     volumes = [*_EMPTY, _empty("container-disks")]
     if launch.uses_image_volumes:
         mounts = tuple(one for one in mounts if one is not _DISKS)
@@ -89,28 +88,33 @@ def mounted(launch: Launch, *, has_sidecars: bool) -> Mounted:
     mounted = Mounted(volumes, [*mounts], [], [])
     _add_configuration(launch, mounted)
     _add_volumes(launch, mounted)
-    if launch.spec.get("accessCredentials"):
-        _add_credentials(launch, mounted)
+    _add_credentials(launch, mounted)
     if launch.needs_state:
         _add_state(launch, mounted)
     if launch.uses_image_volumes:
-        variant(_IMAGES, launch.release)(launch, mounted)
+        _IMAGES(launch.release)(launch, mounted)
     if has_sidecars:
         _add_folder(mounted, HOOK_SOCKETS, HOOK_FOLDER)
     if "Plugins" in launch.gates:
         _add_folder(mounted, "kubevirt-plugin-sockets", "/var/run/kubevirt-plugin")
+    _add_folders(launch, mounted)
+    return mounted
+
+
+def _add_folders(launch: Launch, mounted: Mounted) -> None:
+    """Folders that features of the VMI need."""
     if launch.has_hugepages:
         mounted.add("hugepages", {"emptyDir": {"medium": "HugePages"}})
         mounted.mount("hugepages", "/dev/hugepages")
         _add_folder(mounted, "hugetblfs-dir", "/dev/hugepages/libvirt/qemu")
     if not launch.devices.get("disableHotplug"):
-        _add_folder(mounted, HOTPLUG_DISKS, f"{SHARE}/{HOTPLUG_DISKS}", mountPropagation="HostToContainer")
+        path = f"{SHARE}/{HOTPLUG_DISKS}"
+        _add_folder(mounted, HOTPLUG_DISKS, path, mountPropagation="HostToContainer")
     if networks.shows_devices(launch):
         mounted.mount(NETWORK_INFO, NETWORK_INFO_FOLDER)
         mounted.add(NETWORK_INFO, _NETWORK_INFO_SOURCE)
     if any(filesystem.get("virtiofs") is not None for filesystem in launch.filesystems):
         _add_folder(mounted, VIRTIOFS, VIRTIOFS_FOLDER)
-    return mounted
 
 
 _NETWORK_INFO_SOURCE = {
@@ -169,13 +173,16 @@ _CONFIGURATION: tuple[tuple[str, Callable[[Tree], Tree]], ...] = (
 
 
 def _add_volumes(launch: Launch, mounted: Mounted) -> None:
-    for volume in launch.volumes:
+    for index, volume in enumerate(launch.volumes):
         name = volume.get("name") or ""
         if name in launch.hotplugged:
             continue
         for kind, add in _SOURCES:
             if volume.get(kind) is not None:
-                add(launch, mounted, name, volume[kind])
+                try:
+                    add(launch, mounted, name, volume[kind])
+                except PodError as error:
+                    raise PodError(str(error), ("spec", "volumes", index, kind)) from None
 
 
 def _add_claim(launch: Launch, mounted: Mounted, name: str, source: Tree) -> None:
@@ -267,7 +274,7 @@ _SOURCES: tuple[tuple[str, Callable[[Launch, Mounted, str, Tree], None]], ...] =
 
 def _add_credentials(launch: Launch, mounted: Mounted) -> None:
     # QUIRK(rendervolumes.go): a secret of two credentials comes twice, and the API server refuses the pod.
-    for credential in launch.spec["accessCredentials"]:
+    for credential in launch.spec.get("accessCredentials") or ():
         secret = _secret_of(credential)
         if secret:
             name = f"{secret}-access-cred"
@@ -286,10 +293,13 @@ def _secret_of(credential: Tree) -> str:
 def _add_state(launch: Launch, mounted: Mounted) -> None:
     """The claim that keeps what persistent devices remember."""
     mounted.add(_STATE, {"persistentVolumeClaim": {"claimName": launch.state_claim}})
-    for sub_path in variant(_META, launch.release):
+    for sub_path in _META(launch.release):
         mounted.mount(_STATE, "/run/kubevirt-private/backend-storage-meta", subPath=sub_path)
     if launch.is_nonroot:
-        for name, path in (("private-libvirt", "libvirt"), ("private-libvirt-qemu", "libvirt/qemu")):
+        for name, path in (
+            ("private-libvirt", "libvirt"),
+            ("private-libvirt-qemu", "libvirt/qemu"),
+        ):
             _add_folder(mounted, name, f"{PRIVATE}/{path}")
     for is_there, sub_path, as_root in (
         (launch.has_persistent_tpm, "swtpm", "/var/lib/libvirt/swtpm"),
@@ -304,7 +314,7 @@ def _add_state(launch: Launch, mounted: Mounted) -> None:
 
 
 _UNPRIVILEGED = {"swtpm-localca": "var/lib/swtpm-localca"}
-_META: Items[tuple[str, ...]] = (until("1.5", ()), since("1.5", ("meta",)))
+_META: Form[tuple[str, ...]] = form(until("1.5", ()), since("1.5", ("meta",)))
 
 
 def _image_source(image: str, policy: object) -> Tree:
@@ -317,18 +327,18 @@ def _add_disk_images(launch: Launch, mounted: Mounted, kernel_boot: str) -> None
         disk = volume.get("containerDisk")
         if disk is not None:
             name = volume.get("name") or ""
-            image = variant(_RUNNING_IMAGE, launch.release)(launch, name, disk.get("image") or "")
+            image = _RUNNING_IMAGE(launch.release)(launch, name, disk.get("image") or "")
             mounted.add(name, _image_source(image, disk.get("imagePullPolicy")))
             path = f"/var/run/kubevirt-image-volume/disk_{index}"
             mounted.mount(name, path, readOnly=True)
     boot = launch.kernel_boot
     if boot is not None:
-        image = variant(_RUNNING_IMAGE, launch.release)(launch, KERNEL_BOOT, boot.get("image") or "")
+        image = _RUNNING_IMAGE(launch.release)(launch, KERNEL_BOOT, boot.get("image") or "")
         mounted.add(kernel_boot, _image_source(image, boot.get("imagePullPolicy")))
         mounted.mount(kernel_boot, "/var/run/kubevirt-kernel-boot", readOnly=True)
 
 
-_RUNNING_IMAGE: Items[Callable[[Launch, str, str], str]] = (
+_RUNNING_IMAGE: Form[Callable[[Launch, str, str], str]] = form(
     until("1.7", lambda _launch, _volume, image: image),
     since("1.7", Launch.image),
 )
@@ -341,10 +351,12 @@ def _add_images_alone(launch: Launch, mounted: Mounted) -> None:
 def _add_images(launch: Launch, mounted: Mounted) -> None:
     _add_disk_images(launch, mounted, KERNEL_BOOT)
     if any(True for _ in unknown_digests(launch)):
-        mounted.add(LAUNCHER_VOLUME, _image_source(launch.cluster.image, launch.cluster.pull_policy))
+        mounted.add(
+            LAUNCHER_VOLUME, _image_source(launch.cluster.image, launch.cluster.pull_policy)
+        )
 
 
-_IMAGES: Items[Callable[[Launch, Mounted], None]] = (
+_IMAGES: Form[Callable[[Launch, Mounted], None]] = form(
     until("1.7", _add_images_alone),
     since("1.7", _add_images),
 )
@@ -367,11 +379,11 @@ def pull_secrets(launch: Launch) -> list[Tree]:
     names = [
         tree.get(volume, "containerDisk", "imagePullSecret") or "" for volume in launch.volumes
     ]
-    names += variant(_KERNEL_SECRET, launch.release)(launch)
+    names += _KERNEL_SECRET(launch.release)(launch)
     return [{"name": name} for name in dict.fromkeys(filter(None, names))]
 
 
-_KERNEL_SECRET: Items[Callable[[Launch], list[str]]] = (
+_KERNEL_SECRET: Form[Callable[[Launch], list[str]]] = form(
     until("1.6", lambda _launch: []),
     since("1.6", lambda launch: [(launch.kernel_boot or {}).get("imagePullSecret") or ""]),
 )

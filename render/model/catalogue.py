@@ -107,6 +107,11 @@ class Catalogue:
         renamed = self._former.get((group, kind, namespace, name), [])
         return renamed[0] if len(renamed) == 1 else None
 
+    @property
+    def resources(self) -> Iterable[Resource]:
+        """Every object of the input, and of what the cluster has beside it."""
+        return self._by_id.values()
+
     def renamed(self, kind: str, name: str) -> Resource | None:
         """The definition of the input of this kind that was called *name* before kustomize renamed it."""
         return self._renamed.get((kind, name))

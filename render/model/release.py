@@ -4,7 +4,7 @@ Whatever changed between releases (a rule, a stage, a check, a row of data) stan
 `until`; `in_force` takes the wrapping off. Nothing else asks for a release.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Generic, NamedTuple, TypeVar, overload
 
@@ -92,6 +92,22 @@ def holds(fact: Windowed[str], release: Version) -> bool:
 def variant(items: Iterable[T | Windowed[T]], release: Version) -> T:
     """The first of *items*, forms of one thing, that exists in *release*."""
     return in_force(items, release)[0]
+
+
+Rows = Callable[[Version], tuple[T, ...]]
+"""Those of several rows that exist in a release."""
+Form = Callable[[Version], T]
+"""The form that a thing has in a release."""
+
+
+def rows(*items: T | Windowed[T]) -> Rows[T]:
+    """What `in_force` says of *items*, worked out once a release."""
+    return cache(lambda release: in_force(items, release))
+
+
+def form(*items: T | Windowed[T]) -> Form[T]:
+    """What `variant` says of *items*, worked out once a release."""
+    return cache(lambda release: variant(items, release))
 
 
 class Release(NamedTuple):

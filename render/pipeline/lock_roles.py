@@ -28,6 +28,7 @@ class Traces(NamedTuple):
 TRACES: Mapping[str, Traces] = {
     "vm": Traces(LockRole.DECIDES, "what a definition or a preset decides about, and machines of v1alpha1"),
     "vmi": Traces(LockRole.DECIDES, "none: the VMI is as KubeVirt starts it"),
+    "pod": Traces(LockRole.DECIDES, "none: the pod is as KubeVirt makes it"),
     "expand": Traces(LockRole.UNASKED, "none: the VM is as KubeVirt answers it"),
     "hashed": Traces(LockRole.DECIDES, "none: VMs keep their matchers"),
     "revisions": Traces(LockRole.DECIDES, "none: VMs keep their matchers"),

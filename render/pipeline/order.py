@@ -11,6 +11,8 @@ from render.pipeline.outcomes import Outcome, Verdict
 from render.pipeline.stages import emit, pins, stamping
 from render.settings import Settings
 
+#: The modes in which an instance takes the place of what makes it.
+INSTANCES = frozenset({"vmi", "pod"})
 Stage = Callable[[Machine], None]
 Emit = Callable[[Machine], Tree]
 
@@ -83,6 +85,15 @@ def _admit_vmi(machine: Machine) -> None:
         from render.kubevirt import admitters
 
         admitters.admit_vmi(machine)
+
+
+def _pod(machine: Machine) -> Tree:
+    """The pod that the VMI gets."""
+    from render.kubevirt import vmi_controller
+
+    vmi = emit.vmi(machine)
+    launched = None if machine.failed else vmi_controller.launched(machine, vmi)
+    return launched.pod if launched else machine.raw
 
 
 #: The first stage that is about the VMI of a start alone: what the ones before it refuse, no VM is stored with.
@@ -159,13 +170,19 @@ def stages(resource: Resource, settings: Settings) -> tuple[tuple[Stage, ...], E
         return (_refused(outcome),), None
     if kind in ("store", "runtime", "vmi"):
         steps = _BARE if kind == "vmi" else _older(kind)
-        modes = {"vm": stamping.vm if kind == "store" else stamping.bare_vmi, "vmi": emit.vmi}
+        modes: dict[str, Emit] = {
+            "vm": stamping.vm if kind == "store" else stamping.bare_vmi,
+            "vmi": emit.vmi,
+            "pod": _pod,
+        }
         if settings.emit == "expand":
             steps = ()
         return steps, modes.get(settings.emit)
     match settings.emit:
         case "vmi":
             return _START, emit.vmi
+        case "pod":
+            return _START, _pod
         case "vm":
             return _START, stamping.vm
         case "hashed" | "revisions":

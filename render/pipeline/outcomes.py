@@ -55,13 +55,14 @@ def _refused(words: str) -> Outcome:
 
 
 _STARTED = _rendered("the VMI that KubeVirt would start")
+_LAUNCHED = _rendered("the `virt-launcher` pod of that VMI")
 _STORE = "no KubeVirt since v0.7 serves a VM of the store, and this mode writes none of today"
 _RUNTIME = (
     "no KubeVirt since v0.7 serves a VM of kubevirt.io/v1alpha1, and this mode writes none of today"
 )
 _FLAVORED = "spec.flavor cannot stay in the VM: no KubeVirt since v0.56 knows it"
 _NOT_EXPANDED = "the subresource takes VirtualMachines (VR505)"
-_MODES = ("vm", "vmi", "expand", "hashed", "revisions", "source")
+_MODES = ("vm", "vmi", "pod", "expand", "hashed", "revisions", "source")
 _NO_MATCHERS = _left("a VMI has no matchers, and KubeVirt itself merges presets into it")
 
 MACHINES: Mapping[MachineKind, OutcomeRow] = {
@@ -70,6 +71,7 @@ MACHINES: Mapping[MachineKind, OutcomeRow] = {
         {
             "vm": _rendered("the VM written out, without matchers"),
             "vmi": _STARTED,
+            "pod": _LAUNCHED,
             "expand": _rendered("what `expand-vm-spec` answers"),
             "hashed": _rendered("the VM with matchers that name contents"),
             "revisions": _rendered("the VM with `revisionName`s"),
@@ -81,6 +83,7 @@ MACHINES: Mapping[MachineKind, OutcomeRow] = {
         {
             "vm": _rendered("the VM written out, without matchers and flavor"),
             "vmi": _STARTED,
+            "pod": _LAUNCHED,
             "expand": _refused("KubeVirt does not know the field (VR105)"),
             "hashed": _refused(_FLAVORED),
             "revisions": _refused(_FLAVORED),
@@ -92,6 +95,7 @@ MACHINES: Mapping[MachineKind, OutcomeRow] = {
         {
             "vm": _rendered("a VirtualMachine of `kubevirt.io/v1`, its flavour filled in"),
             "vmi": _STARTED,
+            "pod": _LAUNCHED,
             "expand": _refused(_STORE),
             "hashed": _refused(_STORE),
             "revisions": _refused(_STORE),
@@ -103,6 +107,7 @@ MACHINES: Mapping[MachineKind, OutcomeRow] = {
         {
             "vm": _rendered("a VirtualMachineInstance of `kubevirt.io/v1`, with the defaults of its time"),
             "vmi": _STARTED,
+            "pod": _LAUNCHED,
             "expand": _refused(_RUNTIME),
             "hashed": _refused(_RUNTIME),
             "revisions": _refused(_RUNTIME),
@@ -114,6 +119,7 @@ MACHINES: Mapping[MachineKind, OutcomeRow] = {
         {
             "vm": _rendered("the VMI with its presets"),
             "vmi": _STARTED,
+            "pod": _LAUNCHED,
             "expand": _left("the subresource takes VirtualMachines"),
             "hashed": _NO_MATCHERS,
             "revisions": _NO_MATCHERS,
@@ -128,6 +134,7 @@ HOLDERS: Mapping[str, OutcomeRow] = {
         {
             "vm": _rendered("its template, as a VirtualMachine is"),
             "vmi": _rendered("the VMI of its first VM"),
+            "pod": _rendered("the pod of its first VM"),
             "expand": _left(_NOT_EXPANDED),
             "hashed": _rendered("its template, as a VirtualMachine is"),
             "revisions": _rendered("its template, as a VirtualMachine is"),
@@ -139,6 +146,7 @@ HOLDERS: Mapping[str, OutcomeRow] = {
         {
             "vm": _rendered("its template, with the presets"),
             "vmi": _rendered("one of its VMIs"),
+            "pod": _rendered("the pod of one of its VMIs"),
             "expand": _left(_NOT_EXPANDED),
             "hashed": _NO_MATCHERS,
             "revisions": _NO_MATCHERS,
@@ -167,7 +175,7 @@ _WRITTEN_OUT = Outcome(Verdict.OMITTED, "what machines use of it is written out"
 _STAYS = _refused("this mode leaves its content to the cluster")
 _BY_NAME = Outcome(Verdict.OMITTED, "its content is emitted under another name")
 _LOST = _refused("no VM of the input uses it, so that its content would be lost")
-_OMITTED = dict.fromkeys(("vm", "vmi", "expand"), _WRITTEN_OUT)
+_OMITTED = dict.fromkeys(("vm", "vmi", "pod", "expand"), _WRITTEN_OUT)
 
 DEFINITIONS: Mapping[DefinitionKind, OutcomeRow] = {
     "flavor": OutcomeRow(

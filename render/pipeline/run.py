@@ -199,7 +199,7 @@ class _Journey:
             return
         diagnostics = pool_admitter.check(resource, context) if asks else []
         replica = replicas.first_replica(
-            resource, numbered_by=context.release if settings.emit == "vmi" else None
+            resource, numbered_by=context.release if settings.emit in order.INSTANCES else None
         )
         if settings.emit == "expand":
             diagnostics.append(pool_admitter.unexpanded(resource))
@@ -258,7 +258,9 @@ def _holding(resource: Resource, replica: Resource, body: Tree, settings: Settin
     outcome = outcomes.HOLDERS[resource.kind].outcomes[settings.emit]
     if outcome.verdict is Verdict.LEFT:
         return resource.body
-    return body if settings.emit == "vmi" else replicas.with_replica(resource, replica, body)
+    if settings.emit in order.INSTANCES:
+        return body
+    return replicas.with_replica(resource, replica, body)
 
 
 def _drift(context: Context) -> "PinDrift | None":
@@ -357,7 +359,7 @@ def perform(machine: Machine) -> Tree:
     if emitter is None:
         return machine.raw
     body = emitter(machine)
-    if machine.context.traced and not machine.failed:
+    if machine.context.traced and not machine.failed and settings.emit != "pod":
         machine.leave_out_absent(body)
     return body
 

@@ -14,10 +14,13 @@ MODES: dict[str, dict[str, Any]] = {
     "expand": {"emit": "expand"},
     "expand_mutated": {"emit": "expand", "stored": True},
 }
-#: Edits of VMs have another layout, see `tests.support.updates`.
+#: Edits of VMs and pods have another layout, see `tests.support.updates` and `tests.support.pods`.
 UPDATES = "update"
+PODS = ("pod", "pod-vmi")
 FAMILIES = tuple(
-    sorted({path.name.removesuffix(".ndjson.gz") for path in FOLDER.glob("*.gz")} - {UPDATES})
+    sorted(
+        {path.name.removesuffix(".ndjson.gz") for path in FOLDER.glob("*.gz")} - {UPDATES, *PODS}
+    )
 )
 
 

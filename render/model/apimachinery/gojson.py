@@ -135,9 +135,9 @@ class _Scanner:
                 return items
 
     def _literal(self, word: str, value: Any) -> Any:
-        for index, letter in enumerate(word):
+        for letter in word:
             if self.text[self.at : self.at + 1] != letter:
-                self._refuse(f"in literal {word} (expecting '{word[index]}')")
+                self._refuse(f"in literal {word} (expecting '{letter}')")
             self.at += 1
         return value
 

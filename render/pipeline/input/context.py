@@ -69,6 +69,7 @@ def shared(
         selections={},
         traced=traced,
         start=start,
+        clusters=[],
     )
 
 

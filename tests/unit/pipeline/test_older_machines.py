@@ -117,6 +117,7 @@ BIG_PRESET = (
     .replace("{features: {acpi: {}}}", "{memory: {guest: 1Gi}, devices: {}}")
 )
 ANNOTATED = ", annotations: {kubevirt.io/flavour: big}"
+INSTANCES = ("VirtualMachineInstance", "Pod")
 OBSOLETE = {"flavor": BIG, "preset": PRESET}
 
 
@@ -148,6 +149,13 @@ def lock_of(*texts: str) -> dict[str, Any]:
 
 def codes(found: Rendered, *, errors: bool = False) -> list[str]:
     return [one.code for one in found.diagnostics if one.is_error or not errors]
+
+
+def is_of_vm(body: dict[str, Any]) -> bool:
+    """Whether *body* is what became of the machine called vm: itself, or its pod."""
+    metadata = body["metadata"]
+    name: str = metadata.get("name") or metadata["generateName"].removeprefix("virt-launcher-")
+    return name.rstrip("-") == "vm"
 
 
 def domain(found: Rendered) -> dict[str, Any]:
@@ -183,14 +191,14 @@ def test_each_mode_does_with_each_machine_what_the_table_says(kind: Any, emit: A
         expected = "VR105" if (kind, emit) == ("flavored", "expand") else "VR503"
         assert expected in codes(found, errors=True)
         return
-    machines = [one for one in found.resources if one["metadata"]["name"] == "vm"]
+    machines = [one for one in found.resources if is_of_vm(one)]
     assert len(machines) == 1
-    assert machines[0]["apiVersion"] == "kubevirt.io/v1"
+    assert machines[0]["apiVersion"] == ("v1" if emit == "pod" else "kubevirt.io/v1")
     if verdict is Verdict.LEFT:
         assert machines == bodies(SOURCES[kind])
     else:
         assert codes(found, errors=True) == []
-        assert machines[0]["kind"] in ("VirtualMachine", "VirtualMachineInstance")
+        assert machines[0]["kind"] in ("VirtualMachine", "VirtualMachineInstance", "Pod")
         assert "flavor" not in machines[0]["spec"]
 
 
@@ -200,13 +208,13 @@ def test_each_mode_does_with_what_holds_machines_what_the_table_says(kind: str, 
     preset = NEW_PRESET.replace("{features: {acpi: {}}}", "{ioThreadsPolicy: auto, devices: {}}")
     found = rendered(HOLDING[kind], preset, OLDER, emit=emit)
     assert codes(found, errors=True) == []
-    made = [one for one in found.resources if one["kind"] in (kind, "VirtualMachineInstance")]
+    made = [one for one in found.resources if one["kind"] in (kind, *INSTANCES)]
     (body,) = made
     if HOLDERS[kind].outcomes[emit].verdict is Verdict.LEFT:
         assert made == bodies(HOLDING[kind])
     else:
         assert body not in bodies(HOLDING[kind])
-        assert (body["kind"] == "VirtualMachineInstance") is (emit == "vmi")
+        assert body["kind"] == {"vmi": "VirtualMachineInstance", "pod": "Pod"}.get(emit, kind)
 
 
 @pytest.mark.parametrize("emit", MODES)
@@ -243,7 +251,7 @@ def test_no_mode_prints_a_definition_that_nobody_serves(kind: Any, emit: Any) ->
     found = rendered(OBSOLETE[kind], SOURCES["vmi"], emit=emit, kubevirt="1.9")
     row = DEFINITIONS[kind]
     outcome = row.unused.get(emit) or row.outcomes[emit]
-    assert not [one for one in found.resources if one["metadata"]["name"] != "vm"]
+    assert all(is_of_vm(one) for one in found.resources)
     if outcome.verdict is Verdict.OMITTED:
         assert "VR504" in codes(found)
         assert codes(found, errors=True) == []
@@ -256,7 +264,7 @@ def test_definition_of_an_older_version_is_printed_as_one_of_today(emit: Any) ->
     found = rendered(OLDER, USING_OLDER, emit=emit, kubevirt="1.9")
     assert codes(found, errors=True) == []
     versions = {one["apiVersion"] for one in found.resources}
-    assert versions <= {"instancetype.kubevirt.io/v1beta1", "kubevirt.io/v1", "apps/v1"}
+    assert versions <= {"instancetype.kubevirt.io/v1beta1", "kubevirt.io/v1", "apps/v1", "v1"}
 
 
 @pytest.mark.parametrize("emit", ["hashed", "revisions"])
