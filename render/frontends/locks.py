@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.frontends.request.request import Request
-from render.manifests.discover import repository, tidy
+from render.manifests.discover import tidy
 from render.manifests.sources import LOCK, Documents
 from render.model.resource import LOCK_KIND, OWN, from_body, text_at
 from render.pipeline.stages import pins
 from render.system import files
+from render.system.files import repository
 from render.yaml.reader import read
 
 _UNBUILT = frozenset({codes.KUSTOMIZE_FAILED.number, codes.KUSTOMIZE_MISSING.number})

@@ -10,12 +10,13 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.diagnostics.exits import Exit
 from render.frontends.request import config
 from render.frontends.request.request import Request
-from render.manifests.discover import inside, repository
+from render.manifests.discover import inside
 from render.manifests.sources import Documents
 from render.report import formats, summary
 from render.report.findings import Finding, find, identified, merge
 from render.report.places import Place, Sources
 from render.report.summary import Tally
+from render.system.files import repository
 from render.system.streams import STDERR, STDOUT, emit
 from render.system.writing import unwritable, write_atomic
 

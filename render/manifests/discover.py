@@ -9,6 +9,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import kustomization
 from render.model.release import NEWEST, Version
 from render.system import files
+from render.system.files import repository
 
 _YAML = (".yaml", ".yml", ".json")
 CHART = "the templates of a Helm chart"
@@ -94,16 +95,6 @@ def skipped(shown: str, why: str) -> Diagnostic:
 def inside(real: str, allowed: Collection[str]) -> bool:
     """Whether the resolved path *real* is one of *allowed* or below one."""
     return any(real == root or real.startswith(root.rstrip("/") + "/") for root in allowed)
-
-
-def repository(folder: str) -> str:
-    """The nearest folder, from the resolved *folder* upwards, that holds ``.git``; ``""`` without one."""
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return ""
-        folder = parent
-    return folder
 
 
 def boundary(folder: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import kustomization, origins
 from render.manifests.kustomization import Reach
+from render.model import patterns
 from render.model.fieldpath import FieldPath
 from render.model.resource import Resource, from_body, text_at
 from render.model.tree import Tree
@@ -128,10 +129,10 @@ def _is_meant(patch: _Patch, resource: Resource, names: Sequence[str]) -> bool:
 
 
 def _selects(pattern: str, names: Sequence[str]) -> bool:
-    try:
-        return not pattern or any(re.fullmatch(pattern, name) for name in names)
-    except re.error:
-        return False
+    if not pattern:
+        return True
+    expression = patterns.regular(pattern)
+    return expression is not None and any(map(expression.matches, names))
 
 
 def _written(patch: _Patch, body: Tree, path: FieldPath, value: Any) -> FieldPath | None:

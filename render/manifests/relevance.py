@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -106,7 +106,7 @@ def _matches(pattern: str, names: list[str], *, whole: bool = False) -> bool:
             step = steps[at]
             if step is None:
                 after |= {at, at + 1}
-            elif step.match(name):
+            elif step(name):
                 after.add(at + 1)
         reached = _skipped(after, steps)
         if not whole and len(steps) in reached:
@@ -122,18 +122,19 @@ def _skipped(reached: set[int], steps: "_Steps") -> set[int]:
     return reached
 
 
-_Steps = tuple[re.Pattern[str] | None, ...]
+_Steps = tuple[Callable[[str], bool] | None, ...]
 """What each name on the way has to be; None for ``**``, any number of names."""
 
 
 @cache
 def _steps(pattern: str) -> _Steps:
-    from fnmatch import translate
+    from render.model import patterns
 
     words = pattern.strip("/").split("/")
     if "/" not in pattern.rstrip("/"):
         words = ["**", *words]
-    return tuple(None if word == "**" else re.compile(translate(word)) for word in words)
+    once = [word for n, word in enumerate(words) if word != "**" or words[n - 1 : n] != ["**"]]
+    return tuple(None if word == "**" else patterns.named(word) for word in once)
 
 
 class Scope(NamedTuple):

@@ -275,7 +275,7 @@ class _Omitted:
         self._scope = scope
         self._ignored: frozenset[str] = frozenset()
         with contextlib.suppress(git.GitError):  # not installed, or not for us to ask
-            if discover.repository(top):
+            if files.repository(top):
                 self._ignored = git.ignored(top)
 
     def path(self, real: str) -> str:

@@ -65,3 +65,13 @@ def too_large(shown: str, limit: int) -> Diagnostic:
 def reason(error: OSError) -> str:
     """What the system said, without the path and the number."""
     return error.strerror or str(error)
+
+
+def repository(folder: str) -> str:
+    """The nearest folder, from the resolved *folder* upwards, that holds ``.git``; ``""`` without one."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return ""
+        folder = parent
+    return folder

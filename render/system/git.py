@@ -2,19 +2,23 @@
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.system import processes
+from render.system import files, processes
 
 _MARKER = re.compile(rb"^(<{7}|\|{7}|={7}|>{7})( |\r?$)")
 #: No program that the repository's own configuration names is started.
 _SETTLED = (
     "-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
 )  # fmt: skip
+#: A folder that has what a bare repository has, among the files of another one, is no repository.
+_FOUND = ("-c", "safe.bareRepository=explicit")
 #: What is missing is not fetched: by the first a git since 2.45, by the second, an empty list, any (transport.c).
 _OFFLINE = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
 #: How git names the remote of a partial clone that it would fetch an object from.
@@ -23,7 +27,9 @@ _PROMISED = "promisor remote"
 _NO_REVISION = "Needed a single revision"
 #: git tells a hook where it was called; whoever asks about a folder means the repository around that.
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"})
-_LINK, _SUBMODULE, _EXECUTABLE = b"120000", b"160000", b"100755"
+SUBMODULE = b"160000"
+_AT_ONCE = 64
+"""Objects, each as large as any file, that are asked of git at once."""
 
 
 class GitError(Exception):
@@ -47,23 +53,57 @@ class Commit(NamedTuple):
 def run(
     folder: str,
     *words: str,
-    environ: Mapping[str, str] | None = None,
     without: Collection[str] = (),
     stdin: bytes = b"",
+    most: int = sys.maxsize,
 ) -> bytes:
-    """What ``git WORDS`` prints in *folder*, given *stdin* and *environ*, but none of *without*. Raises GitError."""
+    """What ``git WORDS`` prints about the repository around *folder*, given *stdin*. Raises GitError.
+
+    Which repository that is, we say: git would take a folder for one that only has the files of one, and the work tree
+    where its configuration has it. *without*: variables of ours that git is not given. Once it has printed more than
+    *most* bytes it is stopped, and the answer is a byte longer than that.
+    """
+    around = {} if "GIT_DIR" in os.environ.keys() - set(without) else _repository(folder)
+    return _run(folder, words, around=around, without=without, stdin=stdin, most=most)
+
+
+def _repository(folder: str) -> dict[str, str]:
+    """The variables by which git knows the repository around *folder*. Raises GitError."""
+    top = files.repository(os.path.realpath(folder))
+    return _repository_at(top) if top else {}
+
+
+@cache
+def _repository_at(top: str) -> dict[str, str]:
+    """The same for the one whose ``.git`` stands in *top*; git itself says whether it trusts its owner."""
+    words = ("rev-parse", "--absolute-git-dir")
+    git_dir = os.fsdecode(_run(top, (*_FOUND, *words), without=_OF_A_HOOK)).rstrip("\n")
+    above, name = os.path.split(git_dir)
+    is_above = name == ".git" and f"{top}/".startswith(f"{above.rstrip('/')}/")
+    return {"GIT_DIR": git_dir, "GIT_WORK_TREE": above if is_above else top}
+
+
+def _run(  # noqa: PLR0913 - what a program is started with
+    folder: str,
+    words: Sequence[str],
+    *,
+    around: Mapping[str, str] = MappingProxyType({}),
+    without: Collection[str] = (),
+    stdin: bytes = b"",
+    most: int = sys.maxsize,
+) -> bytes:
     program = processes.program("git")
     if not program:
         raise GitError("git is not installed")
     command = [program, *_SETTLED, *words]
     inherited = {name: value for name, value in os.environ.items() if name not in without}
     fixed = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **_OFFLINE}
-    environment = {**inherited, **fixed, **(environ or {})}
+    environment = {**inherited, **fixed, **around}
     try:
-        done = processes.run(command, folder=folder, environ=environment, stdin=stdin)
+        done = processes.run(command, folder=folder, environ=environment, stdin=stdin, most=most)
     except FileNotFoundError as error:
         raise GitError(f"no folder {folder}") from error
-    if done.returncode:
+    if done.returncode and len(done.stdout) <= most:
         text = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
         if _PROMISED in text:
             raise GitError(
@@ -167,6 +207,9 @@ def root(folder: str) -> str:
 
 def is_bare(folder: str) -> bool:
     """Whether the repository of *folder* has no work tree. Raises GitError."""
+    if "GIT_DIR" not in os.environ and files.repository(os.path.realpath(folder)):
+        run(folder, "rev-parse")
+        return False
     return run(folder, "rev-parse", "--is-bare-repository").strip() == b"true"
 
 
@@ -243,7 +286,7 @@ def is_submodule(folder: str) -> bool:
     """Whether the repository around *folder* holds it as a submodule. Raises GitError."""
     above, name = os.path.split(folder)
     words = ("--stage", "-z", "--", f":(literal){name}")
-    return run(above, "ls-files", *words, without=_OF_A_HOOK).startswith(_SUBMODULE)
+    return run(above, "ls-files", *words, without=_OF_A_HOOK).startswith(SUBMODULE)
 
 
 def is_shallow(folder: str) -> bool:
@@ -264,98 +307,25 @@ def file_at(top: str, revision: str, path: str) -> bytes:
     return run(top, "cat-file", "blob", listed.split()[2].decode())
 
 
-@contextmanager
-def checkout(top: str, revision: str, other: str = "") -> Iterator[str]:
-    """A temporary folder with all files of *revision*, made without a look at the work tree. Raises GitError.
-
-    The files are written as git stores them: filters of the repository (LFS) are not run. Those that the *other*
-    checkout has too are hard links to its own: nobody writes to either.
-    """
-    with processes.temporary_folder() as folder:
-        tree = os.path.join(folder, "tree")
-        os.makedirs(os.path.join(tree, ".git"))  # by this others see where the repository begins
-        # An index of its own, into which git takes no name that leads out of the folder.
-        index = os.path.join(folder, "index")
-        run(top, "read-tree", revision, environ={"GIT_INDEX_FILE": index})
-        _lay_out(top, _files(top, index), tree, other)
-        yield tree
+def texts_of(top: str, revisions: Sequence[str], path: str) -> Iterator[bytes]:
+    """The file *path* (from *top*) at each of *revisions*, empty where it did not exist. Raises GitError."""
+    for start in range(0, len(revisions), _AT_ONCE):
+        names = [os.fsencode(f"{one}:{path}") for one in revisions[start : start + _AT_ONCE]]
+        if "\n" in path:  # git reads a name a line
+            yield from (file_at(top, one, path) for one in revisions[start : start + _AT_ONCE])
+        else:
+            yield from (text or b"" for text in objects(top, names))
 
 
-def _lay_out(top: str, files: "list[_IndexEntry]", tree: str, other: str) -> None:
-    """Write *files* below *tree*. Raises GitError, also for names that the file system does not take."""
-    below = os.fsencode(tree)
-    try:
-        for name in {os.path.dirname(entry.name) for entry in files}:
-            os.makedirs(os.path.join(below, name), exist_ok=True)
-        if other:
-            there = os.fsencode(other)
-            known = frozenset(_files(top, os.path.join(os.path.dirname(other), "index")))
-            files = [
-                entry
-                for entry in files
-                if entry not in known or not _is_linked(there, below, entry)
-            ]
-        # Links come last, so that nothing is written through one.
-        files.sort(key=lambda entry: entry.mode == _LINK)
-        for entry, data in zip(files, _blobs(top, files), strict=True):
-            _write(os.path.join(below, entry.name), entry.mode, data)
-    except OSError as error:
-        name = os.path.relpath(os.fsencode(error.filename or below), below)
-        why = error.strerror or error
-        raise GitError(
-            f"a file of the commit cannot be written: {os.fsdecode(name)}: {why}"
-        ) from error
-
-
-class _IndexEntry(NamedTuple):
-    """A file of a commit as its index has it."""
-
-    mode: bytes
-    id: bytes
-    name: bytes
-
-
-def _files(top: str, index: str) -> list[_IndexEntry]:
-    """What *index* lists, but for submodules."""
-    words = ("--stage", "--full-name", "-z")
-    listed = run(top, "ls-files", *words, environ={"GIT_INDEX_FILE": index}).split(b"\0")
-    return [entry for entry in map(_entry, filter(None, listed)) if entry.mode != _SUBMODULE]
-
-
-def _is_linked(there: bytes, here: bytes, entry: _IndexEntry) -> bool:
-    """Whether the file *entry* could be linked from one folder to the other: not every file system can."""
-    if entry.mode == _LINK:
-        return False
-    try:
-        os.link(os.path.join(there, entry.name), os.path.join(here, entry.name))
-    except OSError:
-        return False
-    return True
-
-
-def _entry(line: bytes) -> _IndexEntry:
-    about, _, name = line.partition(b"\t")
-    mode, id_, _ = about.split()
-    return _IndexEntry(mode, id_, name)
-
-
-def _blobs(top: str, files: list[_IndexEntry]) -> Iterator[bytes]:
-    asked = b"".join(entry.id + b"\n" for entry in files)
-    said, place = run(top, "cat-file", "--batch", "--buffer", stdin=asked), 0
-    for entry in files:
-        head, place = said[place : (end := said.index(b"\n", place))], end + 1
+def objects(top: str, names: Sequence[bytes]) -> Iterator[bytes | None]:
+    """What the objects say that *names* mean, in this order; None for one that is not there. Raises GitError."""
+    asked = b"".join(name + b"\n" for name in names)
+    printed, place = run(top, "cat-file", "--batch", "--buffer", stdin=asked), 0
+    for _ in names:
+        head, place = printed[place : (end := printed.index(b"\n", place))], end + 1
         size = head.rpartition(b" ")[2]
         if not size.isdigit():
-            raise GitError(f"{os.fsdecode(entry.name)} is missing in the repository")
-        yield said[place : (place := place + int(size))]
+            yield None
+            continue
+        yield printed[place : (place := place + int(size))]
         place += 1
-
-
-def _write(path: bytes, mode: bytes, data: bytes) -> None:
-    if mode == _LINK:
-        os.symlink(data, path)
-        return
-    with open(path, "xb") as file:
-        file.write(data)
-    if mode == _EXECUTABLE:
-        os.chmod(path, 0o755)  # noqa: S103 - as git does

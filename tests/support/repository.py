@@ -22,7 +22,7 @@ class Repository:
         folder.mkdir(parents=True, exist_ok=True)
         self.git("init", "--quiet", "--initial-branch=main")
 
-    def git(self, *words: str, check: bool = True) -> str:
+    def git(self, *words: str, check: bool = True, stdin: str = "") -> str:
         """What git prints."""
         settings = {
             "user.name": "Test",
@@ -33,7 +33,7 @@ class Repository:
         environ = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
         done = subprocess.run(
             ["git", *options, *words],
-            cwd=self.folder, env=environ, capture_output=True, encoding="utf-8", check=False,
+            cwd=self.folder, env=environ, input=stdin, capture_output=True, encoding="utf-8", check=False,
         )  # fmt: skip
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done.stdout

@@ -14,12 +14,13 @@ from render.frontends.progress import Work, in_words
 from render.frontends.reporting import findings_of, with_fingerprints
 from render.frontends.request.request import Request, again
 from render.frontends.session import fleet, read_roots, render_part
-from render.manifests.discover import inside, repository
+from render.manifests.discover import inside
 from render.manifests.sources import Documents
 from render.model.counting import counted
 from render.report.findings import Finding, merge
 from render.report.summary import Tally
 from render.system import files, git
+from render.system.files import repository
 
 
 def check(asked: Request, work: Work) -> Answer:
@@ -118,7 +119,7 @@ def _at(revision: str, asked: Request, work: Work) -> frozenset[str]:
     here = os.path.realpath(".")
     paths = [os.path.relpath(os.path.realpath(path), here) for path in asked.paths]
     top = git.root(here)
-    with back_at(top, git.merge_base(top, revision)):
+    with back_at(top, git.merge_base(top, revision), asked.reading.limits):
         there = [path for path in paths if os.path.lexists(path)]
         then = again(asked, *there)
         if then.faults.diagnostics or len(there) < len(paths[:1]):

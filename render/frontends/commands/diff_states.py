@@ -33,6 +33,7 @@ from render.report.impact.review import (
 from render.report.places import Sources
 from render.settings import Layer, Settings, Source, decide
 from render.system import files, git
+from render.system.checkout import Most, checkout
 from render.system.git import GitError
 from render.system.streams import standard_input
 from render.yaml.budget import Limits
@@ -341,7 +342,7 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
         return _read(asked, path, "the working tree", texts)
     commit = _commit(top, revision)
     inside = os.path.relpath(os.path.realpath(path), top)
-    tree = trees.enter_context(_checked_out(top, commit.id, other))
+    tree = trees.enter_context(_checked_out(top, commit.id, asked.reading.limits, other))
     if not os.path.exists(os.path.join(tree, inside)):
         return _LoadedSide(commit.id[:10], tree, inside, asked, [Documents()])
     with contextlib.chdir(tree):
@@ -360,9 +361,9 @@ def _commit(top: str, revision: str) -> git.Commit:
 
 
 @contextlib.contextmanager
-def _checked_out(top: str, commit_id: str, other: str) -> Iterator[str]:
+def _checked_out(top: str, commit_id: str, limits: Limits, other: str) -> Iterator[str]:
     try:
-        with git.checkout(top, commit_id, other) as tree:
+        with checkout(top, commit_id, Most(limits.file_bytes, limits.total_bytes), other) as tree:
             yield tree
     except GitError as error:
         if git.is_shallow(top):

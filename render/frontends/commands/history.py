@@ -81,7 +81,7 @@ def show(asked: Request, work: Work) -> Answer:
     elif at:
         place = _place(path, asked)
         commit = _commit(place, at)
-        with _back_at(place, commit) as folder:
+        with _back_at(place, commit, asked) as folder:
             text = rendered(name, asked_at(asked, folder), whole=False).text
     else:
         place = _place(path, asked)
@@ -148,8 +148,9 @@ def _commit(place: _RepositoryPath, revision: str) -> Commit:
 
 def _steps(name: str, place: _RepositoryPath) -> tuple[str, list[_EditRevision]]:
     """The VM that *name* means in the locks of the history, and its edit revisions, oldest first."""
-    commits = reversed(git.commits(place.top, place.lock))
-    locks = [(commit, _lock_at(commit, place)) for commit in commits]
+    commits = git.commits(place.top, place.lock)[::-1]
+    texts = git.texts_of(place.top, [commit.id for commit in commits], place.lock)
+    locks = [(commit, _lock(text, place)) for commit, text in zip(commits, texts, strict=True)]
     known = dict.fromkeys(vm for _, lock in locks if lock for vm in lock.pins)
     vms = fitting(name, known)
     if len(vms) != 1:
@@ -162,9 +163,9 @@ def _steps(name: str, place: _RepositoryPath) -> tuple[str, list[_EditRevision]]
     return vms[0], _steps_of(vms[0], locks)
 
 
-def _lock_at(commit: Commit, place: _RepositoryPath) -> Lock | None:
-    """The lock of a commit; None where it cannot be read."""
-    contents = read(git.file_at(place.top, commit.id, place.lock), place.lock)
+def _lock(text: bytes, place: _RepositoryPath) -> Lock | None:
+    """The lock in *text*; None where it cannot be read."""
+    contents = read(text, place.lock)
     if contents.diagnostics:
         return None
     if not contents.documents:  # it was removed
@@ -198,9 +199,9 @@ def _steps_of(vm: str, locks: Sequence[tuple[Commit, Lock | None]]) -> list[_Edi
 
 
 @contextlib.contextmanager
-def _back_at(place: _RepositoryPath, commit: Commit) -> Iterator[str]:
+def _back_at(place: _RepositoryPath, commit: Commit, asked: Request) -> Iterator[str]:
     """Be where the caller is, at *commit*; yields PATH as seen from there."""
-    with back_at(place.top, commit.id) as top:
+    with back_at(place.top, commit.id, asked.reading.limits) as top:
         yield os.path.relpath(os.path.join(top, place.folder))
 
 
@@ -208,7 +209,7 @@ def _render_step(vm: str, place: _RepositoryPath, asked: Request, step: _EditRev
     """The VM at an edit revision: at the first of its commits that renders to what the lock says."""
     rendering: Rendering | None = None
     for commit in step.commits:
-        with _back_at(place, commit) as folder:
+        with _back_at(place, commit, asked) as folder:
             rendering = rendered(whole(vm), asked_at(asked, folder))
         if rendered_hash(rendering.vm.get("spec") or {}) == step.pin.rendered:
             return rendering

@@ -196,7 +196,7 @@ def _folder(real: Collection[str]) -> str:
 
     It is the current one, else the root of their git repository, else that of the file system.
     """
-    roots = {discover.repository(os.path.dirname(file)) for file in real} - {""}
+    roots = {files.repository(os.path.dirname(file)) for file in real} - {""}
     for folder in (os.getcwd(), *roots):
         if all(discover.inside(file, (folder,)) for file in real):
             return folder

@@ -63,7 +63,7 @@ def _folders(paths: Sequence[str]) -> Iterator[str]:
     seen: set[str] = set()
     for path in paths:
         real = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path) or ".")
-        top = discover.repository(real)
+        top = files.repository(real)
         kustomizations = discover.walk(top or real, (top or real,), plain=False).kustomizations
         for folder in (*kustomizations, *_above(real)):
             resolved = os.path.realpath(folder)

@@ -23,7 +23,8 @@ from render.model.tree import Tree
 from render.pipeline.input import definitions
 from render.report.findings import merge
 from render.settings import Settings
-from render.system import git
+from render.system.checkout import Most, checkout
+from render.yaml.budget import Limits
 
 _BESIDE = ("KubeVirt", "PersistentVolumeClaim", "DataVolume")
 
@@ -121,13 +122,15 @@ def _ambiguous(name: str, names: Sequence[str]) -> RefusedError:
 
 
 @contextlib.contextmanager
-def back_at(top: str, commit: str) -> Iterator[str]:
+def back_at(top: str, commit: str, limits: Limits) -> Iterator[str]:
     """Be where the caller is in the work tree *top*, at *commit*; yields the folder that stands for *top*.
+
+    Of its files so much is there as *limits* let anybody read.
 
     Raises GitError.
     """
     here = os.path.relpath(os.path.realpath("."), os.path.realpath(top))
-    with git.checkout(top, commit) as then:
+    with checkout(top, commit, Most(limits.file_bytes, limits.total_bytes)) as then:
         inside = os.path.join(then, here)
         within = not here.startswith("..") and os.path.isdir(inside)
         with contextlib.chdir(inside if within else then):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
-from render.manifests.discover import SETTINGS_FILE, boundary, inside, repository
+from render.manifests.discover import SETTINGS_FILE, boundary, inside
 from render.manifests.relevance import Globs
 from render.manifests.relevance import unmatched as matching_nothing
 from render.model import resource
@@ -15,6 +15,7 @@ from render.model.resource import Origin
 from render.model.tree import Tree
 from render.settings import OPTIONS, Layer, Option, Source, is_name
 from render.system import files
+from render.system.files import repository
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, read
 

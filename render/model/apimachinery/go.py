@@ -4,7 +4,10 @@ import json
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from render.model.patterns import Automaton
 
 _ESCAPES = {
     "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v",
@@ -59,39 +62,39 @@ def path_matches(pattern: str, text: str) -> bool:
         rest = text.removeprefix(start)
         return text.startswith(start) and (not rest or (start != pattern and "/" not in rest))
     matcher = _matcher(pattern)
-    return matcher is not None and matcher.fullmatch(text) is not None
+    return matcher is not None and matcher.matches(text)
 
 
 _SPECIAL = frozenset("*?[\\")
 _GLOB = (
-    r"(?P<star>\*)|(?P<any>\?)|\\(?P<escaped>.)"
+    r"(?P<star>\*+)|(?P<any>\?)|\\(?P<escaped>.)"
     r"|\[(?P<not>\^)?(?P<ranges>(?:(?:\\.|[^\]\\-])(?:-(?:\\.|[^\]\\-]))?)+)\]|(?P<plain>[^\[\\])"
 )
 _RANGE = r"\\?(.)(?:-\\?(.))?"
 
 
 @lru_cache(maxsize=64)
-def _matcher(pattern: str) -> re.Pattern[str] | None:
-    out, end = "", 0
+def _matcher(pattern: str) -> "Automaton | None":
+    from render.model.patterns import Characters, automaton_of
+
+    no_slash = Characters("//", is_negated=True)
+    tests: list[Characters | None] = []
+    end = 0
     for part in re.finditer(_GLOB, pattern, re.DOTALL):
         if part.start() != end:
             return None
         end = part.end()
         if part["star"]:
-            out += "[^/]*"
+            tests.append(None)
         elif part["any"]:
-            out += "[^/]"
+            tests.append(no_slash)
         elif part["ranges"]:
-            spans = "".join(
-                f"{re.escape(low)}-{re.escape(high or low)}"
-                for low, high in re.findall(_RANGE, part["ranges"], re.DOTALL)
-                if not high or low <= high
-            )
-            known = f"[{spans}]" if spans else "(?!)"
-            out += f"(?!{known})." if part["not"] else known
+            pairs = re.findall(_RANGE, part["ranges"], re.DOTALL)
+            ends = "".join(low + (high or low) for low, high in pairs if not high or low <= high)
+            tests.append(Characters(ends, part["not"] is not None))
         else:
-            out += re.escape(part["escaped"] or part["plain"])
-    return re.compile(out, re.DOTALL) if end == len(pattern) else None
+            tests.append(Characters((part["escaped"] or part["plain"]) * 2))
+    return automaton_of(iter(tests), no_slash) if end == len(pattern) else None
 
 
 def atoi(text: str) -> int | str:

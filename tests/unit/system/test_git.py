@@ -1,13 +1,18 @@
 """What is checked out of a repository."""
 
 import os
+import resource
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from render.system import git
+from render.system import git, processes
+from render.system.checkout import Most, checkout
+from tests.support.manifests import put
 from tests.support.repository import Repository
 
+MOST = Most(1 << 20, 1 << 20)
 BLOB_OF_A = "78981922613b2afb6025042ff6bd878ac1994e85"
 
 
@@ -25,7 +30,7 @@ def test_a_second_checkout_shares_the_files_that_are_the_same(tmp_path: Path) ->
     repository.write("new/file", "new\n")
     second = repository.commit("Two")
     top = str(repository.folder)
-    with git.checkout(top, first) as one, git.checkout(top, second, one) as two:
+    with checkout(top, first, MOST) as one, checkout(top, second, MOST, one) as two:
         old, new = Path(one), Path(two)
         found = {
             str(path.relative_to(new)): path.is_file() and (old / path.relative_to(new)).exists()
@@ -54,6 +59,137 @@ def test_a_file_whose_name_is_too_long_for_the_file_system(tmp_path: Path) -> No
         top = str(repository.folder)
         tree = git.run(top, "write-tree").decode().strip()
         refused = pytest.raises(git.GitError, match=r"cannot be written: n+: File name too long")
-        with refused, git.checkout(top, tree):
+        with refused, checkout(top, tree, MOST):
             pass
         repository.git("update-index", "--force-remove", name)
+
+
+def fake(folder: Path, config: str) -> None:
+    """What git takes for a bare repository."""
+    (folder / "objects").mkdir(parents=True)
+    (folder / "refs").mkdir()
+    put(folder / "HEAD", "ref: refs/heads/main\n")
+    put(folder / "config", config)
+
+
+def test_a_folder_that_looks_like_a_repository_is_none(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "repository")
+    folder = repository.folder / "vms"
+    put(folder / "all", "*\n")
+    fake(folder, f"[core]\n  bare = false\n  worktree = .\n  excludesFile = {folder}/all\n")
+    repository.write(".gitignore", "ignored\n")
+    repository.write("vms/ignored", "")
+    repository.write("vms/file", "")
+    assert git.ignored(str(folder)) == {str(folder / "ignored")}
+    assert git.root(str(folder)) == str(repository.folder)
+    assert not git.is_bare(str(folder))
+
+
+def test_a_work_tree_is_where_it_is(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "repository")
+    repository.write("folder/file", "")
+    (tmp_path / "elsewhere").mkdir()
+    repository.git("config", "core.worktree", str(tmp_path / "elsewhere"))
+    assert git.root(str(repository.folder / "folder")) == str(repository.folder)
+
+
+def test_other_ways_to_have_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A linked work tree, a bare clone, a folder whose .git is none, and one that a hook tells."""
+    repository = Repository(tmp_path / "repository")
+    repository.write("file", "")
+    commit = repository.commit("One")
+    repository.git("worktree", "add", "--quiet", str(tmp_path / "linked"))
+    repository.git("clone", "--quiet", "--bare", ".", str(tmp_path / "bare.git"))
+    assert git.root(str(tmp_path / "linked")) == str(tmp_path / "linked")
+    assert git.is_bare(str(tmp_path / "bare.git"))
+    assert git.commit(str(tmp_path / "bare.git"), "HEAD").id == commit
+    (repository.folder / "inside/.git").mkdir(parents=True)
+    assert git.root(str(repository.folder / "inside")) == str(repository.folder)
+    with pytest.raises(git.GitError, match="not a git repository"):
+        git.root(str(tmp_path))
+    monkeypatch.setenv("GIT_DIR", str(repository.folder / ".git"))
+    assert git.commit(str(tmp_path), "HEAD").id == commit
+
+
+def test_of_what_is_too_large_the_size_is_true(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "repository")
+    repository.write("a.yaml", "a" * 1000)
+    repository.write("b.yaml", "b" * 2000)
+    repository.write("aa", "c" * 900)
+    repository.write("z.yaml", "z" * 900)
+    commit = repository.commit("One")
+    with checkout(str(repository.folder), commit, Most(1500, 2000)) as tree:
+        assert (Path(tree) / "a.yaml").read_text() == "a" * 1000
+        assert (Path(tree) / "z.yaml").read_text() == "z" * 900
+        assert (Path(tree) / "b.yaml").read_bytes() == bytes(2000)
+        assert (Path(tree) / "aa").read_bytes() == bytes(900)
+    refused = pytest.raises(
+        git.GitError, match="YAML and JSON of the commit is larger than 1,500 bytes"
+    )
+    with refused, checkout(str(repository.folder), commit, Most(1500, 1500)):
+        pass
+
+
+def test_zeros_take_no_memory(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "repository")
+    size = 20 << 20
+    for number in range(20):
+        with (repository.folder / f"zeros-{number}").open("wb") as file:
+            file.truncate(size + number)
+    commit = repository.commit("Zeros")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with checkout(str(repository.folder), commit, Most(64 << 20, 512 << 20)) as tree:
+        assert (Path(tree) / "zeros-3").stat().st_size == size + 3
+        assert (Path(tree) / "zeros-3").stat().st_blocks == 0
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
+
+
+def test_a_tree_that_holds_itself_many_times(tmp_path: Path) -> None:
+    """A million and more files of a few objects."""
+    repository = Repository(tmp_path / "repository")
+    tree = repository.git(
+        "mktree", stdin=f"100644 blob {repository.git('hash-object', '-w', '--stdin').strip()}\tf\n"
+    ).strip()
+    for _ in range(7):
+        tree = repository.git(
+            "mktree", stdin="".join(f"040000 tree {tree}\t{n}\n" for n in range(10))
+        ).strip()
+    with (
+        pytest.raises(git.GitError, match="more than 100,000 files"),
+        checkout(str(repository.folder), tree, MOST),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("name", ["..", ".git", ".GIT"])
+def test_a_name_that_leads_out(tmp_path: Path, name: str) -> None:
+    repository = Repository(tmp_path / "repository")
+    blob = repository.git("hash-object", "-w", "--stdin").strip()
+    inner = repository.git("mktree", stdin=f"100644 blob {blob}\tf\n").strip()
+    tree = repository.git("mktree", stdin=f"040000 tree {inner}\t{name}\n").strip()
+    with (
+        pytest.raises(git.GitError, match="a name that git refuses"),
+        checkout(str(repository.folder), tree, MOST),
+    ):
+        pass
+
+
+def test_a_history_is_asked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = Repository(tmp_path / "repository")
+    commits = []
+    for number in range(100):
+        repository.write("file" if number else "none", f"{number}\n")
+        commits.append(repository.commit(f"{number}"))
+    top = str(repository.folder)
+    git.root(top)
+    started: list[Any] = []
+    start = processes.run
+
+    def run(*words: Any, **more: Any) -> Any:
+        started.append(words)
+        return start(*words, **more)
+
+    monkeypatch.setattr(processes, "run", run)
+    texts = list(git.texts_of(top, commits, "file"))
+    assert texts == [b"", *(f"{number}\n".encode() for number in range(1, 100))]
+    assert len(started) == 2

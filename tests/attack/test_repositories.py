@@ -1,0 +1,64 @@
+"""What a repository has in store for git, and so for those who ask git about it."""
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.manifests import put, vm
+from tests.support.process import argv, environ, run
+from tests.support.repository import Repository
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path / "repository")
+
+
+def test_a_folder_that_looks_like_a_repository_silences_nothing(repository: Repository) -> None:
+    vms = repository.folder / "vms"
+    for name in ("objects", "refs"):
+        (vms / name).mkdir(parents=True)
+    put(vms / "HEAD", "ref: refs/heads/main\n")
+    put(vms / "all", "*\n")
+    put(vms / "config", f"[core]\nbare = false\nworktree = .\nexcludesFile = {vms}/all\n")
+    put(vms / "vm.yaml", vm(memory="much"))
+    for words, cwd in ((["vms"], repository.folder), (["."], vms)):
+        done = run("check", *words, cwd=cwd)
+        assert done.returncode == 1
+        assert "VR108" in done.stdout
+
+
+def test_a_work_tree_elsewhere_misleads_nobody(repository: Repository, tmp_path: Path) -> None:
+    put(tmp_path / "elsewhere/vm.yaml", vm(memory="9Gi"))
+    repository.write("vm.yaml", vm(memory="1Gi"))
+    repository.commit("One")
+    repository.write("vm.yaml", vm(memory="2Gi"))
+    repository.git("config", "core.worktree", str(tmp_path / "elsewhere"))
+    assert "1Gi -> 2Gi" in repository.fine("diff", "HEAD")
+    repository.write("vm.yaml", vm(memory="much"))
+    done = repository.run("check", ".", "--changed-since", "HEAD")
+    assert (done.returncode, "VR108" in done.stdout) == (1, True), done.stderr
+
+
+def test_a_huge_tree_is_left_within_a_second(repository: Repository, tmp_path: Path) -> None:
+    """Its temporary folder too."""
+    repository.write("vm.yaml", vm(memory="1Gi"))
+    blob = repository.git("hash-object", "-w", "vm.yaml").strip()
+    tree = repository.git("mktree", stdin=f"100644 blob {blob}\tvm.yaml\n").strip()
+    for width in (10, 10, 10, 40):
+        lines = (f"040000 tree {tree}\t{number}\n" for number in range(width))
+        tree = repository.git("mktree", stdin="".join(lines)).strip()
+    commit = repository.git("commit-tree", tree, "-m", "Wide").strip()
+    (tmp_path / "tmp").mkdir()
+    process = subprocess.Popen(
+        argv("diff", f"{commit}..{commit}"), cwd=repository.folder, env=environ(TMPDIR=str(tmp_path / "tmp")),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    while not list((tmp_path / "tmp").glob("*/tree/0")) and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    process.wait(timeout=20)
+    assert not list((tmp_path / "tmp").iterdir())
