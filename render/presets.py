@@ -236,12 +236,42 @@ def _difference(
 def conflicts(
     presets: Sequence[Preset],
 ) -> Iterator[tuple[Preset, Preset, tuple[PresetConflict, ...]]]:
-    """Pairs of presets that contradict each other, the later one first."""
+    """Pairs of presets that contradict each other, the later one first.
+
+    Only those are compared of which a part says something else.
+    """
+    saying: dict[str, dict[Any, list[int]]] = {}
     for index, later in enumerate(presets):
-        for earlier in presets[:index]:
+        parts = dict(_parts(later))
+        others = {
+            earlier
+            for part, value in parts.items()
+            for other, indexes in saying.get(part, {}).items()
+            if other != value
+            for earlier in indexes
+        }
+        for earlier in map(presets.__getitem__, sorted(others)):
             differing = tuple(differences(later, earlier.domain, earlier.requests))
             if differing:
                 yield later, earlier, differing
+        for part, value in parts.items():
+            saying.setdefault(part, {}).setdefault(value, []).append(index)
+
+
+def _parts(preset: Preset) -> Iterator[tuple[str, Any]]:
+    """What *preset* says, by its parts, as values of which two are equal only where `differences` finds none."""
+    import json
+
+    for key, value in preset.requests.items():
+        parsed = quantity.parse(value)
+        yield f"request {key}", (parsed if parsed.small else object())
+    clock = preset.domain.get("clock")
+    if clock is not None:
+        yield "clock", json.dumps(_offset(clock), sort_keys=True)
+    for path, shown in ((_TIMER, "timer"), *_WHOLE):
+        value = tree.get(preset.domain, *path)
+        if value is not None:
+            yield shown, json.dumps(_complete(value, path), sort_keys=True)
 
 
 class Merged(NamedTuple):

@@ -7,6 +7,7 @@ vmpool-admitter.go, vmirs-admitter.go).
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
+from itertools import islice
 
 from render.admission.checks import Check, Subject
 from render.admission.selection import selection
@@ -124,11 +125,22 @@ def _checks(
     return selection(checks)
 
 
+MOST_CAUSES = 1_000
+"""Of one object: KubeVirt has one for each pair of disks that are called alike, and nobody reads more."""
+
+
 def causes(subject: Subject, concerns: tuple[str, ...] = CONCERNS) -> Iterator[tuple[Check, Cause]]:
-    """Why schema and webhooks refuse *subject*: each cause, with the check of *concerns* that yields it."""
+    """Why schema and webhooks refuse *subject*: each cause, with the check of *concerns* that yields it.
+
+    No more than `MOST_CAUSES` are looked for.
+    """
+    return islice(_causes(subject, concerns), MOST_CAUSES)
+
+
+def _causes(subject: Subject, concerns: tuple[str, ...]) -> Iterator[tuple[Check, Cause]]:
     for check in _checks(subject.kind, subject.release, concerns)(subject.spec):
         if check.evaluate is _not_imported:
-            yield from causes(subject, (check.name,))
+            yield from _causes(subject, (check.name,))
             continue
         for cause in check.evaluate(subject):
             yield check, cause

@@ -44,6 +44,7 @@ _CONSEQUENCES = {
         }
     ),
 }
+_CAUSES = frozenset().union(*_CONSEQUENCES.values())
 #: The metadata of an object that come from the template that it is made of.
 _COPIED = ("labels", "annotations")
 _OBJECT_META = Check(METADATA_REFUSED.slug, lambda _: ())
@@ -160,11 +161,12 @@ def _report(
     above, lead = (TEMPLATE, _NEVER_STARTS) if is_started else ((), "")
     known = {(one.check, one.location.path) for one in machine.diagnostics}
     said = Alternatives(subject, machine.context)
+    refused = _RefusedPlaces(machine)
     for check, cause in causes:
         path = (*above, *cause.path) if cause.path else ()
         place = (*above, *cause.place) if cause.place else path
         # A VMI has the faults of its VM too, in other words.
-        if (cause.check, path) not in known and not _follows(machine, cause.check, place):
+        if (cause.check, path) not in known and not refused.explains(cause.check, place):
             one = finding(
                 machine.resource,
                 said,
@@ -174,17 +176,36 @@ def _report(
             )
             cure = "; ".join(filter(None, (lead, one.help)))
             machine.diagnostics.append(one._replace(help=cure))
+            refused.add(machine.diagnostics[-1])
 
 
-def _follows(machine: Machine, check: str, place: FieldPath) -> bool:
-    """Whether what *check* says of *place* only follows from an earlier finding."""
-    earlier = _CONSEQUENCES.get(check)
-    if earlier is None or not machine.template:
-        return False
-    return any(
-        one.check in earlier and _touches((one.position or one.location).path, place)
-        for one in machine.diagnostics
-    )
+class _RefusedPlaces:
+    """Where the findings of a *machine* are that others may only follow from."""
+
+    __slots__ = ("_above", "_at", "_has_template")
+
+    def __init__(self, machine: Machine) -> None:
+        self._has_template = bool(machine.template)
+        self._at: dict[str, set[FieldPath]] = {}
+        self._above: dict[str, set[FieldPath]] = {}
+        for one in machine.diagnostics:
+            self.add(one)
+
+    def add(self, one: Diagnostic) -> None:
+        """Keep where the finding *one* is."""
+        if self._has_template and one.check in _CAUSES:
+            path = (one.position or one.location).path
+            self._at.setdefault(one.check, set()).add(path)
+            above = (path[:size] for size in range(len(path) + 1))
+            self._above.setdefault(one.check, set()).update(above)
+
+    def explains(self, check: str, place: FieldPath) -> bool:
+        """Whether what *check* says of *place* only follows from an earlier finding: one place holds the other."""
+        return any(
+            place in self._above[one]
+            or any(place[:size] in self._at[one] for size in range(len(place) + 1))
+            for one in _CONSEQUENCES.get(check, frozenset()) & self._at.keys()
+        )
 
 
 class Alternatives:

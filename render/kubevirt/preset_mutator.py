@@ -5,6 +5,7 @@ pkg/virt-controller/watch/preset.go.
 """
 
 import json
+from itertools import islice
 from typing import Any, NamedTuple
 
 from render import presets
@@ -133,9 +134,13 @@ def _contradict(machine: Machine, matching: list[Preset]) -> bool:
     return True
 
 
+_MOST_PAIRS = 100
+"""Of presets that contradict each other; all of them are said of each machine that has them."""
+
+
 def _contradiction(matching: list[Preset]) -> Contradiction:
     """What contradicts each other among presets, in KubeVirt's words, and where each of them says so."""
-    pairs = list(presets.conflicts(matching))
+    pairs = list(islice(presets.conflicts(matching), _MOST_PAIRS))
     texts = [
         f"presets '{later.resource.name}' and '{earlier.resource.name}' conflict: {_shown(differing)}"
         for later, earlier, differing in pairs

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
@@ -20,6 +21,11 @@ Position = tuple[str, int, int]
 """File, line and column."""
 
 _OPS = "operations"
+_INDEX = re.compile(r"[0-9]{1,9}")
+_RECENT = 8
+"""Documents whose patches are remembered: a finding is about one, and the next often about the same."""
+_TRIED = 100
+"""Operations that write one place or those around it, the last ones, in which a value is looked for."""
 _NOTHING = object()
 
 
@@ -58,20 +64,29 @@ def blame(
         printed = built[index].printed
         if printed is None or printed.file != shown:
             return None
-        if not known:
-            known.extend(_patches(reach, limits))
         body = built[index].body
         value = _at(body, path)
         if value is _NOTHING:
             return None
+        for patch, operations in of_document(index):
+            place = _written(patch, operations, body, path, value)
+            if place is not None:
+                return patch.at(place)
+        return None
+
+    @lru_cache(maxsize=_RECENT)
+    def of_document(index: int) -> list[tuple[_Patch, _Operations]]:
+        """The patches of the document at *index*, and the operations of each by where they write."""
+        if not known:
+            known.extend(_patches(reach, limits))
+        body = built[index].body
         resource = from_body(body, 0)
         names = origins.former_names(resource.name, reach)
-        for patch in known:
-            if _is_meant(patch, resource, names):
-                place = _written(patch, body, path, value)
-                if place is not None:
-                    return patch.at(place)
-        return None
+        return [
+            (patch, _operations(patch, body))
+            for patch in known
+            if _is_meant(patch, resource, names)
+        ]
 
     return of
 
@@ -135,19 +150,37 @@ def _selects(pattern: str, names: Sequence[str]) -> bool:
     return expression is not None and any(map(expression.matches, names))
 
 
-def _written(patch: _Patch, body: Tree, path: FieldPath, value: Any) -> FieldPath | None:
-    """Where *patch* sets *path* of *body* to *value*."""
+_Operations = dict[FieldPath, list[int]] | None
+"""The numbers of a patch's operations, the last one first, by the place in the object that each writes."""
+
+
+def _operations(patch: _Patch, body: Tree) -> _Operations:
+    """Those of *patch* that write something into *body*; None where it is no list of operations."""
     operations = patch.document.body.get(_OPS)
     if not isinstance(operations, list):
-        return _same(patch.document.body, body, path, value)
+        return None
+    writing: dict[FieldPath, list[int]] = {}
     for index, one in reversed([*enumerate(operations)]):
-        if not isinstance(one, dict) or one.get("op") not in ("add", "replace"):
-            continue
-        steps = _steps(text_at(one, "path"), body)
-        if path[: len(steps)] == steps:
-            place = _same(one.get("value"), _at(body, steps), path[len(steps) :], value)
-            if place is not None:
-                return (_OPS, index, "value", *place)
+        if isinstance(one, dict) and one.get("op") in ("add", "replace"):
+            writing.setdefault(_steps(text_at(one, "path"), body), []).append(index)
+    return writing
+
+
+def _written(
+    patch: _Patch, operations: _Operations, body: Tree, path: FieldPath, value: Any
+) -> FieldPath | None:
+    """Where *patch*, with its *operations*, sets *path* of *body* to *value*."""
+    if operations is None:
+        return _same(patch.document.body, body, path, value)
+    places = (path[:size] for size in range(len(path) + 1))
+    candidates = (
+        (index, steps) for steps in places for index in operations.get(steps, [])[:_TRIED]
+    )
+    for index, steps in sorted(candidates, reverse=True):
+        one = patch.document.body[_OPS][index]
+        place = _same(one.get("value"), _at(body, steps), path[len(steps) :], value)
+        if place is not None:
+            return (_OPS, index, "value", *place)
     return None
 
 
@@ -195,7 +228,7 @@ def _steps(pointer: str, body: Any) -> FieldPath:
     for part in pointer.split("/")[1:]:
         key: str | int = part.replace("~1", "/").replace("~0", "~")
         if isinstance(body, list):
-            key = len(body) - 1 if part == "-" else int(part) if part.isdecimal() else -1
+            key = len(body) - 1 if part == "-" else int(part) if _INDEX.fullmatch(part) else -1
         steps.append(key)
         body = body[key] if _has(body, key) else None
     return tuple(steps)
