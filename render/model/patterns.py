@@ -37,7 +37,7 @@ class Characters(NamedTuple):
         return known is not self.is_negated
 
 
-class Fragment(NamedTuple):
+class PatternPart(NamedTuple):
     """A part of a pattern: whether it matches nothing at all, and the positions where it begins and ends, as bits."""
 
     is_nullable: bool
@@ -45,7 +45,7 @@ class Fragment(NamedTuple):
     last: int = 0
 
 
-EMPTY = Fragment(is_nullable=True)
+EMPTY = PatternPart(is_nullable=True)
 
 
 class Automaton:
@@ -58,25 +58,25 @@ class Automaton:
         self._follow: list[int] = []
         self._whole = EMPTY
 
-    def character(self, test: Characters) -> Fragment:
+    def character(self, test: Characters) -> PatternPart:
         """One of the characters *test*. Raises PatternError where these are too many."""
         if len(self._tests) >= _MOST_POSITIONS:
             raise PatternError
         bit = 1 << len(self._tests)
         self._tests.append(test)
         self._follow.append(0)
-        return Fragment(False, bit, bit)  # noqa: FBT003 - as the field says
+        return PatternPart(False, bit, bit)  # noqa: FBT003 - as the field says
 
-    def sequence(self, one: Fragment, other: Fragment) -> Fragment:
+    def sequence(self, one: PatternPart, other: PatternPart) -> PatternPart:
         """*one* and then the *other*."""
         self._join(one.last, other.first)
-        return Fragment(
+        return PatternPart(
             one.is_nullable and other.is_nullable,
             one.first | (other.first if one.is_nullable else 0),
             other.last | (one.last if other.is_nullable else 0),
         )
 
-    def repeated(self, one: Fragment) -> Fragment:
+    def repeated(self, one: PatternPart) -> PatternPart:
         """*one* as often as may be, at least once."""
         self._join(one.last, one.first)
         return one
@@ -85,7 +85,7 @@ class Automaton:
         for position in _bits(before):
             self._follow[position] |= after
 
-    def of(self, whole: Fragment) -> "Automaton":
+    def of(self, whole: PatternPart) -> "Automaton":
         """The same, of which *whole* is the pattern."""
         self._whole = whole
         return self
@@ -117,9 +117,9 @@ def _bits(positions: int) -> Iterator[int]:
         positions ^= lowest
 
 
-def either(one: Fragment, other: Fragment) -> Fragment:
+def either(one: PatternPart, other: PatternPart) -> PatternPart:
     """*one* or the *other*."""
-    return Fragment(
+    return PatternPart(
         one.is_nullable or other.is_nullable, one.first | other.first, one.last | other.last
     )
 
@@ -165,7 +165,7 @@ class _Expression:
         self._at += 1
         return character
 
-    def alternatives(self, depth: int) -> Fragment:
+    def alternatives(self, depth: int) -> PatternPart:
         """Sequences with ``|`` between them."""
         if depth > _DEEPEST:
             raise PatternError
@@ -175,7 +175,7 @@ class _Expression:
             whole = either(whole, self._sequence(depth))
         return whole
 
-    def _sequence(self, depth: int) -> Fragment:
+    def _sequence(self, depth: int) -> PatternPart:
         whole = EMPTY
         while self._peek() not in {"", "|", ")"}:
             start = self._at
@@ -183,7 +183,7 @@ class _Expression:
             whole = self.automaton.sequence(whole, self._quantified(part, start, depth))
         return whole
 
-    def _quantified(self, part: Fragment, start: int, depth: int) -> Fragment:
+    def _quantified(self, part: PatternPart, start: int, depth: int) -> PatternPart:
         """*part*, which is read from *start* on, as often as what follows says."""
         sign = self._peek()
         if sign == "{":
@@ -200,7 +200,7 @@ class _Expression:
             raise PatternError
         return part
 
-    def _counted(self, part: Fragment, start: int, depth: int) -> Fragment:
+    def _counted(self, part: PatternPart, start: int, depth: int) -> PatternPart:
         """*part* as often as ``{2}``, ``{2,}`` or ``{2,3}`` says; each time it is read again."""
         end = self._text.index("}", self._at) if "}" in self._text[self._at :] else -1
         low, comma, high = self._text[self._at + 1 : end].partition(",")
@@ -223,7 +223,7 @@ class _Expression:
         self._at = end + 1
         return whole if most or (comma and not high) else EMPTY
 
-    def _atom(self, depth: int) -> Fragment:
+    def _atom(self, depth: int) -> PatternPart:
         character = self._next()
         if character == "(":
             if self._peek() == "?":
