@@ -10,12 +10,14 @@ from render.launcher import migration, template
 from render.launcher.cluster import LauncherCluster
 from render.launcher.launch import Launch, PodError
 from render.model import fieldpath, tree
+from render.model.draft import Draft
 from render.model.tree import Tree
 from render.pipeline.input import definitions, library
 from render.pipeline.input.context import shared
 from render.settings import Settings
 from render.settings import faults as settings_faults
 
+_VOLUMES = ("spec", "volumes")
 _VMI = "kubevirt.VirtualMachineInstance"
 #: What Go cannot read, where all else that the API server refuses is not virt-controller's to judge.
 _UNREADABLE = frozenset({WRONG_TYPE.slug, INVALID_QUANTITY.slug})
@@ -62,5 +64,11 @@ def decoded(vmi: Tree, cluster: LauncherCluster) -> Tree:
         if cause.check in _UNREADABLE:
             raise PodError(f"{fieldpath.text(cause.path)}: {cause.message}", cause.path)
     status = vmi.get("status")
-    encoded = schemas.encode(body, _VMI, cluster.release)
-    return {**encoded, "status": status if isinstance(status, dict) else {}}
+    draft = Draft(schemas.encode(body, _VMI, cluster.release))
+    draft.put(("status",), status if isinstance(status, dict) else {})
+    # What the API server fills in, it has filled in before: here only what is there counts.
+    for index, volume in enumerate(tree.get(vmi, *_VOLUMES) or ()):
+        source = tree.get(volume, "containerPath")
+        if isinstance(source, dict) and "readOnly" not in source:
+            draft.remove((*_VOLUMES, index, "containerPath", "readOnly"))
+    return draft.tree
