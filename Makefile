@@ -28,8 +28,8 @@ export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/$(BIN):$(PATH)
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(READY) $(KUSTOMIZE) ## Render fixtures/demo: a kustomization of several VMs
-	@virt-render build fixtures/demo
+demo: $(READY) $(KUSTOMIZE) ## A conflict, its fix, the review of the change and the pages, in the shop of fixtures/demo
+	@$(BIN)/python -m scripts.demo
 
 test: lint types layers pytest ## All checks and all tests, as CI runs them
 
@@ -49,9 +49,10 @@ layers: $(READY) ## Who may import whom (import-linter)
 pytest: $(READY) $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) ## The tests alone; a missing tool is an error
 	VIRT_RENDER_REQUIRE_TOOLS=1 pytest --numprocesses auto --dist worksteal
 
-generate: $(READY) ## Write every generated file anew: documentation, schemas, plugin.yaml
+generate: $(READY) $(KUSTOMIZE) ## Write every generated file anew: documentation, schemas, plugin.yaml
 	$(BIN)/python -m scripts.make_types
 	$(BIN)/python -m scripts.make_docs
+	$(BIN)/python -m scripts.make_picture
 
 kubevirt-release: $(READY) ## Read the KubeVirt release VERSION (v1.10.0) of CHECKOUT, a git checkout of its tag, into scripts/data
 	$(BIN)/python -m scripts.kubevirt_release "$(CHECKOUT)" "$(VERSION)"
@@ -81,7 +82,7 @@ package: $(READY) ## Build the wheel and the sdist into dist/
 	hatchling build
 
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) .tools .fuzz .mutate dist .*_cache .hypothesis
+	rm -rf $(VENV) .demo .tools .fuzz .mutate dist .*_cache .hypothesis
 
 $(READY): pyproject.toml requirements/dev.txt
 	@test -n "$(PYTHON)" || { echo "no Python >= 3.11 with venv and pip; name one: make PYTHON=..." >&2; exit 1; }

@@ -1,0 +1,91 @@
+"""Make docs/diff.svg, the picture of the README: an edit of the demo, and what `virt-render diff` says of it.
+
+Usage: python -m scripts.make_picture
+
+Text on a terminal, light or dark as the reader's page is; what does not fit is cut.
+"""
+
+import re
+import subprocess
+import tempfile
+from html import escape
+from pathlib import Path
+
+from scripts import demo
+
+TARGET = Path(__file__).resolve().parents[1] / "docs" / "diff.svg"
+COLUMNS, WIDTH, HEIGHT, MARGIN = 104, 8.43, 20, 18
+STYLE = """\
+  text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; white-space: pre; fill: #1f2328 }
+  .page { fill: #ffffff; stroke: #d1d9e0 }
+  .typed { font-weight: 600 }
+  .gone { fill: #b42318 } .new { fill: #1a7f37 } .worst { fill: #9a6700; font-weight: 600 } .said { fill: #59636e }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3 }
+    .page { fill: #0d1117; stroke: #3d444d }
+    .gone { fill: #ff7b72 } .new { fill: #3fb950 } .worst { fill: #d29922 } .said { fill: #9198a1 }
+  }
+"""
+
+
+def shown(folder: Path) -> list[str]:
+    """The lines on the terminal: the edit, the command, and what it prints."""
+    shop = demo.open_shop(folder)
+    demo.fix_conflict(shop)
+    command = ["git", "-C", str(shop), "diff", "--unified=0"]
+    edited = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout
+    changes = [line for line in edited.splitlines() if re.match(r"[-+] ", line)]
+    said = demo.run(shop, *demo.REVIEW).splitlines()
+    said = said[: next(n for n, line in enumerate(said) if line.startswith("assumed:"))]
+    # The commit of the demo is made anew each time, and says nothing.
+    said[0] = re.sub(r"^[0-9a-f]+ ", "HEAD ", said[0])
+    return [
+        f"# {demo.SIZES}",
+        *changes,
+        "",
+        f"$ virt-render {' '.join(demo.REVIEW)}",
+        *said[:-1],
+    ]
+
+
+def kind(line: str) -> str:
+    """The class of a line: what it is, for its colour."""
+    for pattern, name in (
+        (r"\$ ", "typed"),
+        (r"- ", "gone"),
+        (r"\+ ", "new"),
+        (r"(refused|error|stop|restart|migrate|recreate)\b", "worst"),
+        (r"# |  \d+ ", "said"),
+    ):
+        if re.match(pattern, line):
+            return name
+    return ""
+
+
+def drawn(lines: list[str]) -> str:
+    """*lines* as an SVG."""
+    wide, high = round(COLUMNS * WIDTH + 2 * MARGIN), len(lines) * HEIGHT + 2 * MARGIN
+    rows = []
+    for number, line in enumerate(lines):
+        text = line if len(line) <= COLUMNS else line[: COLUMNS - 1] + "…"
+        described = f' class="{kind(line)}"' if kind(line) else ""
+        place = f'x="{MARGIN}" y="{MARGIN + HEIGHT * number + 14}"'
+        rows.append(f"<text {place}{described}>{escape(text)}</text>")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" role="img">\n'
+        "<title>virt-render diff names the VM that an edited instancetype restarts</title>\n"
+        f"<style>\n{STYLE}</style>\n"
+        f'<rect class="page" x=".5" y=".5" width="{wide - 1}" height="{high - 1}" rx="8"/>\n'
+        + "\n".join(rows)
+        + "\n</svg>\n"
+    )
+
+
+def picture() -> str:
+    """The picture of what the demo says now."""
+    with tempfile.TemporaryDirectory() as folder:
+        return drawn(shown(Path(folder)))
+
+
+if __name__ == "__main__":
+    TARGET.write_text(picture(), encoding="utf-8")

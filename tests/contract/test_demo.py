@@ -1,0 +1,38 @@
+"""`make demo` tells its story in one screen, and the picture of the README shows what it says."""
+
+from pathlib import Path
+
+import pytest
+
+from scripts import demo, make_picture
+from tests.support.tools import required
+
+
+def test_the_story_fits_on_a_screen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    required("kustomize")
+    demo.main(tmp_path / "out")
+    told = capsys.readouterr().out
+    assert len(told.splitlines()) <= 45
+    assert "web/database.yaml:28:18: error VR301 instancetype-conflict" in told
+    assert "4 VMs: 1 restart, 3 same" in told
+    written = told.splitlines()[-3:]
+    assert [Path(line).name for line in written] == ["review.html", "fleet.html", "manifests.yaml"]
+    assert all(Path(line).stat().st_size > 1000 for line in written)
+
+
+def test_the_picture_is_up_to_date() -> None:
+    required("kustomize")
+    written = make_picture.TARGET.read_text(encoding="utf-8")
+    assert written == make_picture.picture(), "make generate"
+
+
+def test_the_readme_shows_what_it_says(tmp_path: Path) -> None:
+    required("kustomize")
+    shop = demo.open_shop(tmp_path / "out")
+    demo.fix_conflict(shop)
+    said = demo.run(shop, *demo.REVIEW)
+    readme = (make_picture.TARGET.parents[1] / "README.md").read_text(encoding="utf-8")
+    shown = readme.partition("$ virt-render diff --emit vm main\n")[2].partition("```")[0]
+    assert shown.startswith("main -> the working tree")
+    for line in shown.removeprefix("main").splitlines():
+        assert line.removesuffix("...") in said
