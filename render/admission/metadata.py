@@ -17,9 +17,16 @@ from render.model.tree import Tree
 
 _MOST_ANNOTATIONS = 256 << 10
 _CHECK = METADATA_REFUSED.slug
-#: What somebody else fills in before an API server sees it: ``$(NAME)``, ``<name>``, ``%NAME%``, ``@name@``,
-#: ``__NAME__`` and ``VM_NAME``, beside what `render.pipeline.input.placeholders` finds.
-_PLACEHOLDER = r"[^A-Za-z0-9._/: -]|__|[A-Z][A-Z0-9]*(_[A-Z0-9]+)+"
+#: What Helm, Jinja, envsubst and Flux fill in before an API server sees it. An opening inside of another ends the
+#: search for its closing, lest a text of nothing else takes ages.
+PLACEHOLDER = (
+    r"\{\{(?:(?!\{\{|\}\}).)*+\}\}|\$\{([A-Za-z_][A-Za-z0-9_]*+)(?::[=-](?:(?!\$\{)[^}])*+)?\}"
+)
+#: What others fill in where a name stands, in which no API server takes such characters.
+PLACEHOLDER_OF_NAME = (
+    rf"{PLACEHOLDER}|\$\([A-Za-z_][\w.-]*+\)|@[A-Za-z_][\w.-]*+@|__[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)*+__"
+    r"|<[A-Za-z_][\w. -]*+>"
+)
 #: Of what most names are made: none of these has a placeholder, and the expression is compiled for others.
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789./: -")
 _NAMED = "use lower case letters, digits, '-' and '.', at most 253 of them"
@@ -59,7 +66,22 @@ def refusals(metadata: Any) -> Iterator[Cause]:
 
 
 def _is_filled_in(text: str) -> bool:
-    return not _PLAIN.issuperset(text) and re.search(_PLACEHOLDER, text) is not None
+    return not _PLAIN.issuperset(text) and re.search(PLACEHOLDER_OF_NAME, text) is not None
+
+
+def names(metadata: Any) -> Iterator[tuple[FieldPath, str]]:
+    """The texts of *metadata* that an API server checks, each with its place there; keys stand at their values."""
+    if not isinstance(metadata, dict):
+        return
+    for key in ("name", "namespace"):
+        value = metadata.get(key)
+        if isinstance(value, str):
+            yield (key,), value
+    for key, value in _texts(metadata, "labels"):
+        yield ("labels", key), key
+        yield ("labels", key), value
+    for key, _ in _texts(metadata, "annotations"):
+        yield ("annotations", key), key
 
 
 def _texts(metadata: Tree, key: str) -> Iterator[tuple[str, str]]:

@@ -1,12 +1,14 @@
 """Placeholders that nobody filled in: ``{{ value }}`` of Helm and Jinja, ``${NAME}`` of envsubst and templates.
 
-Flux has values to fall back on too: ``${NAME:=value}`` and ``${NAME:-value}``.
+Flux has values to fall back on too: ``${NAME:=value}`` and ``${NAME:-value}``. In names and labels also ``$(NAME)`` of
+OpenShift and kustomize, ``@name@``, ``__NAME__`` and ``<name>``, which no API server takes there.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
+from render.admission import metadata
 from render.diagnostics.codes import PLACEHOLDER
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.model import tree
@@ -15,9 +17,12 @@ from render.model.release import Version
 from render.model.resource import Resource
 from render.model.tree import Tree
 
-#: An opening inside of another ends the search for its closing, lest a text of nothing else takes ages.
-_PLACEHOLDER = (
-    r"\{\{(?:(?!\{\{|\}\}).)*+\}\}|\$\{([A-Za-z_][A-Za-z0-9_]*+)(?::[=-](?:(?!\$\{)[^}])*+)?\}"
+#: Where objects of ours have metadata.
+_METADATA: tuple[FieldPath, ...] = (
+    ("metadata",),
+    ("spec", "template", "metadata"),
+    ("spec", "virtualMachineTemplate", "metadata"),
+    ("spec", "virtualMachineTemplate", "spec", "template", "metadata"),
 )
 #: What may hold anything: guests' own files and commands, annotations, and free words.
 _FREE_TEXT = frozenset(
@@ -37,11 +42,11 @@ _FREE_TEXT = frozenset(
 
 def find(resource: Resource) -> Iterator[Diagnostic]:
     """Fields of an object of ours that still hold a placeholder, where it would be taken for a value."""
-    if not resource.may_hold_placeholders:
-        return
-    for path, text in _texts(resource.body, ()):
-        match = re.search(_PLACEHOLDER, text)
-        if match:
+    seen = set()
+    for path, text, pattern in _places(resource):
+        match = re.search(pattern, text)
+        if match and path not in seen:
+            seen.add(path)
             yield PLACEHOLDER.at(
                 at(resource, path),
                 f"{f'${{{match[1]}}}' if match[1] else match[0]} is not filled in",
@@ -54,21 +59,23 @@ def filled(
 ) -> tuple[Tree, tuple[FieldPath, ...]] | None:
     """A machine with the example *number* (see `templates.example`) where a placeholder stands, and these fields.
 
-    None where one stands for a list or a mapping, of which there is no example.
+    None where one stands for a list, a mapping or a key, of which there is no example.
     """
     from render.convert import templates
 
     body = tree.copy(resource.body)
     open_: list[FieldPath] = []
     kind = templates.type_of(resource.kind)
-    for path, text in _texts(resource.body, ()):
+    for path, text, pattern in _places(resource):
+        if path in open_:
+            continue
         type_name = templates.type_at(kind, path, release)
         pieces: list[str] = []
         end = 0
-        for match in re.finditer(_PLACEHOLDER, text):
+        for match in re.finditer(pattern, text):
             use = templates.Use(match[1] or match[0], path, type_name, match[0] == text)
             example = templates.example(use, number, release)
-            if example is None:
+            if example is None or tree.get(resource.body, *path) != text:
                 return None
             pieces += (text[end : match.start()], example)
             end = match.end()
@@ -79,6 +86,17 @@ def filled(
             tree.put(body, path, whole if is_text else templates.as_json(whole))
             open_.append(path)
     return body, tuple(open_)
+
+
+def _places(resource: Resource) -> Iterator[tuple[FieldPath, str, str]]:
+    """The texts that may hold a placeholder, and the pattern of those that count there: most objects have none."""
+    for place in _METADATA:
+        for path, text in metadata.names(tree.get(resource.body, *place)):
+            if not text.isalnum():
+                yield (*place, *path), text, metadata.PLACEHOLDER_OF_NAME
+    if resource.may_hold_placeholders:
+        for path, text in _texts(resource.body, ()):
+            yield path, text, metadata.PLACEHOLDER
 
 
 def _texts(value: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:

@@ -38,11 +38,33 @@ def test_what_is_refused(metadata: dict[str, Any], paths: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["${NAME}", "$(NAME)", "{{ name }}", "<name>", "%NAME%", "@name@", "__NAME__", "VM_NAME"],
+    ["${NAME}", "$(NAME)", "{{ name }}", "<name>", "@name@", "__NAME__", "__VM_NAME__"],
 )
 def test_placeholders_are_for_others(name: str) -> None:
     metadata = {"name": name, "namespace": name, "labels": {"a": name}}
     assert list(refusals(metadata)) == []
+    found = render([{**vm({}), "metadata": metadata}], Settings(kubevirt="1.9")).diagnostics
+    places = [one.location.path[-1] for one in found if one.code == "VR115"]
+    assert sorted(places) == ["a", "name", "namespace"]
+
+
+@pytest.mark.parametrize(
+    "text", ["web,1", "VM_A", "web__1", "web@1", "%NAME%", "a<b", "-", "WEB", "\u00fc", "[]", "*"]
+)
+def test_an_odd_character_is_no_placeholder(text: str) -> None:
+    """What no template language fills in, the API server refuses, and so do we."""
+    found = list(refusals({"name": text}))
+    assert [one.path for one in found] == [("metadata", "name")]
+    rendered = render([{**vm({}), "metadata": {"name": text}}], Settings(kubevirt="1.9"))
+    assert [one.code for one in rendered.diagnostics if one.is_error] == ["VR129"]
+
+
+@pytest.mark.parametrize("value", ["\u00fc", "[]", "a,b", "a=b", "*", "web@1"])
+def test_odd_characters_of_labels_are_refused(value: str) -> None:
+    assert [one.path for one in refusals({"labels": {"app": value}})] == [
+        ("metadata", "labels", "app")
+    ]
+    assert [one.path[:2] for one in refusals({"labels": {value: ""}})] == [("metadata", "labels")]
 
 
 Json = dict[str, Any]
@@ -101,7 +123,7 @@ OK = {"labels": {"app": "a"}}
     [
         ([vm(SPACED)], "VR129", "spec.template.metadata.labels.a"),
         ([vm({}, **NAMED), KEY], "VR129", "spec.template.metadata.annotations.bad key"),
-        ([vm({"labels": {"a": "<name>"}})], "", ""),
+        ([vm({"labels": {"a": "<name>"}})], "VR115", "spec.template.metadata.labels.a"),
         ([vm(OK)], "", ""),
         ([replica_set(SPACED)], "VR441", "spec.template.metadata.labels.a"),
         ([replica_set(OK)], "", ""),
@@ -125,4 +147,5 @@ def test_what_a_template_makes_is_an_object_too(
         assert found[0].help.startswith(
             "the VM is admitted, but KubeVirt refuses its VMI at every start"
         )
-    assert not any(one.is_error for one in render(objects, Settings(admission="off")).diagnostics)
+    without = render(objects, Settings(admission="off")).diagnostics
+    assert not any(one.is_error for one in without if one.code != "VR115")
