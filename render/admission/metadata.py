@@ -32,6 +32,7 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789./: -")
 _NAMED = "use lower case letters, digits, '-' and '.', at most 253 of them"
 _SPACED = "use lower case letters, digits and '-', at most 63 of them, no dot"
 _LABELED = "use letters, digits, '-', '_' and '.', at most 63 of them; a key may have a domain and '/' before that"
+_QUALIFIED = "use letters, digits, '-', '_' and '.', after a domain and '/'"
 _ANNOTATED = "use letters, digits, '-', '_' and '.', at most 63 of them, after a domain and '/'"
 
 
@@ -41,6 +42,7 @@ def refusals(metadata: Any) -> Iterator[Cause]:
         return
     for key, check, cure in (
         ("name", subdomain_faults, _NAMED),
+        ("generateName", _prefix_faults, _NAMED),
         ("namespace", label_faults, _SPACED),
     ):
         value = metadata.get(key)
@@ -52,6 +54,7 @@ def refusals(metadata: Any) -> Iterator[Cause]:
             yield from _refusals(place, key, labels.key_faults(key), _LABELED)
         if not _is_filled_in(value):
             yield from _refusals(place, value, labels.value_faults(value), _LABELED)
+    yield from _finalizers(metadata.get("finalizers"))
     annotations = tuple(_texts(metadata, "annotations"))
     for key, _ in annotations:
         faults = () if _is_filled_in(key) else labels.key_faults(key.lower())
@@ -65,6 +68,24 @@ def refusals(metadata: Any) -> Iterator[Cause]:
         yield Cause(_CHECK, ("metadata", "annotations"), text, "keep large texts in a ConfigMap")
 
 
+def _prefix_faults(text: str) -> tuple[str, ...]:
+    """What is wrong with the beginning of a name, whose last dash the generated end follows."""
+    return subdomain_faults(f"{text[:-2]}a" if text[1:].endswith("-") else text)
+
+
+def _finalizers(finalizers: Any) -> Iterator[Cause]:
+    given = finalizers if isinstance(finalizers, list) else []
+    for index, value in enumerate(given):
+        if isinstance(value, str) and not _is_filled_in(value):
+            faults = labels.key_faults(value)
+            yield from _refusals(("finalizers", index), value, faults, _QUALIFIED)
+    if {"orphan", "foregroundDeletion"}.issubset(one for one in given if isinstance(one, str)):
+        text = (
+            "metadata.finalizers: Invalid value: finalizer orphan and foregroundDeletion cannot be both set"
+        )
+        yield Cause(_CHECK, ("metadata", "finalizers"), text, "keep one of the two")
+
+
 def _is_filled_in(text: str) -> bool:
     return not _PLAIN.issuperset(text) and re.search(PLACEHOLDER_OF_NAME, text) is not None
 
@@ -73,7 +94,7 @@ def names(metadata: Any) -> Iterator[tuple[FieldPath, str]]:
     """The texts of *metadata* that an API server checks, each with its place there; keys stand at their values."""
     if not isinstance(metadata, dict):
         return
-    for key in ("name", "namespace"):
+    for key in ("name", "generateName", "namespace"):
         value = metadata.get(key)
         if isinstance(value, str):
             yield (key,), value
