@@ -3,7 +3,8 @@
 Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vmpool-admitter.go, vmirs-admitter.go.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from render import schemas
 from render.admission import order
@@ -28,6 +29,7 @@ from render.kubevirt.replicas import HOLDERS, POOL, REPLICA_SET
 from render.machine import Context
 from render.model import tree
 from render.model.draft import Draft
+from render.model.fieldpath import FieldPath
 from render.model.release import Version
 from render.model.resource import Resource
 from render.model.tree import Tree
@@ -104,7 +106,7 @@ def _decode(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic
     holder = HOLDERS[resource.kind]
     is_pool = resource.kind == POOL
     type_name = _TYPES.get((resource.kind, resource.version), _REPLICA_SET_TYPE)
-    body = {"spec": resource.body["spec"]}
+    body = {"metadata": _texts_of(resource), "spec": resource.body["spec"]}
     decoded, causes = schemas.decode(body, type_name, release)
     draft = Draft(decoded)
     diagnostics = []
@@ -121,10 +123,30 @@ def _decode(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic
                 draft.put(cause.path, value)
             continue
         diagnostics += schemas.located(resource, [cause])
-    utility = (*holder.vmi, "spec", "utilityVolumes")
-    if tree.get(body, *utility) == []:  # counts, unless a mutating webhook has dropped it
-        draft.put(utility, [])
+    for place in _empty_lists(tree.get(body, *holder.vmi, "spec")):
+        draft.put((*holder.vmi, "spec", *place), [])
     return draft.tree["spec"], diagnostics
+
+
+def _empty_lists(spec: Any) -> Iterator[FieldPath]:
+    """The lists without items that count in a VMI *spec*, unless a mutating webhook has dropped them."""
+    devices = ("domain", "devices")
+    interfaces = tree.get(spec, *devices, "interfaces")
+    count = len(interfaces) if isinstance(interfaces, list) else 0
+    places: list[FieldPath] = [("utilityVolumes",), (*devices, "hostDevices")]
+    places += (
+        (*devices, "interfaces", index, key)
+        for index in range(count)
+        for key in ("ports", "portRanges")
+    )
+    return (place for place in places if tree.get(spec, *place) == [])
+
+
+def _texts_of(resource: Resource) -> Tree:
+    """The labels and annotations of *resource* itself, which must be text; null is dropped."""
+    metadata = resource.body.get("metadata")
+    given = metadata if isinstance(metadata, dict) else {}
+    return {key: given[key] for key in ("labels", "annotations") if given.get(key) is not None}
 
 
 def _is_open(cause: Cause, value: object) -> bool:
@@ -135,7 +157,7 @@ def _is_open(cause: Cause, value: object) -> bool:
     if cause.check == INVALID_VALUE.slug:
         return isinstance(value, str) and cause.path[-1] not in _ENUMERATIONS
     missing = cause.check in (MISSING_FIELD.slug, WRONG_TYPE.slug)
-    return value is None and missing and "metadata" in cause.path
+    return value is None and missing and "metadata" in cause.path[1:]
 
 
 def unusable(resource: Resource, errors: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -292,8 +292,11 @@ def minus(left: Quantity, right: Quantity) -> Quantity:
 
 
 def from_int(number: int, quantity_format: str) -> str:
-    """The canonical text of a computed whole number (4000000000 is ``3906250Ki`` in BinarySI)."""
-    return text_of(Quantity(number, 0, quantity_format))
+    """The canonical text of a computed whole number (4000000000 is ``3906250Ki`` in BinarySI).
+
+    One that no binary suffix fits has none, and is read as a decimal one from then on: 902824000 becomes ``902824k``.
+    """
+    return canonical(text_of(Quantity(number, 0, quantity_format)))
 
 
 def format_of(text: str | float) -> str:

@@ -125,6 +125,18 @@ NAMED = {"instancetype": {"name": "small", "kind": "VirtualMachineInstancetype"}
 OK = {"labels": {"app": "a"}}
 
 
+@pytest.mark.parametrize("kind", ["set", "pool"])
+@pytest.mark.parametrize("key", ["labels", "annotations"])
+def test_labels_and_annotations_of_pools_are_text(kind: str, key: str) -> None:
+    body = replica_set(OK) if kind == "set" else pool(OK, OK)
+    body["metadata"][key] = {"on": True, "off": None, "kept": "yes"}
+    found = {one.code: one.location.path for one in render([body], Settings()).diagnostics}
+    assert found["VR106"] == ("metadata", key, "on")
+    assert found["VR114"] == ("metadata", key, "off")
+    body["metadata"][key] = {"kept": "yes"}
+    assert not any(one.is_error for one in render([body], Settings()).diagnostics)
+
+
 @pytest.mark.parametrize(
     ("objects", "code", "path"),
     [
@@ -156,3 +168,23 @@ def test_what_a_template_makes_is_an_object_too(
         )
     without = render(objects, Settings(admission="off")).diagnostics
     assert not any(one.is_error for one in without if one.code != "VR115")
+
+
+@pytest.mark.parametrize("kind", ["set", "pool"])
+def test_a_list_without_items_counts_in_what_no_mutating_webhook_sees(kind: str) -> None:
+    body = replica_set(OK) if kind == "set" else pool(OK, OK)
+    template = (
+        body["spec"]["template"]
+        if kind == "set"
+        else body["spec"]["virtualMachineTemplate"]["spec"]["template"]
+    )
+    interface = {"name": "a", "bridge": {}, "portRanges": []}
+    template["spec"] = {
+        "domain": {**SMALL["domain"], "devices": {"hostDevices": [], "interfaces": [interface]}},
+        "networks": [{"name": "a", "pod": {}}],
+    }
+    found = render([body], Settings(admission="strict", kubevirt="1.9")).diagnostics
+    assert {one.check for one in found if one.is_error} == {
+        "devices/host-device-gate",
+        "network/port-ranges-gate",
+    }
