@@ -216,6 +216,7 @@ PRESET_UNREACHED = _info("VR712", "preset-reaches-nothing", always_said=True)
 USED_TWICE = Code("VR713", "used-twice", WARNING, of_admission=True)
 CANNOT_MIGRATE = Code("VR714", "cannot-migrate", WARNING, of_admission=True)
 CLUSTER_CONFIG_REFUSED = _error("VR715", "cluster-config-refused")
+MATCHERS_EXPANDED = _warning("VR716", "matchers-expanded")
 
 INVALID_SETTING = _fatal("VR801", "invalid-setting", Exit.USAGE)
 USAGE = _fatal("VR802", "usage", Exit.USAGE)

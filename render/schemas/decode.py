@@ -211,8 +211,8 @@ def _struct(type_name: str, release: Version, *, opaque: bool = False) -> Conver
                 for name, field in rules.fields.items()
                 if name in required and name not in value
             )
-        if defaults is not None and not defaults.keys() <= decoded.keys():
-            decoded = {**defaults, **decoded}
+        if defaults is not None:
+            decoded = decoded | {key: one for key, one in defaults.items() if key not in decoded}
         return decoded
 
     return convert

@@ -7,15 +7,20 @@ from render import schemas
 from render.defaults.devices import DISKS
 from render.defaults.network import INTERFACES
 from render.defaults.vm import FIRMWARE
+from render.diagnostics.codes import MATCHERS_EXPANDED
 from render.kubevirt import vm_controller
 from render.machine import Additions, Machine
-from render.model import tree
+from render.model import fieldpath, tree
+from render.model.cluster_config import REFERENCE_POLICY
 from render.model.draft import Draft
+from render.model.kinds import KIND_CLASSES
 from render.model.resource import TEMPLATE
 from render.model.tree import Tree
 from render.model.types import VM_TYPE
 from render.pipeline.stages import emit
 
+#: The modes that print a VM with its matchers.
+_KEEP_MATCHERS = ("source", "hashed", "revisions")
 #: The policy under which VMs keep their matchers.
 REFERENCE = "reference"
 
@@ -35,6 +40,8 @@ def write_out(machine: Machine) -> None:
     """The VMI of a VM that the cluster rewrites before it starts, in `machine.vmi`."""
     if not is_expanded(machine):
         return
+    if machine.context.settings.emit in _KEEP_MATCHERS and not machine.resource.holders:
+        _warn(machine)
     stored = copied(machine)
     expand(stored)
     decided = stored.provenance
@@ -45,6 +52,24 @@ def write_out(machine: Machine) -> None:
     known = {one.field for one in machine.provenance}
     machine.provenance += (
         one for one in (*decided, *stored.provenance) if one.decider and one.field not in known
+    )
+
+
+def _warn(machine: Machine) -> None:
+    """What comes of the matchers that stay in the manifest of *machine*."""
+    context, path = machine.context, REFERENCE_POLICY
+    source = context.config_source.says(path) if context.config_source else None
+    later = "differs from what the cluster holds for good"
+    if machine.instancetype is not None:
+        later += ", and each later apply of it is refused"
+    word = next(one.word for one in KIND_CLASSES if machine.spec.get(one.word) is not None)
+    machine.report(
+        MATCHERS_EXPANDED,
+        ("spec", word),
+        f"KubeVirt writes what this names into the VM and takes it away ({fieldpath.text(path)}:"
+        f" {context.config.reference_policy}), so that the manifest {later}",
+        *((source,) if source else ()),
+        help="--emit vm writes it out; or set referencePolicy: reference",
     )
 
 
