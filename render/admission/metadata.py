@@ -80,9 +80,7 @@ def _finalizers(finalizers: Any) -> Iterator[Cause]:
             faults = labels.key_faults(value)
             yield from _refusals(("finalizers", index), value, faults, _QUALIFIED)
     if {"orphan", "foregroundDeletion"}.issubset(one for one in given if isinstance(one, str)):
-        text = (
-            "metadata.finalizers: Invalid value: finalizer orphan and foregroundDeletion cannot be both set"
-        )
+        text = "metadata.finalizers: Invalid value: finalizer orphan and foregroundDeletion cannot be both set"
         yield Cause(_CHECK, ("metadata", "finalizers"), text, "keep one of the two")
 
 
