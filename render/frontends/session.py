@@ -78,6 +78,7 @@ def reading(asked: Request, stdin: BinaryIO | None) -> Reading:
         helm=how.helm,
         chart=how.chart._replace(namespace=settings.namespace, kubevirt=kubevirt),
         lock=how.lock,
+        jobs=how.jobs,
     )
 
 

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -15,6 +15,9 @@ from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, O
 from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
+
+if TYPE_CHECKING:
+    from render.system.processes import Steps
 
 _SCHEMA = "values.schema.json"
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "$schema"})
@@ -167,10 +170,12 @@ def template(  # noqa: PLR0913 - what a chart depends on
     *,
     most: int,
     seconds: float = SECONDS,
-) -> bytes | Diagnostic:
+    beside: int = 1,
+) -> "Steps[bytes | Diagnostic]":
     """What ``helm template`` prints for the chart in *folder*, or its own words about why not, without secrets.
 
-    Once it has printed more than *most* bytes it is stopped, and the answer is a byte longer than that.
+    Once it has printed more than *most* bytes it is stopped, and the answer is a byte longer than that. It shares its
+    memory with so many *beside* it, itself included.
     """
     from subprocess import TimeoutExpired
 
@@ -182,9 +187,9 @@ def template(  # noqa: PLR0913 - what a chart depends on
             handed = _handed_over(folder, release, home, limits)
             if isinstance(handed, Diagnostic):
                 return handed
-            inside = box(kustomize.MEMORY, home, network=False)
+            inside = box(kustomize.MEMORY // beside, home, network=False)
             try:
-                done = processes.run(
+                done = yield processes.Task(
                     [program, *_words(folder, release, handed)],
                     folder=folder,
                     environ=environment(os.environ, home),

@@ -11,6 +11,7 @@ from render.yaml.budget import Limits
 
 if TYPE_CHECKING:
     from render.system.box import Taken
+    from render.system.processes import Steps
 
 SECONDS = 600
 MEMORY = 4 << 30
@@ -61,11 +62,39 @@ def build(  # noqa: PLR0913 - what a build depends on
     lock: str = "",
     seconds: float = SECONDS,
 ) -> bytes | Diagnostic:
+    """What comes of `building`."""
+    from render.system import processes
+
+    steps = building(
+        folder,
+        program,
+        reach,
+        limits,
+        most=most,
+        allow_remote=allow_remote,
+        lock=lock,
+        seconds=seconds,
+    )
+    return processes.finish(steps)
+
+
+def building(  # noqa: PLR0913 - what a build depends on
+    folder: str,
+    program: str,
+    reach: Reach,
+    limits: Limits,
+    *,
+    most: int,
+    allow_remote: bool,
+    lock: str = "",
+    seconds: float = SECONDS,
+    beside: int = 1,
+) -> "Steps[bytes | Diagnostic]":
     """What ``kustomize build`` prints for *folder*, or its own words about why not, without what is secret in *reach*.
 
     *lock* is the revision lock in use, if it is not that of the folder. kustomize is started inside the folder, so that
     no name of a folder is taken for a URL. Once it has printed more than *most* bytes it is stopped, and the answer is
-    a byte longer than that.
+    a byte longer than that. It shares its memory with so many *beside* it, itself included.
     """
     from subprocess import TimeoutExpired
 
@@ -74,9 +103,9 @@ def build(  # noqa: PLR0913 - what a build depends on
 
     try:
         with processes.temporary_folder() as home:
-            inside = box(MEMORY, home, network=allow_remote)
+            inside = box(MEMORY // beside, home, network=allow_remote)
             try:
-                done = processes.run(  # nothing of the repository in the arguments
+                done = yield processes.Task(  # nothing of the repository in the arguments
                     [program, "build", "."],
                     folder=folder,
                     environ=environment(os.environ, home, allow_remote=allow_remote),

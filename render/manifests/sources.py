@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 
@@ -22,6 +22,7 @@ from render.yaml.reader import Document, Read, read
 if TYPE_CHECKING:
     from render.manifests.patches import Position
     from render.manifests.templating import FilledChart
+    from render.system.processes import Steps
 
 STDIN = "<stdin>"
 Blame = Callable[[int, FieldPath], "Position | None"]
@@ -97,7 +98,8 @@ class Reading(NamedTuple):
     else names the binary; *allow_remote*: whether it may use the network; *scope*: what of a repository counts, None
     for all that is there; *helm* is the same for charts, *chart* what they are installed as; *lock*: the revision lock
     that is used for all of it, if one is. *known*: where another input has many of the same texts, what those in which
-    nothing is wrong hold, within which limits; each file adds its own.
+    nothing is wrong hold, within which limits; each file adds its own. *jobs*: how many builds run at once, 0 for as
+    many as there are processors for us.
     """
 
     limits: Limits
@@ -110,6 +112,7 @@ class Reading(NamedTuple):
     chart: HelmRelease = HelmRelease()
     lock: str = ""
     known: dict[tuple[bytes, Limits], Read] | None = None
+    jobs: int = 1
 
 
 def load(
@@ -171,21 +174,20 @@ def load_all(
             built.append(_watched(watch, Documents(folder=tidy(path), whole=whole)))
             loader.fill(tidy(path), built[-1])
             continue
-        for top in loader.plain(path, loose):
-            tried = _watched(watch, Documents(folder=top, whole=whole))
-            loader.build(top, tried)
-            if top == tidy(path) or not loader.is_for_helm(tried):
-                built.append(tried)
-                continue
-            loose.unseen["helmCharts kustomization"] += 1
-            loose.diagnostics.append(skipped(top, "kustomize would have to run helm for it"))
-        for chart in loader.charts:
-            tried = loader.try_chart(chart, _watched(watch, Documents(folder=chart, whole=whole)))
-            if tried.documents or tried.unbuilt:
-                built.append(tried)
-                continue
-            loose.unseen.update(tried.unseen)
-            loose.diagnostics += tried.diagnostics
+        tops = loader.plain(path, loose)
+        empty = (Documents(folder=folder, whole=whole) for folder in (*tops, *loader.charts))
+        tried = [_watched(watch, one) for one in empty]
+        for one in loader.made(tops, tried):
+            is_chart = one.folder not in tops
+            if is_chart and not (one.documents or one.unbuilt):
+                loose.unseen.update(one.unseen)
+                loose.diagnostics += one.diagnostics
+            elif is_chart or one.folder == tidy(path) or not loader.is_for_helm(one):
+                built.append(one)
+            else:
+                loose.unseen["helmCharts kustomization"] += 1
+                why = "kustomize would have to run helm for it"
+                loose.diagnostics.append(skipped(one.folder, why))
     return [loose, *built] if not built or loose.documents or loose.diagnostics else built
 
 
@@ -300,11 +302,19 @@ def _printed_by_helm(folder: str) -> str:
     return f"{folder} (helm template)"
 
 
+_ReadOutput = Callable[[], None]
+"""Reads what a program has printed."""
+
+
+def _read_nothing() -> None:
+    """There is no output to read."""
+
+
 class _Loader:
     """One run: how it reads, and what was read so far."""
 
     __slots__ = (
-        "allowed", "anything", "budget", "charts", "limits", "reading", "scope", "seen", "texts", "total",
+        "allowed", "anything", "beside", "budget", "charts", "limits", "reading", "scope", "seen", "texts", "total",
     )  # fmt: skip
 
     def __init__(self, reading: Reading) -> None:
@@ -314,6 +324,7 @@ class _Loader:
         self.texts = Texts(reading.limits)
         self.budget = Budget(reading.limits.alias_nodes)
         self.anything = False
+        self.beside = 1
         self.allowed: list[str] = []
         self.charts: list[str] = []
         self.seen: set[str] = set()
@@ -347,10 +358,37 @@ class _Loader:
             self._named(tidy(path), into)
         return []
 
-    def build(self, top: str, into: Documents) -> None:
-        """Run kustomize on the folder *top*, if nothing speaks against it."""
-        if self._is_repeated(os.path.realpath(top)):
+    def made(self, tops: Sequence[str], empty: Sequence[Documents]) -> Iterator[Documents]:
+        """What kustomize makes of each of *tops*, and helm of the charts, read into *empty*, one for each, in turn.
+
+        The programs run side by side; what they print is read in order.
+        """
+        if not empty:
             return
+        from render.system import processes, processors
+
+        jobs = min(self.reading.jobs or processors.available(), len(empty))
+        self.beside = jobs
+        works = [
+            self.trying(one.folder, one) if number >= len(tops) else self.building(one.folder, one)
+            for number, one in enumerate(empty)
+        ]
+        with contextlib.closing(processes.finish_all(works, jobs)) as readings:
+            for one, read_output in zip(empty, readings, strict=True):
+                read_output()
+                yield one
+        self.beside = 1
+
+    def build(self, top: str, into: Documents) -> None:
+        """Read into *into* what kustomize makes of the folder *top*, if nothing speaks against it."""
+        from render.system import processes
+
+        processes.finish(self.building(top, into))()
+
+    def building(self, top: str, into: Documents) -> "Steps[_ReadOutput]":
+        """Run kustomize on the folder *top*; the answer reads what it printed."""
+        if self._is_repeated(os.path.realpath(top)):
+            return _read_nothing
         if not into.documents:
             into.folder, into.is_built = top, True
         reach = kustomization.reach(
@@ -362,11 +400,21 @@ class _Loader:
         into.bases = frozenset(reach.folders)
         for file in (*reach.kustomizations, *reach.resources, *reach.others):
             into.data.add_file(file, self.limits.file_bytes)
-        output = reach.diagnostics or self._built(top, reach)
+        output = reach.diagnostics or (yield from self._built(top, reach))
+        return lambda: self._read_built(top, reach, output, into)
+
+    def _read_built(
+        self,
+        top: str,
+        reach: kustomization.Reach,
+        output: bytes | list[Diagnostic],
+        into: Documents,
+    ) -> None:
         if isinstance(output, list):
             into.diagnostics.extend(output)
             into.unbuilt.extend(output)
             return
+        output = self._cut(output)
         shown = f"{top} (kustomize build)"
         if self._fits(shown, output, into):
             from render.manifests import origins, patches
@@ -375,6 +423,10 @@ class _Loader:
             into.documents.extend(origins.trace(top, documents, reach, self.limits))
             into.blamed.append(patches.blame(into.documents, shown, reach, self.limits))
         self._lock_of(top, into)
+
+    def _cut(self, output: bytes) -> bytes:
+        """*output* as long as a program would have printed it that began only now."""
+        return output[: room(self.limits, self.total) + 1]
 
     def is_for_helm(self, tried: Documents) -> bool:
         """Whether the kustomization *tried* is one that others build, with helm, and that this is no error."""
@@ -403,10 +455,19 @@ class _Loader:
         return self._counting(documents)
 
     def fill(self, folder: str, into: Documents) -> None:
-        """Run helm on the chart in *folder*, if nothing speaks against it."""
+        """Read into *into* what helm makes of the chart in *folder*, if nothing speaks against it."""
+        from render.system import processes
+
+        processes.finish(self.filling(folder, into))()
+
+    def filling(self, folder: str, into: Documents) -> "Steps[_ReadOutput]":
+        """Run helm on the chart in *folder*; the answer reads what it printed."""
         if self._is_repeated(os.path.realpath(folder)):
-            return
-        output = self._filled(folder)
+            return _read_nothing
+        output = yield from self._filled(folder)
+        return lambda: self._read_filled(folder, output, into)
+
+    def _read_filled(self, folder: str, output: bytes | list[Diagnostic], into: Documents) -> None:
         if isinstance(output, list):
             from render.manifests import helm
 
@@ -415,6 +476,7 @@ class _Loader:
             into.diagnostics.extend(output)
             into.unbuilt.extend(output)
             return
+        output = self._cut(output)
         shown = _printed_by_helm(folder)
         if self._fits(shown, output, into):
             from render.manifests import helm
@@ -441,14 +503,20 @@ class _Loader:
         for chart in filled:
             self.fill(chart, into)
 
-    def try_chart(self, folder: str, into: Documents) -> Documents:
+    def trying(self, folder: str, into: Documents) -> "Steps[_ReadOutput]":
         """The same for a chart that nobody named: one that may only want for values of its own is passed over."""
         if not self._holds_kubevirt(folder):
-            return into
+            return _read_nothing
+        filled: _ReadOutput = _read_nothing
+        if self.reading.helm != "never":
+            filled = yield from self.filling(folder, into)
+        return lambda: self._read_tried(folder, filled, into)
+
+    def _read_tried(self, folder: str, filled: "_ReadOutput", into: Documents) -> None:
         if self.reading.helm != "never":
             from render.manifests import helm
 
-            self.fill(folder, into)
+            filled()
             if into.unbuilt and not any(map(helm.is_broken, into.unbuilt)):
                 into.diagnostics = [skipped(folder, one.message) for one in into.unbuilt]
                 into.unbuilt = []
@@ -457,7 +525,6 @@ class _Loader:
             into.diagnostics = [one for one in into.diagnostics if one.location.file != printed]
         if not into.documents and not into.unbuilt:
             into.unseen["Helm chart"] += 1
-        return into
 
     def _holds_kubevirt(self, chart: str) -> bool:
         """Whether the templates of *chart* may hold an object of KubeVirt's."""
@@ -467,7 +534,7 @@ class _Loader:
         """Whether helm runs on *chart*, though nobody has named it."""
         return self.reading.helm != "never" and self._holds_kubevirt(chart)
 
-    def _filled(self, folder: str) -> bytes | list[Diagnostic]:
+    def _filled(self, folder: str) -> "Steps[bytes | list[Diagnostic]]":
         """What helm makes of the chart in *folder*, or why nothing."""
         from render.manifests import helm
 
@@ -479,10 +546,12 @@ class _Loader:
         if faults:
             return faults
         most = room(self.limits, self.total)
-        output = helm.template(folder, program, release, self.limits, most=most)
+        output = yield from helm.template(
+            folder, program, release, self.limits, most=most, beside=self.beside
+        )
         return [output] if isinstance(output, Diagnostic) else output
 
-    def _built(self, top: str, reach: kustomization.Reach) -> bytes | list[Diagnostic]:
+    def _built(self, top: str, reach: kustomization.Reach) -> "Steps[bytes | list[Diagnostic]]":
         """What kustomize makes of the folder *top*, or why nothing."""
         from render.manifests import kustomize
 
@@ -490,7 +559,7 @@ class _Loader:
         if isinstance(program, Diagnostic):
             return [program]
         most = room(self.limits, self.total)
-        output = kustomize.build(
+        output = yield from kustomize.building(
             top,
             program,
             reach,
@@ -498,6 +567,7 @@ class _Loader:
             most=most,
             allow_remote=self.reading.allow_remote,
             lock=self.reading.lock,
+            beside=self.beside,
         )
         return [output] if isinstance(output, Diagnostic) else output
 

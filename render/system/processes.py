@@ -1,18 +1,24 @@
 """Other programs, and folders for them: neither outlives us when somebody stops us."""
 
+import collections
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple, Self, TypeVar
 
+from render.system.box import Box
 from render.system.signals import STOPS, deferred, signal
 
 if TYPE_CHECKING:
-    from subprocess import CompletedProcess, Popen
+    from selectors import BaseSelector, SelectorKey
+    from subprocess import CompletedProcess, Popen, TimeoutExpired
 
-    from render.system.box import Box
+_T = TypeVar("_T")
+_AHEAD = 4
+"""For each program that may run, so many more may have ended before their turn."""
 
 _PIECE = 1 << 16
 _MOST_SAID = 1 << 18
@@ -45,6 +51,25 @@ def program(name: str) -> str:
     return shutil.which(name, path=path or os.devnull) or ""
 
 
+class Task(NamedTuple):
+    """A program to start in *folder* without a shell, with *stdin*, *inside* of a box if one is given.
+
+    It may take *seconds*, and print *most* bytes.
+    """
+
+    command: Sequence[str]
+    folder: str
+    environ: Mapping[str, str]
+    stdin: bytes = b""
+    seconds: float | None = None
+    most: int = sys.maxsize
+    inside: Box | None = None
+
+
+Steps = Generator[Task, "CompletedProcess[bytes]", _T]
+"""Work between whose steps programs run: it yields each, gets what that did, or is raised what `run` raises."""
+
+
 def run(  # noqa: PLR0913 - the options of `subprocess.run`
     command: Sequence[str],
     *,
@@ -53,7 +78,7 @@ def run(  # noqa: PLR0913 - the options of `subprocess.run`
     stdin: bytes = b"",
     seconds: float | None = None,
     most: int = sys.maxsize,
-    inside: "Box | None" = None,
+    inside: Box | None = None,
 ) -> "CompletedProcess[bytes]":
     """What *command*, started in *folder* without a shell, does; raises as `subprocess.run`.
 
@@ -62,26 +87,191 @@ def run(  # noqa: PLR0913 - the options of `subprocess.run`
     raised here. Of what it says on standard error the first and the last are kept. It starts *inside* of a box, if one
     is given.
     """
-    import subprocess
 
+    def steps() -> "Steps[CompletedProcess[bytes]]":
+        return (yield Task(command, folder, environ, stdin, seconds, most, inside))
+
+    return finish(steps())
+
+
+def finish(steps: Steps[_T]) -> _T:
+    """What comes of *steps*."""
+    with contextlib.closing(finish_all([steps], 1)) as answers:
+        return next(answers)
+
+
+def finish_all(several: Sequence[Steps[_T]], jobs: int) -> Generator[_T]:
+    """What comes of each of *several*, in their order, while the programs of up to *jobs* of them run.
+
+    Where not all answers are waited for, or anything is raised, all programs are killed and all steps closed.
+    """
+    answers: dict[int, _T] = {}
+    pending = collections.deque(enumerate(several))
     with contextlib.ExitStack() as stack:
-        started: list[subprocess.Popen[bytes]] = []
-        stack.enter_context(_leaving_takes(started))
-        with deferred(
-            (*STOPS, signal.SIGALRM, signal.SIGQUIT)
-        ):  # between its start and our knowing of it
-            process = stack.enter_context(
-                subprocess.Popen(  # noqa: S603 - no shell
-                    command, cwd=folder, env=environ, start_new_session=True,
-                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                    preexec_fn=inside.enter if inside else None,  # noqa: PLW1509 - it calls the system alone
-                )
+        for steps in several:
+            stack.callback(steps.close)
+        children = stack.enter_context(_Children())
+
+        def advance(number: int, done: "CompletedProcess[bytes] | Exception | None") -> None:
+            steps = several[number]
+            try:
+                task = steps.throw(done) if isinstance(done, Exception) else steps.send(done)  # type: ignore[arg-type] # None begins
+            except StopIteration as end:
+                answers[number] = end.value
+                return
+            try:
+                children.start(number, task)
+            except OSError as error:
+                advance(number, error)
+
+        for number in range(len(several)):
+            while number not in answers:
+                while pending and children.count < jobs and pending[0][0] < number + _AHEAD * jobs:
+                    advance(pending.popleft()[0], None)
+                if number not in answers:
+                    for ended, done in children.wait():
+                        advance(ended, done)
+            yield answers.pop(number)
+
+
+class _Children:
+    """Programs that run at once, each for a number; all are gone in the end."""
+
+    def __init__(self) -> None:
+        from selectors import DefaultSelector
+
+        self._running: dict[int, _Child] = {}
+        self._stack = contextlib.ExitStack()
+        self._waiting = self._stack.enter_context(DefaultSelector())
+        self._started: list[Popen[bytes]] = []
+        self._stack.enter_context(_leaving_takes(self._started))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for child in self._running.values():
+            _kill(child.process)
+        with self._stack:
+            for child in self._running.values():
+                child.end()
+
+    @property
+    def count(self) -> int:
+        """How many run."""
+        return len(self._running)
+
+    def start(self, number: int, task: Task) -> None:
+        """Start *task* for *number*. Raises OSError."""
+        import subprocess
+
+        inside = task.inside
+        with deferred((*STOPS, signal.SIGALRM, signal.SIGQUIT)):  # until we know of it
+            process = subprocess.Popen(  # noqa: S603 - no shell
+                task.command, cwd=task.folder, env=task.environ, start_new_session=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                preexec_fn=inside.enter if inside else None,  # noqa: PLW1509 - it calls the system alone
             )  # fmt: skip
-            started.append(process)
-            stack.callback(process.wait)  # also after ctrl-C, for which subprocess does not wait
-            stack.callback(_kill, process)
-        output, said = _talk(process, stdin, seconds, most)
-    return subprocess.CompletedProcess(command, process.returncode, output, said)
+            self._started.append(process)
+            self._running[number] = _Child(task, process)
+        self._running[number].listen(self._waiting)
+
+    def wait(self) -> "Iterator[tuple[int, CompletedProcess[bytes] | TimeoutExpired]]":
+        """Those that have ended, or taken too long, once there is one."""
+        from subprocess import TimeoutExpired
+
+        left = [child.remaining() for child in self._running.values()]
+        for key, _ in self._waiting.select(
+            min((one for one in left if one is not None), default=None)
+        ):
+            key.data(key)
+        for number, child in list(self._running.items()):
+            done: CompletedProcess[bytes] | TimeoutExpired | None
+            try:
+                done = child.done()
+            except TimeoutExpired as late:
+                done = late
+            if done is not None:
+                del self._running[number]
+                child.leave(self._waiting)
+                _kill(child.process)
+                child.end()
+                self._started.remove(child.process)
+                yield number, done
+
+
+class _Child:
+    """A process that was started for a task, and what it has printed and said so far.
+
+    `Popen.communicate` would keep all of it, however much that is.
+    """
+
+    def __init__(self, task: Task, process: "Popen[bytes]") -> None:
+        self.process = process
+        self._task = task
+        self._started = time.monotonic()
+        self._output, self._said = bytearray(), bytearray()
+        self._open: list[IO[bytes]] = []
+
+    def listen(self, waiting: "BaseSelector") -> None:
+        """Do what each pipe is ready for, as *waiting* says it."""
+        from selectors import EVENT_READ, EVENT_WRITE
+
+        process, task = self.process, self._task
+        for stream, event, work in (
+            (process.stdin, EVENT_WRITE, _feeding(task.stdin)),
+            (process.stdout, EVENT_READ, _collecting_all(self._output, task.most)),
+            (process.stderr, EVENT_READ, _collecting_ends(self._said)),
+        ):
+            if stream is not None:
+                self._open.append(stream)
+                waiting.register(stream, event, self._step(waiting, stream, work))
+
+    def _step(
+        self, waiting: "BaseSelector", stream: "IO[bytes]", work: "_Step"
+    ) -> "Callable[[SelectorKey], None]":
+        def step(key: "SelectorKey") -> None:
+            if not work(key.fd):
+                waiting.unregister(stream)
+                stream.close()
+                self._open.remove(stream)
+
+        return step
+
+    def leave(self, waiting: "BaseSelector") -> None:
+        """Listen to no pipe any more."""
+        for stream in self._open:
+            waiting.unregister(stream)
+
+    def remaining(self) -> float | None:
+        """The seconds that it may still take, 0 where there are none left."""
+        if self._task.seconds is None:
+            return None
+        return max(0.0, self._started + self._task.seconds - time.monotonic())
+
+    def done(self) -> "CompletedProcess[bytes] | None":
+        """What it did, if it has ended, or has printed a byte more than it may. Raises TimeoutExpired."""
+        import subprocess
+
+        task, left = self._task, self.remaining()
+        is_whole = len(self._output) <= task.most
+        if is_whole and self._open:
+            if left == 0:
+                raise subprocess.TimeoutExpired(task.command, task.seconds or 0)
+            return None
+        if is_whole:
+            self.process.wait(left)
+        else:
+            _kill(self.process)
+            self.process.wait()
+        output, said = bytes(self._output), bytes(self._said)
+        return subprocess.CompletedProcess(task.command, self.process.returncode, output, said)
+
+    def end(self) -> None:
+        """Wait for its end, also after ctrl-C, for which subprocess does not wait; and close its pipes."""
+        self.process.wait()
+        for stream in self._open:
+            stream.close()
 
 
 def _kill(process: "Popen[bytes]") -> None:
@@ -112,46 +302,6 @@ def _leaving_takes(started: "Sequence[Popen[bytes]]") -> Iterator[None]:
     finally:
         for changed in taken:
             signal.signal(changed, signal.SIG_DFL)
-
-
-def _talk(
-    process: "Popen[bytes]", stdin: bytes, seconds: float | None, most: int
-) -> tuple[bytes, bytes]:
-    """What *process* prints and says until it ends or has printed a byte more than *most*.
-
-    `Popen.communicate` would keep all of it, however much that is.
-    """
-    import time
-    from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
-    from subprocess import TimeoutExpired
-
-    def remaining() -> float | None:
-        if seconds is None:
-            return None
-        left = started + seconds - time.monotonic()
-        if left <= 0:
-            raise TimeoutExpired(process.args, seconds)
-        return left
-
-    started = time.monotonic()
-    output, said = bytearray(), bytearray()
-    with DefaultSelector() as waiting:
-        for stream, event, work in (
-            (process.stdin, EVENT_WRITE, _feeding(stdin)),
-            (process.stdout, EVENT_READ, _collecting_all(output, most)),
-            (process.stderr, EVENT_READ, _collecting_ends(said)),
-        ):
-            if stream:
-                waiting.register(stream, event, (work, stream))
-        while waiting.get_map() and len(output) <= most:
-            for key, _ in waiting.select(remaining()):
-                work, stream = key.data
-                if not work(key.fd):
-                    waiting.unregister(stream)
-                    stream.close()
-    if len(output) <= most:
-        process.wait(remaining())
-    return bytes(output), bytes(said)
 
 
 _Step = Callable[[int], bool]

@@ -16,6 +16,7 @@ from render.manifests import helm as module
 from render.manifests.discover import HelmRelease
 from render.manifests.relevance import Scope
 from render.manifests.sources import Documents, Reading, load, load_all
+from render.system import processes
 from render.yaml.budget import Limits
 from tests.support.manifests import put, vm
 
@@ -194,7 +195,8 @@ def test_helm_has_nothing_of_ours(monkeypatch: pytest.MonkeyPatch, folder: Path)
     monkeypatch.setenv("KUBECONFIG", "/srv/kube")
     monkeypatch.setenv("HELM_PLUGINS", "/srv/plugins")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
-    said = module.template("chart", str(program), HelmRelease(), Limits(), most=1000)
+    steps = module.template("chart", str(program), HelmRelease(), Limits(), most=1000)
+    said = processes.finish(steps)
     assert isinstance(said, Diagnostic)
     assert "hunter2" not in said.message
     assert "/srv/" not in said.message

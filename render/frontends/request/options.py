@@ -14,6 +14,12 @@ HOST_OPTIONS: tuple[Option, ...] = (
     Option(
         "helm", "text", "auto", "the helm binary for charts; never: leave them alone", metavar="auto|never|PATH",
     ),
+    Option(
+        "jobs", "number", 0,
+        "kustomizations and charts that are built at once (0: as many as there are processors for this process; 1 where"
+        " a host runs virt-render)",
+        metavar="N", least=0,
+    ),
     Option("allow-remote", "flag", default=False, help="let kustomize fetch remote bases"),
     Option("max-file-bytes", "number", Limits().file_bytes, "size of one file", metavar="N"),
     Option("max-total-bytes", "number", Limits().total_bytes, "size of all files", metavar="N"),

@@ -61,7 +61,7 @@ class CallRequest(NamedTuple):
 class ReadingRequest(NamedTuple):
     """How input is read: *limits*, other programs, what a *chart* is installed as, the *lock*.
 
-    And the *layout* of the repository.
+    And the *layout* of the repository; *jobs* programs run at once, 0 for as many as there are processors.
     """
 
     limits: Limits
@@ -71,6 +71,7 @@ class ReadingRequest(NamedTuple):
     chart: HelmRelease
     lock: str = ""
     layout: Layout = Layout()
+    jobs: int = 1
 
 
 class SettingsRequest(NamedTuple):
@@ -236,6 +237,7 @@ def _reading(layers: Layers, options: Mapping[str, Any]) -> ReadingRequest:
         ),
         options["lock"],
         layers.repository.layout,
+        host.get("jobs", 0) or int(COMMANDS[layers.call.command].hosted),
     )
 
 

@@ -1,0 +1,53 @@
+"""How many processors this process may use: what its affinity and the quotas of its control groups leave."""
+
+import os
+from collections.abc import Iterator
+
+_ROOT = "/sys/fs/cgroup"
+_GROUPS = "/proc/self/cgroup"
+
+
+def available() -> int:
+    """As many programs as can run at once without waiting for each other; at least one."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    count = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return max(1, min((count, *(int(one) for one in _quotas(_ROOT, _GROUPS)))))
+
+
+def _quotas(root: str, groups: str) -> Iterator[float]:
+    """The processors that each control group around this process has, of those that have a quota."""
+    for line in _lines(groups):
+        _, controllers, path = line.split(":", 2)
+        names = controllers.split(",")
+        if controllers and "cpu" not in names:
+            continue
+        top = os.path.join(root, controllers) if controllers else root
+        if controllers and not os.path.isdir(top):
+            top = os.path.join(root, "cpu")
+        folder = os.path.normpath(os.path.join(top, path.lstrip("/")))
+        while folder.startswith(top):
+            yield from (_quota_of_v1 if controllers else _quota_of_v2)(folder)
+            folder = os.path.dirname(folder)
+
+
+def _quota_of_v2(folder: str) -> Iterator[float]:
+    words = " ".join(_lines(os.path.join(folder, "cpu.max"))).split()
+    if len(words) == 2 and words[0].isdecimal() and int(words[1]):  # noqa: PLR2004 - quota and period
+        yield int(words[0]) / int(words[1])
+
+
+def _quota_of_v1(folder: str) -> Iterator[float]:
+    quota, period = (
+        " ".join(_lines(os.path.join(folder, f"cpu.cfs_{name}_us"))) for name in ("quota", "period")
+    )
+    if quota.isdecimal() and period.isdecimal() and int(period):
+        yield int(quota) / int(period)
+
+
+def _lines(file: str) -> list[str]:
+    """The lines of *file*, none where it cannot be read."""
+    try:
+        with open(file, encoding="ascii", errors="replace") as stream:
+            return stream.read().splitlines()
+    except OSError:
+        return []
