@@ -143,7 +143,12 @@ def _texts(body: Any, key: str) -> Iterator[tuple[FieldPath, str]]:
             yield path, item
 
 
-def load(file: str, limits: Limits) -> tuple[list[Document], list[Diagnostic], bytes]:
+Loaded = tuple[list[Document], list[Diagnostic], bytes]
+Known = dict[str, Loaded]
+"""What kustomizations say that were read already, by file: overlays share their bases."""
+
+
+def load(file: str, limits: Limits) -> Loaded:
     """The documents of the kustomization *file*, what is wrong with it, and its bytes."""
     data = files.read(file, file, limits.file_bytes)
     if isinstance(data, Diagnostic):
@@ -163,18 +168,25 @@ class Survey(NamedTuple):
     patches: dict[str, str]
 
 
-def survey(folders: Sequence[str], limits: Limits) -> Survey:
+def _recalled(file: str, limits: Limits, known: Known) -> Loaded:
+    if file not in known:
+        known[file] = load(file, limits)
+    return known[file]
+
+
+def survey(folders: Sequence[str], limits: Limits, known: Known | None = None) -> Survey:
     """Who refers to whom among the kustomizations of *folders*. A component is never a top.
 
     Kustomizations that cannot be read refer to nothing here; building them reports why. Where each one is referred to
     (a cycle), all are tops, so that kustomize can say so.
     """
+    known = {} if known is None else known
     referred: set[str] = set()
     patches: dict[str, str] = {}
     candidates: list[str] = []
     for folder in folders:
         file = find(folder)
-        documents = load(file, limits)[0] if file else []
+        documents = _recalled(file, limits, known)[0] if file else []
         if not any(is_component(one.body) for one in documents):
             candidates.append(folder)
         real = os.path.realpath(folder)
@@ -204,23 +216,32 @@ def user_of(real: str, limits: Limits) -> str:
         folder = os.path.dirname(folder)
 
 
-def reach(folder: str, limits: Limits, *, allow_remote: bool, bounds: str = "") -> Reach:
+def reach(
+    folder: str,
+    limits: Limits,
+    *,
+    allow_remote: bool,
+    bounds: str = "",
+    known: Known | None = None,
+) -> Reach:
     """Follow the kustomization of *folder* through bases and components, reading nothing but kustomizations.
 
     (And the configuration of generators and transformers, which may hold URLs too.) A remote entry gives an error
     unless *allow_remote*; so does what leads out of the resolved folder *bounds*, and a kustomization that we cannot
     read, since nobody can say what it names.
     """
-    return _KustomizationWalk(limits, bounds, allow_remote=allow_remote).follow(folder)
+    known = {} if known is None else known
+    return _KustomizationWalk(limits, bounds, known, allow_remote=allow_remote).follow(folder)
 
 
 class _KustomizationWalk:
     """One way through kustomizations: what was seen, and what is still to be read."""
 
-    __slots__ = ("allow_remote", "bounds", "limits", "pending", "reach")
+    __slots__ = ("allow_remote", "bounds", "known", "limits", "pending", "reach")
 
-    def __init__(self, limits: Limits, bounds: str, *, allow_remote: bool) -> None:
+    def __init__(self, limits: Limits, bounds: str, known: Known, *, allow_remote: bool) -> None:
         self.limits = limits
+        self.known = known
         self.bounds = bounds
         self.allow_remote = allow_remote
         self.reach = Reach()
@@ -260,7 +281,7 @@ class _KustomizationWalk:
         if not self._is_inside(file, os.path.realpath(folder)):
             self.reach.diagnostics.append(outside(file))
             return [], b""
-        documents, diagnostics, data = load(file, self.limits)
+        documents, diagnostics, data = _recalled(file, self.limits, self.known)
         self.reach.diagnostics.extend(diagnostics)
         return documents, data
 

@@ -314,7 +314,8 @@ class _Loader:
     """One run: how it reads, and what was read so far."""
 
     __slots__ = (
-        "allowed", "anything", "beside", "budget", "charts", "limits", "reading", "scope", "seen", "texts", "total",
+        "allowed", "anything", "beside", "budget", "charts", "kustomizations", "limits", "reading", "scope", "seen",
+        "texts", "total",
     )  # fmt: skip
 
     def __init__(self, reading: Reading) -> None:
@@ -325,6 +326,7 @@ class _Loader:
         self.budget = Budget(reading.limits.alias_nodes)
         self.anything = False
         self.beside = 1
+        self.kustomizations: kustomization.Known = {}
         self.allowed: list[str] = []
         self.charts: list[str] = []
         self.seen: set[str] = set()
@@ -396,6 +398,7 @@ class _Loader:
             self.limits,
             allow_remote=self.reading.allow_remote,
             bounds=boundary(os.path.realpath(top)),
+            known=self.kustomizations,
         )
         into.bases = frozenset(reach.folders)
         for file in (*reach.kustomizations, *reach.resources, *reach.others):
@@ -585,7 +588,9 @@ class _Loader:
         )
         if discovered.settings:
             into.unseen[f"nested {discover.SETTINGS_FILE} file"] += len(discovered.settings)
-        tops, named = kustomization.survey(discovered.kustomizations, self.limits)
+        tops, named = kustomization.survey(
+            discovered.kustomizations, self.limits, self.kustomizations
+        )
         self.charts = discovered.charts
         wanted: list[str] = []
         locks = {discover.join(chart, LOCK) for chart in self.charts if self._is_filled(chart)}
@@ -611,7 +616,7 @@ class _Loader:
 
     def _is_reached(self, top: str, into: Documents) -> bool:
         """Whether the kustomization in *top* reaches what may hold an object of KubeVirt's; charts are a note."""
-        reach = kustomization.reach(top, self.limits, allow_remote=True)
+        reach = kustomization.reach(top, self.limits, allow_remote=True, known=self.kustomizations)
         found = self.texts.reached(reach)
         if reach.inflates and not found:
             into.diagnostics.append(

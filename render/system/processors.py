@@ -11,13 +11,13 @@ def available() -> int:
     """As many programs as can run at once without waiting for each other; at least one."""
     affinity = getattr(os, "sched_getaffinity", None)
     count = len(affinity(0)) if affinity else os.cpu_count() or 1
-    return max(1, min((count, *(int(one) for one in _quotas(_ROOT, _GROUPS)))))
+    return max(1, min((count, *(int(one) for one in quotas(_ROOT, _GROUPS)))))
 
 
-def _quotas(root: str, groups: str) -> Iterator[float]:
+def quotas(root: str, groups: str) -> Iterator[float]:
     """The processors that each control group around this process has, of those that have a quota."""
     for line in _lines(groups):
-        _, controllers, path = line.split(":", 2)
+        _, controllers, path = [*line.split(":", 2), "", ""][:3]
         names = controllers.split(",")
         if controllers and "cpu" not in names:
             continue
