@@ -20,8 +20,8 @@ from render.yaml.budget import Budget, Limits
 from render.yaml.reader import Document, Read, read
 
 if TYPE_CHECKING:
+    from render.manifests.charts.templating import FilledChart
     from render.manifests.patches import Position
-    from render.manifests.templating import FilledChart
     from render.system.processes import Steps
 
 STDIN = "<stdin>"
@@ -472,7 +472,7 @@ class _Loader:
 
     def _read_filled(self, folder: str, output: bytes | list[Diagnostic], into: Documents) -> None:
         if isinstance(output, list):
-            from render.manifests import helm
+            from render.manifests.charts import helm
 
             for file in helm.chart_files(folder):
                 into.data.add_file(tidy(file), self.limits.file_bytes)
@@ -482,8 +482,8 @@ class _Loader:
         output = self._cut(output)
         shown = _printed_by_helm(folder)
         if self._fits(shown, output, into):
-            from render.manifests import helm
-            from render.manifests.templating import FilledChart
+            from render.manifests.charts import helm
+            from render.manifests.charts.templating import FilledChart
 
             printed = self._printed(shown, output, into)
             usual = discover.join(folder, "values.yaml")
@@ -517,7 +517,7 @@ class _Loader:
 
     def _read_tried(self, folder: str, filled: "_ReadOutput", into: Documents) -> None:
         if self.reading.helm != "never":
-            from render.manifests import helm
+            from render.manifests.charts import helm
 
             filled()
             if into.unbuilt and not any(map(helm.is_broken, into.unbuilt)):
@@ -539,7 +539,7 @@ class _Loader:
 
     def _filled(self, folder: str) -> "Steps[bytes | list[Diagnostic]]":
         """What helm makes of the chart in *folder*, or why nothing."""
-        from render.manifests import helm
+        from render.manifests.charts import helm
 
         program = helm.binary(self.reading.helm, folder)
         if isinstance(program, Diagnostic):

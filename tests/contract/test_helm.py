@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.manifests import helm as module
+from render.manifests.charts import helm as module
 from render.manifests.discover import HelmRelease
 from render.manifests.relevance import Scope
 from render.manifests.sources import Documents, Reading, load, load_all
@@ -478,7 +478,7 @@ def test_a_word_for_yes_is_said_at_the_line_of_the_template(helm: str) -> None:
 
 
 def test_of_many_equal_lines_the_neighbours_tell() -> None:
-    from render.manifests.templating import compared
+    from render.manifests.charts.templating import compared
 
     template = [
         "kind: A",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from render.manifests.templating import compared
+from render.manifests.charts.templating import compared
 
 VM = """\
 {{- if .Values.vm }}

@@ -1,0 +1,1 @@
+"""Helm charts: run, and traced back to their templates and values."""
