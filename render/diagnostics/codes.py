@@ -31,6 +31,7 @@ class Code(NamedTuple):
     *always_said*: a note that is worth saying without ``-v``; *said_once*: of all machines of which it says the same,
     about one.
     *of_admission*: looked for only where ``--admission`` asks what a cluster would refuse.
+    *beyond*: about what comes after KubeVirt's own webhooks have admitted a VM.
     *since*: the version of virt-render that has it.
     """
 
@@ -45,6 +46,7 @@ class Code(NamedTuple):
     always_said: bool = False
     said_once: bool = False
     of_admission: bool = False
+    beyond: bool = False
     since: str = "0.1.0"
 
     @property
@@ -172,6 +174,7 @@ POOL = _refused("VR440", "pool")
 POOL_UNUSABLE = _error("VR441", "pool-unusable")
 SCHEMA = _refused("VR442", "schema")
 NO_POD = _fatal("VR447", "no-pod")
+IMPORT_REFUSED = Code("VR460", "cdi", ERROR, of_admission=True, beyond=True)
 
 DEPRECATED_VERSION = _warning("VR501", "deprecated-version")
 DEPRECATED_FIELD = _warning("VR502", "deprecated-field")

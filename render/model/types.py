@@ -2,6 +2,8 @@
 
 ``schemas/kubevirt.types.json`` holds it for all releases, made by ``scripts/make_types.py``, which also says how a
 field is written there. The file is read once, and a type, which is one line of it, is parsed when it is asked for.
+What the CRDs of CDI have (pkg/operator/resources/crds_generated.go there), by its own versions, is written in the same
+way in ``schemas/cdi.types.json``: types named ``importer.NAME``.
 """
 
 import json
@@ -46,10 +48,23 @@ def schemas_folder() -> str:
     return packaged.folder("_schemas", "schemas")
 
 
+_KUBEVIRT, _CDI = "kubevirt.types.json", "cdi.types.json"
+_OF_CDI = "importer."
+
+
+def owner(type_name: str) -> str:
+    """Whose API has the type."""
+    return "CDI" if type_name.startswith(_OF_CDI) else "KubeVirt"
+
+
+def _file_of(type_name: str) -> str:
+    return _CDI if type_name.startswith(_OF_CDI) else _KUBEVIRT
+
+
 @cache
-def _table() -> tuple[dict[str, str], str]:
-    """The JSON text of each struct, and that of the enumerations."""
-    with open(os.path.join(schemas_folder(), "kubevirt.types.json"), encoding="utf-8") as file:
+def _table(name: str) -> tuple[dict[str, str], str]:
+    """The JSON text of each struct of a file, and that of its enumerations."""
+    with open(os.path.join(schemas_folder(), name), encoding="utf-8") as file:
         enums, _, structs = file.read().partition(_TYPES)
     lines = (line.partition(":") for line in structs[: -len(_END)].split(",\n"))
     return {name[1:-1]: text for name, _, text in lines}, enums.removeprefix('{"enums":')
@@ -61,13 +76,13 @@ _TYPES, _END = ',\n"types":{\n', "\n}}\n"
 @cache
 def _words(type_name: str) -> dict[str, str]:
     """The words of a struct by JSON name, as they are written; KeyError for a name without a struct."""
-    words: dict[str, str] = json.loads(_table()[0][type_name])
+    words: dict[str, str] = json.loads(_table(_file_of(type_name))[0][type_name])
     return words
 
 
 @cache
-def _enums() -> dict[str, list[str]]:
-    enums: dict[str, list[str]] = json.loads(_table()[1])
+def _enums(file: str) -> dict[str, list[str]]:
+    enums: dict[str, list[str]] = json.loads(_table(file)[1])
     return enums
 
 
@@ -109,17 +124,18 @@ def came_with(type_name: str, field: str) -> str:
 
 def is_struct(type_name: str) -> bool:
     """Whether the table has a struct of that name."""
-    return type_name in _table()[0]
+    return type_name in _table(_file_of(type_name))[0]
 
 
 def enum(name: str, release: Version) -> tuple[str, ...]:
     """The values of an enumeration in *release*, in the order of KubeVirt's messages."""
-    return tuple(value.partition("@")[0] for value in _enums()[name] if _in_release(value, release))
+    values = _enums(_file_of(name))[name]
+    return tuple(value.partition("@")[0] for value in values if _in_release(value, release))
 
 
 def type_names() -> tuple[str, ...]:
-    """The names of all structs of the table, sorted."""
-    return tuple(sorted(_table()[0]))
+    """The names of all structs of KubeVirt, sorted."""
+    return tuple(sorted(_table(_KUBEVIRT)[0]))
 
 
 #: Go type -> the value that it has where nothing is given.

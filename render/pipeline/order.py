@@ -64,6 +64,13 @@ def _admit_vm(machine: Machine) -> None:
         admitters.admit_vm(machine)
 
 
+def _check_disks(machine: Machine) -> None:
+    if machine.spec.get("dataVolumeTemplates") and machine.context.settings.admission != "off":
+        from render.kubevirt import importer
+
+        importer.check_templates(machine)
+
+
 def _find_definitions(machine: Machine) -> None:
     """Find the definitions in force, and compare what stored revisions hold with what the lock says of them."""
     instancetype.resolve(machine)
@@ -116,6 +123,7 @@ _START: tuple[Stage, ...] = (
     vm_controller.create_vmi,
     instancetype.check_requirements,
     _admit_vm,
+    _check_disks,
     _write_out,
     _merge_presets,
     _admit_vmi,

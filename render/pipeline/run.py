@@ -9,7 +9,7 @@ from render.diagnostics.diagnostic import Diagnostic, ordered
 from render.legacy import machines
 from render.machine import Context, Machine
 from render.model import tree
-from render.model.resource import Resource
+from render.model.resource import CDI, Resource
 from render.model.tree import Tree
 from render.pipeline import order, outcomes
 from render.pipeline.input import definitions
@@ -182,6 +182,7 @@ class _Journey:
     def leave(self, resource: Resource) -> None:
         """Put what is no machine and makes none, unless nobody serves it."""
         self._output.diagnostics += _check_template(resource, self._resources, self._context)
+        self._output.diagnostics += _check_import(resource, self._context)
         if not self._obsolete.collects(resource):
             self._output.put(served.current(resource, self._context.release), resource.index)
 
@@ -317,6 +318,16 @@ def _check_template(
     from render.pipeline import templates
 
     return templates.check(resource, resources, context, perform) if is_template(resource) else []
+
+
+def _check_import(resource: Resource, context: Context) -> list[Diagnostic]:
+    """What CDI refuses of *resource*; nothing where something in it is still to be filled in."""
+    if resource.group != CDI or not _asks_admission(context.settings):
+        return []
+    from render.kubevirt import importer
+    from render.pipeline.input import placeholders
+
+    return [] if any(placeholders.find(resource)) else importer.check(resource, context)
 
 
 def _is_no_template(resource: Resource) -> bool:

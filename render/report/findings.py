@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from render.diagnostics import codes
+from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Severity, ordered
 from render.report.places import Place, Sources
 
@@ -47,7 +47,7 @@ def find(diagnostics: Iterable[Diagnostic], sources: Sources) -> list[Finding]:
     """Look up the places of *diagnostics* of one input."""
     findings = [
         Finding(
-            diagnostic,
+            _without_credentials(diagnostic),
             sources.place(diagnostic.position or diagnostic.location),
             tuple(sources.place(related.location) for related in diagnostic.related),
         )
@@ -55,6 +55,14 @@ def find(diagnostics: Iterable[Diagnostic], sources: Sources) -> list[Finding]:
     ]
     sources.close()
     return findings
+
+
+def _without_credentials(diagnostic: Diagnostic) -> Diagnostic:
+    """*diagnostic* without the passwords of URLs, which the cluster would quote."""
+    message = diagnostic.message
+    if "//" not in message or "@" not in message:
+        return diagnostic
+    return diagnostic._replace(message=secrets.without_credentials(message))
 
 
 def merge(findings: Iterable[Finding]) -> list[Finding]:

@@ -59,9 +59,23 @@ def unknown(key: Any, link: Link, known: Collection[str], type_name: str) -> Cau
     """A field that the type at *link*, which has the *known* ones, has not."""
     text = f'unknown field "{key}": {_dotted(link)}.{key} in body is a forbidden property'
     since = types.came_with(type_name, key) if isinstance(key, str) else ""
-    later = f"remove it: KubeVirt has it from {since} on{_gate(type_name, key)}"
+    later = f"remove it: {types.owner(type_name)} has it from {since} on{_gate(type_name, key)}"
     cure = later if since else _nearest(str(key), known)
-    return Cause(UNKNOWN_FIELD.slug, path((link, str(key))), text, cure)
+    return Cause(
+        UNKNOWN_FIELD.slug, path((link, str(key))), text, _LOST.get((type_name, key), cure)
+    )
+
+
+_SILENTLY = (
+    "remove it: CDI knows it in a DataVolume, but a cluster drops it from a template without a word"
+)
+#: Fields of a DataVolume that KubeVirt's own CRD drops from a template of one.
+_LOST = {
+    ("cdi.DataVolumeSourceHTTP", "checksum"): f"{_SILENTLY}: such a checksum is never verified",
+    ("cdi.DataVolumeSourceHTTP", "insecureSkipVerify"): _SILENTLY,
+    ("cdi.DataVolumeSourceVDDK", "certConfigMap"): _SILENTLY,
+    ("cdi.DataVolumeSpec", "serviceAccountName"): _SILENTLY,
+}
 
 
 #: The feature gate that a field which came with a release needs there as well.

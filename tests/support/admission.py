@@ -94,8 +94,8 @@ def ours(rendered: Rendered, machine: Json) -> list[tuple[str, Answer]]:
     key = (machine["kind"], metadata.get("namespace", ""), metadata["name"])
     return [
         (d.code, Answer(bare(d.field), d.message))
-        for d in rendered.diagnostics
-        if d.is_error and d.resource == key
+        for d in answers.of_kubevirt(rendered.diagnostics)
+        if d.resource == key
     ]
 
 

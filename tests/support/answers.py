@@ -1,8 +1,10 @@
 """What KubeVirt answered, in the shape of what we print."""
 
+from collections.abc import Iterable
 from typing import Any
 
-from render import Rendered, Settings, render
+from render import Diagnostic, Rendered, Settings, render
+from render.diagnostics.codes import CODES
 from render.model import tree
 
 Json = dict[str, Any]
@@ -75,13 +77,18 @@ def wanted(case: Json, machine: Json, answer: Json) -> Json:
     return answer
 
 
+def of_kubevirt(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The errors among *diagnostics* but for what comes after the webhooks that were asked."""
+    return [one for one in diagnostics if one.is_error and not CODES[one.code].beyond]
+
+
 def errors_of(rendered_case: Rendered, machine: Json) -> list[str]:
     """The texts of the errors about *machine*, those of the other parties included."""
     metadata = machine["metadata"]
     key = (machine["kind"], metadata.get("namespace", ""), metadata["name"])
     return [
         text
-        for d in rendered_case.diagnostics
-        if d.severity == "error" and d.resource == key
+        for d in of_kubevirt(rendered_case.diagnostics)
+        if d.resource == key
         for text in (d.message, *(r.message for r in d.related))
     ]

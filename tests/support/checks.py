@@ -16,6 +16,8 @@ from tests.support.goldens import FAMILIES, FOLDER, cases
 TABLE = FOLDER.parent / "admission-checks.tsv"
 #: What the recorded cases do not hold.
 _OWN = "own"
+#: What CDI was asked, of which there are no other releases.
+_IMPORTER = "importer/cdi"
 _NEWEST = "v1.9.0"
 Json = dict[str, Any]
 
@@ -116,7 +118,7 @@ def examples() -> list[Example]:
     """The shortest message of each check, of the newest release that has one."""
     found: dict[str, Example] = {}
     families = [name for name in FAMILIES if name not in ("hyperconverged", "update")]
-    places = [(name, _NEWEST) for name in (*families, _OWN)]
+    places = [(name, _NEWEST) for name in (*families, _IMPORTER, _OWN)]
     places += [(_OWN, release) for release in releases.RELEASES]
     places += [("releases", release) for release in reversed(releases.RELEASES)]
     for family, release in places:

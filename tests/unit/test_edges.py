@@ -70,10 +70,11 @@ def test_inference_from_a_source_without_a_namespace(given: dict[str, str]) -> N
             "name": "a", "namespace": "prod",
             "labels": {"instancetype.kubevirt.io/default-instancetype": "u1.small"},
         },
+        "spec": {"source": {}},
     }  # fmt: skip
     volume = {
         "apiVersion": CDI, "kind": "DataVolume", "metadata": {"name": "d", "namespace": "prod"},
-        "spec": {"sourceRef": {"kind": "DataSource", "name": "a", **given}},
+        "spec": {"storage": {}, "sourceRef": {"kind": "DataSource", "name": "a", **given}},
     }  # fmt: skip
     volumes = [{"name": "root", "dataVolume": {"name": "d"}}]
     machine = {

@@ -127,7 +127,10 @@ WITHIN_POOL = "spec.virtualMachineTemplate.spec.template.spec"
 UUID = "6a1a24a1-0000-4000-8000-000000000001"
 OWN_CLAIM: Json = {
     "metadata": {"name": "data"},
-    "spec": {"storage": {}, "source": {"blank": {}}},
+    "spec": {
+        "storage": {"resources": {"requests": {"storage": "1Gi"}}},
+        "source": {"blank": {}},
+    },
 }
 
 
