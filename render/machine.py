@@ -17,9 +17,11 @@ from render.rules import Edit
 from render.settings import Settings
 
 if TYPE_CHECKING:
+    from render.guest.texts import TextVerdict
     from render.launcher.cluster import LauncherCluster
     from render.model.provenance import Provenance
     from render.presets import Index, Preset
+    from render.resolve.references import References
     from render.revisions.lockfile import Pin
 
 CONFIGURATION: FieldPath = ("spec", "configuration")
@@ -79,9 +81,10 @@ class Context(NamedTuple):
     *config_source* is None where the settings are KubeVirt's defaults;
     *pins*: those of the lock, by the names of VMs; *contents*: its decoded specs, by hash; *hashes*: those of
     definitions, kept once computed, as are the *contradictions* of presets by their positions, since many VMs match the
-    same ones, and the *selections* by the namespace and the kind of presets; *traced*: whether it is to be known which
-    object decided which field; *clusters*: the cluster as virt-controller sees it, once a pod is asked for. What
-    the cluster has beside the input counts from *start* on.
+    same ones, the *selections* by the namespace and the kind of presets, and what there is to say of the texts that a
+    *guest* boots with; *references* are the objects by name; *traced*: whether it is to be known which object decided
+    which field; *clusters*: the cluster as virt-controller sees it, once a pod is asked for. What the cluster has
+    beside the input counts from *start* on.
     """
 
     settings: Settings
@@ -95,6 +98,8 @@ class Context(NamedTuple):
     contents: dict[str, Tree]
     hashes: dict[tuple[int, str], tuple[Tree, str]]
     contradictions: dict[tuple[int, ...], Contradiction]
+    guest: dict[tuple[str, str], "TextVerdict"]
+    references: "References"
     selections: dict[tuple[str, str], "Index"]
     traced: bool
     start: int

@@ -34,6 +34,8 @@ class Settings(NamedTuple):
     admission: what of KubeVirt's admission is checked: ``full``, ``strict`` (what the input does not say is KubeVirt's
         default), or ``off`` (only what instancetypes, preferences and presets bring). With emit=expand only
         ``strict`` asks.
+    guest: whether what guests boot with is looked into (cloud-init's data, Ignition, sysprep), and what is wrong there
+        a ``warning`` or an ``error``; nothing with admission=off.
     cluster_config: a KubeVirt or HyperConverged resource, used where the input has none.
     lock: the parsed revision lock, or None.
     launcher_image: with emit=pod, the image of virt-launcher; ``""`` for a name that stands for it.
@@ -52,6 +54,7 @@ class Settings(NamedTuple):
     annotations: bool = True
     kubevirt: str = "auto"
     admission: Literal["full", "strict", "off"] = "full"
+    guest: Literal["warning", "error", "off"] = "off"
     cluster_config: dict[str, Any] | None = None
     lock: dict[str, Any] | None = None
     launcher_image: str = ""
@@ -183,6 +186,12 @@ OPTIONS: tuple[Option, ...] = (
         "what KubeVirt refuses: all that can be known, also what only an unknown setting decides, or only what"
         " instancetypes, preferences and presets bring",
         choices=("full", "strict", "off"),
+    ),
+    Option(
+        "guest", "choice", "off",
+        "what is wrong with what guests boot with: cloud-init's data, Ignition, sysprep; check, diff and report ask for"
+        " warnings",
+        choices=("warning", "error", "off"),
     ),
     Option(
         "cluster-config", "path", "", "a KubeVirt or HyperConverged resource, used where the input has none",

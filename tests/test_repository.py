@@ -100,7 +100,7 @@ def test_pre_commit_hooks_name_commands_that_exist() -> None:
 
 HOMES = {
     "click": "frontends",
-    "jsonschema": "schemas",
+    "jsonschema": "guest",
     "ruamel": "yaml",
     "_ruamel_yaml": "yaml",
 }

@@ -30,6 +30,8 @@ class Code(NamedTuple):
     *follows*: where part of the input could not be read it says nothing, since what it misses may stand there.
     *always_said*: a note that is worth saying without ``-v``; *said_once*: of all machines of which it says the same,
     about one.
+    *of_admission*: looked for only where ``--admission`` asks what a cluster would refuse; *of_guest*: only where
+    ``--guest`` asks what guests boot with.
     *of_admission*: looked for only where ``--admission`` asks what a cluster would refuse.
     *beyond*: about what comes after KubeVirt's own webhooks have admitted a VM.
     *since*: the version of virt-render that has it.
@@ -46,6 +48,7 @@ class Code(NamedTuple):
     always_said: bool = False
     said_once: bool = False
     of_admission: bool = False
+    of_guest: bool = False
     beyond: bool = False
     since: str = "0.1.0"
 
@@ -174,6 +177,9 @@ POOL = _refused("VR440", "pool")
 POOL_UNUSABLE = _error("VR441", "pool-unusable")
 SCHEMA = _refused("VR442", "schema")
 NO_POD = _fatal("VR447", "no-pod")
+GUEST = Code("VR450", "guest", WARNING, of_guest=True, beyond=True, always_said=True)
+GUEST_UNREAD = Code("VR451", "guest-unread", INFO, of_guest=True, beyond=True)
+REFERENCE = Code("VR455", "reference", WARNING, of_admission=True, beyond=True, always_said=True)
 IMPORT_REFUSED = Code("VR460", "cdi", ERROR, of_admission=True, beyond=True)
 
 DEPRECATED_VERSION = _warning("VR501", "deprecated-version")

@@ -20,8 +20,9 @@ class Severity(StrEnum):
 class Location(NamedTuple):
     """A symbolic place: a field of an input object, or (before objects exist) a position in a file.
 
-    *index* is the object's position in the input. *file*, *line* and *column* (from 1) are set only where there is no
-    object to point into; for objects the report looks them up.
+    *index* is the object's position in the input. *file* is set only where there is no object to point into; for an
+    object the report looks it up. *line* and *column* (from 1) are those of the file, or, of a field with a text of
+    several lines, those in this text.
     """
 
     resource: ResourceRef | None = None

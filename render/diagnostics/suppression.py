@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from render.diagnostics.codes import CODES, UNUSED_SUPPRESSION
+from render.diagnostics.codes import CODES, UNUSED_SUPPRESSION, Code
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.model import tree
 from render.model.resource import OWN, Resource
@@ -14,12 +14,16 @@ def _is_looked_through(_resource: Resource) -> bool:
     return True
 
 
+def _is_asked(_code: Code) -> bool:
+    return True
+
+
 def suppress(
     diagnostics: Iterable[Diagnostic],
     resources: Iterable[Resource],
     *,
     reading: bool = False,
-    asks_admission: bool = True,
+    is_asked: Callable[[Code], bool] = _is_asked,
     is_looked_through: Callable[[Resource], bool] = _is_looked_through,
 ) -> tuple[Diagnostic, ...]:
     """Leave out the findings that an annotation of the object they are about silences.
@@ -28,7 +32,7 @@ def suppress(
     warning in the result: it would hide the next finding of its kind, or lull its author. Annotations for
     the codes found in the text of a manifest count only when *reading*, and then no others do.
 
-    Nothing is known of what was not looked for: of admission unless *asks_admission*, of an object that is not
+    Nothing is known of what was not looked for: of codes for which nobody *is_asked*, of an object that is not
     *is_looked_through*, and of one with an error, which may have kept others from being found.
     """
     every = tuple(diagnostics)
@@ -61,7 +65,7 @@ def suppress(
         for resource, code in unused
         if resource.index not in faulty
         and is_looked_through(resource)
-        and (asks_admission or not CODES[code.partition(".")[0]].of_admission)
+        and is_asked(CODES[code.partition(".")[0]])
     )
     return (*kept, *idle)
 

@@ -12,6 +12,7 @@ from render.admission.checks import Subject
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import (
     CONTENT_DROPPED,
+    GUEST,
     INVALID_VALUE,
     MISSING_FIELD,
     NOT_CONVERTIBLE,
@@ -49,7 +50,8 @@ _REPLICA_SET_TYPE = "kubevirt.VirtualMachineInstanceReplicaSet"
 _FLAVOR = "flavor"
 #: What we refuse and KubeVirt does not: a cluster would drop ``spec.flavor`` from the template, say.
 _OURS = frozenset(
-    one.number for one in (PIN_MISSING, PIN_ENDED, REVISION_EDITED, UNKNOWN_FIELD, NOT_CONVERTIBLE)
+    one.number
+    for one in (GUEST, PIN_MISSING, PIN_ENDED, REVISION_EDITED, UNKNOWN_FIELD, NOT_CONVERTIBLE)
 )
 
 

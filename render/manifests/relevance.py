@@ -17,10 +17,26 @@ from render.yaml.budget import Limits
 
 _KUBEVIRT = b"kubevirt.io"
 _OWN = b"virt-render.dev/"
-#: Objects without a word of KubeVirt's to which a volume may lead: they say that there is no label.
-_CLAIMS = (b"PersistentVolumeClaim", b"VolumeSnapshot")
-_INFERS = b"inferFromVolume"
-_CLAIM_KINDS = frozenset({("", "PersistentVolumeClaim"), (SNAPSHOT, "VolumeSnapshot")})
+#: Objects without a word of KubeVirt's to which a VM may refer, by group and kind.
+_REFERENTS = frozenset(
+    {
+        *(
+            ("", kind)
+            for kind in ("ConfigMap", "PersistentVolumeClaim", "Secret", "ServiceAccount")
+        ),
+        (SNAPSHOT, "VolumeSnapshot"),
+        ("k8s.cni.cncf.io", "NetworkAttachmentDefinition"),
+        ("scheduling.k8s.io", "PriorityClass"),
+    }
+)
+_OF_REFERENT = re.compile(
+    rb"""kind["']?\s*:\s*["']?(?:%s)\b"""
+    % "|".join(sorted(kind for _, kind in _REFERENTS)).encode()
+)
+_REFERS = re.compile(
+    rb"inferFromVolume|dataVolume|claimName|networkName|priorityClassName|serviceAccountName"
+    rb"|imagePullSecret|[sS]ecretRef|secretName|configMap|sysprep"
+)
 _SEPARATOR = rb"(?m)^---"
 _NEAR = 3
 
@@ -30,14 +46,14 @@ def may_hold(data: bytes) -> bool:
     return _KUBEVIRT in data or _OWN in data
 
 
-def may_be_claim(data: bytes) -> bool:
-    """Whether a claim or a snapshot may stand in *data*."""
-    return any(word in data for word in _CLAIMS)
+def may_be_referent(data: bytes) -> bool:
+    """Whether an object to which a VM may refer may stand in *data*."""
+    return _OF_REFERENT.search(data) is not None
 
 
-def infers(data: bytes) -> bool:
-    """Whether a VM in *data* may ask for what a claim says."""
-    return _INFERS in data
+def refers(data: bytes) -> bool:
+    """Whether a VM in *data* may refer to other objects than definitions."""
+    return _REFERS.search(data) is not None
 
 
 def concerns(body: Tree) -> bool:
@@ -45,14 +61,27 @@ def concerns(body: Tree) -> bool:
     group = text_at(body, "apiVersion").rpartition("/")[0]
     if group in (OWN, "template.openshift.io") or group.endswith("kubevirt.io"):
         return True
-    kind = text_at(body, "kind")
-    return (group, kind) in _CLAIM_KINDS or (group, kind) == ("apps", "ControllerRevision")
+    return (group, text_at(body, "kind")) == ("apps", "ControllerRevision")
 
 
-def is_claim(body: Tree) -> bool:
-    """Whether *body* is a claim or a snapshot, to which a volume may lead."""
+def is_referent(body: Tree) -> bool:
+    """Whether *body* is an object with a name to which a VM may refer."""
     group = text_at(body, "apiVersion").rpartition("/")[0]
-    return (group, text_at(body, "kind")) in _CLAIM_KINDS
+    return (group, text_at(body, "kind")) in _REFERENTS and bool(
+        text_at(body.get("metadata"), "name")
+    )
+
+
+def identity(body: Tree) -> tuple[str, ...]:
+    """What tells the object *body* from others in a cluster."""
+    metadata = body.get("metadata")
+    version, names = text_at(body, "apiVersion"), ("namespace", "name")
+    return (version, text_at(body, "kind"), *(text_at(metadata, key) for key in names))
+
+
+def named(body: Tree) -> Tree:
+    """*body* without what it holds."""
+    return {key: body[key] for key in ("apiVersion", "kind", "metadata")}
 
 
 class Globs(NamedTuple):

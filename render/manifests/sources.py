@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 
@@ -30,6 +30,10 @@ Blame = Callable[[int, FieldPath], "Position | None"]
 LOCK = kustomization.LOCK
 
 
+def _is_referent(document: Document) -> bool:
+    return relevance.is_referent(document.body)
+
+
 class Documents:
     """What was read.
 
@@ -38,14 +42,14 @@ class Documents:
     kustomize did it, from the resolved folders *bases*.
     *blamed* know who else wrote fields: patches, and the charts that were *filled* in. *borrowed*: of what stands
     beside the documents, whose it is, and its index there. *passed* are the files that were looked at and hold nothing
-    that counts, *locked* are the machines of those inputs that have a lock, by its file.
-    *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are not
-    read again, see `Contents`.
+    that counts, *referents* the positions of objects to which VMs refer, *locked* the machines of those inputs with
+    a lock, by its file. *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are
+    not read again, see `Contents`.
     """
 
     __slots__ = (
         "bases", "blamed", "borrowed", "data", "diagnostics", "documents", "filled", "folder", "is_built",
-        "locked", "passed", "unbuilt", "unseen",
+        "locked", "passed", "referents", "unbuilt", "unseen",
     )  # fmt: skip
 
     def __init__(self, *, folder: str = ".", whole: bool = False) -> None:
@@ -59,9 +63,26 @@ class Documents:
         self.filled: list[FilledChart] = []
         self.borrowed: dict[int, tuple[Documents, int]] = {}
         self.passed: list[str] = []
+        self.referents: dict[tuple[str, ...], int] = {}
         self.locked: Mapping[str, frozenset[str]] = MappingProxyType({})
         self.unseen: Counter[str] = Counter()
         self.data = Contents(whole=whole)
+
+    def add(self, documents: Iterable[Document]) -> None:
+        """Keep *documents*. Of objects to which VMs refer the first of a name stands for all that have it.
+
+        They may belong to different clusters: then nobody knows what the one holds that is meant.
+        """
+        for document in documents:
+            identity = relevance.identity(document.body) if _is_referent(document) else None
+            first = self.referents.get(identity) if identity else None
+            if first is not None:
+                known = self.documents[first]
+                self.documents[first] = known._replace(body=relevance.named(known.body), text=None)
+                continue
+            if identity:
+                self.referents[identity] = len(self.documents)
+            self.documents.append(document)
 
     def blame(self, index: int, path: FieldPath) -> "Position | None":
         """Who else wrote the field at *path* of the object at *index*, None if nobody is known to have."""
@@ -626,26 +647,24 @@ class _Loader:
 
     def _search(self, wanted: Sequence[str], into: Documents) -> None:
         """Read those of the files *wanted* that may hold an object of KubeVirt's, or what one of these asks for."""
-        claims: list[tuple[str, bytes]] = []
-        infers = False
+        referents: list[tuple[str, bytes]] = []
+        refers = False
         for file in wanted:
             data = files.read(file, file, self.limits.file_bytes)
             if isinstance(data, Diagnostic):
                 into.diagnostics.append(self._met(data))
             elif relevance.may_hold(data) or os.path.basename(file) == LOCK:
-                infers = infers or relevance.infers(data)
+                refers = refers or relevance.refers(data)
                 self._add(file, data, into, named=False)
             else:
                 into.passed.append(file)
-                if relevance.may_be_claim(data):
-                    claims.append((file, data))
-        for file, data in claims if infers else ():
-            into.data.add_file(file, self.limits.file_bytes, data)
-            into.documents.extend(
-                one
-                for one in read(data, file, self.limits).documents
-                if relevance.is_claim(one.body)
-            )
+                if relevance.may_be_referent(data):
+                    referents.append((file, data))
+        for file, data in referents if refers else ():
+            if excess(file, len(data), self.limits, self.total) is None:
+                self.total += len(data)
+                into.data.add_file(file, self.limits.file_bytes, data)
+                into.add(filter(_is_referent, read(data, file, self.limits).documents))
 
     def _named(self, file: str, into: Documents) -> None:
         real = os.path.realpath(file)
@@ -694,7 +713,10 @@ class _Loader:
     def _parse(self, data: bytes, shown: str, into: Documents, *, named: bool) -> None:
         contents = self._read(data, shown)
         documents, diagnostics = objects.sift(contents, data, shown, named=named)
-        into.documents.extend(self._counting(documents))
+        if self.scope is not None and self.scope.drop:
+            into.add(self._counting(documents))
+        else:
+            into.documents.extend(documents)
         if self.scope is not None and os.path.basename(shown) != LOCK:
             diagnostics, templates = relevance.of_kubevirt(diagnostics, data)
             into.unseen.update({"Jinja or Go template": templates} if templates else {})
@@ -721,7 +743,7 @@ class _Loader:
         """Of *documents* those that count."""
         if self.scope is None or not self.scope.drop:
             return documents
-        return [document for document in documents if relevance.concerns(document.body)]
+        return [one for one in documents if relevance.concerns(one.body) or _is_referent(one)]
 
     def _fits(self, shown: str, data: bytes, into: Documents) -> bool:
         """Count *data* towards the total; the first one too much is reported, the rest is left unread."""

@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 from render.kubevirt import instancetype, vm_controller, vm_mutator
 from render.machine import Machine
+from render.model import tree
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline import outcomes
 from render.pipeline.outcomes import Outcome, Verdict
-from render.pipeline.stages import emit, pins, stamping
+from render.pipeline.stages import emit, pins, references, stamping
 from render.settings import Settings
 
 #: The modes in which an instance takes the place of what makes it.
@@ -18,6 +19,18 @@ Emit = Callable[[Machine], Tree]
 
 
 # What few VMs need is imported with the first that does: most processes render one or two.
+
+
+def asks_admission(settings: Settings) -> bool:
+    """Whether the checks of the cluster's admission run."""
+    return settings.admission == "strict" or (
+        settings.admission == "full" and settings.emit != "expand"
+    )
+
+
+def asks_guest(settings: Settings) -> bool:
+    """Whether it is looked into what guests boot with."""
+    return settings.guest != "off" and settings.admission != "off"
 
 
 def _find_flavor(machine: Machine) -> None:
@@ -55,6 +68,29 @@ def _write_out(machine: Machine) -> None:
         from render.pipeline.stages import expansion
 
         expansion.write_out(machine)
+
+
+#: Sources of volumes with texts that the guest reads.
+_BOOTED = frozenset({"cloudInitNoCloud", "cloudInitConfigDrive", "sysprep"})
+_IGNITION = ("metadata", "annotations", "kubevirt.io/ignitiondata")
+
+
+def _check_guest(machine: Machine) -> None:
+    """What of the manifest shows what the guest boots with: whatever becomes of the machine."""
+    if not asks_guest(machine.context.settings):
+        return
+    above = machine.vmi_path[:-1]
+    volumes = tree.get(machine.decoded, *machine.vmi_path, "volumes") or ()
+    if not all(map(_BOOTED.isdisjoint, volumes)) or tree.get(machine.decoded, *above, *_IGNITION):
+        from render.pipeline.stages import guest
+
+        guest.check_guest(machine)
+
+
+def _check_references(machine: Machine) -> None:
+    """Which names of the manifest lead nowhere: whatever becomes of the machine."""
+    if asks_admission(machine.context.settings):
+        references.check_references(machine)
 
 
 def _admit_vm(machine: Machine) -> None:
@@ -103,6 +139,8 @@ def _pod(machine: Machine) -> Tree:
     return launched.pod if launched else machine.raw
 
 
+#: What is wrong with a manifest, whatever it becomes.
+MANIFEST: tuple[Stage, ...] = (_check_guest, _check_references)
 #: The first stage that is about the VMI of a start alone: what the ones before it refuse, no VM is stored with.
 FIRST_OF_VMI: Stage = _write_out
 #: What the VM webhooks do, and demand before they apply anything.

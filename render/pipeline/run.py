@@ -116,7 +116,7 @@ def _answer(
     counted = suppression.suppress(
         machines.located(diagnostics, resources),
         resources,
-        asks_admission=_asks_admission(settings),
+        is_asked=lambda code: _is_asked(code, settings),
         is_looked_through=_is_no_template,
     )
     diagnostics = output.relocated(counted)
@@ -191,7 +191,7 @@ class _Journey:
         from render.kubevirt import pool_admitter, replicas
 
         context, output, settings = self._context, self._output, self._context.settings
-        asks = _asks_admission(settings)
+        asks = order.asks_admission(settings)
         fault = replicas.incomplete(resource)
         if fault is not None:
             output.diagnostics.append(fault)
@@ -280,11 +280,11 @@ def _reach(context: Context) -> "PresetReach | None":
     return PresetReach(context)
 
 
-def _asks_admission(settings: Settings) -> bool:
-    """Whether the checks of the cluster's admission run."""
-    return settings.admission == "strict" or (
-        settings.admission == "full" and settings.emit != "expand"
-    )
+def _is_asked(code: codes.Code, settings: Settings) -> bool:
+    """Whether findings of this kind are looked for."""
+    if code.of_guest:
+        return order.asks_guest(settings)
+    return order.asks_admission(settings) or not code.of_admission
 
 
 def _clashes(settings: Settings) -> "Clashes | None":
@@ -322,7 +322,7 @@ def _check_template(
 
 def _check_import(resource: Resource, context: Context) -> list[Diagnostic]:
     """What CDI refuses of *resource*; nothing where something in it is still to be filled in."""
-    if resource.group != CDI or not _asks_admission(context.settings):
+    if resource.group != CDI or not order.asks_admission(context.settings):
         return []
     from render.kubevirt import importer
     from render.pipeline.input import placeholders
@@ -363,7 +363,7 @@ def perform(machine: Machine) -> Tree:
     if settings.emit == "expand" and settings.admission == "strict":
         _admit_expanded(machine)
     steps, emitter = order.stages(machine.resource, settings)
-    for stage in steps:
+    for stage in (*order.MANIFEST, *steps):
         stage(machine)
         if machine.failed:
             return machine.raw

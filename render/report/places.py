@@ -68,7 +68,7 @@ class Sources:
                 return Place()
             written = self._patch(location)
             if written is None:
-                return self._in_object(origin, location.path)
+                return self._in_object(origin, location.path, (line, column))
             file, line, column = written
         return Place(file, line, column, *self._excerpt(file, line, column))
 
@@ -88,12 +88,14 @@ class Sources:
             return None
         return self._blame(location.index, location.path)
 
-    def _in_object(self, origin: Origin, path: FieldPath) -> Place:
+    def _in_object(
+        self, origin: Origin, path: FieldPath, within: tuple[int, int] = (0, 0)
+    ) -> Place:
         line = column = 0
         if origin.file in self._data:
             from render.yaml import positions
 
-            line, column = positions.locate(self._data[origin.file], origin, path)
+            line, column = positions.locate(self._data[origin.file], origin, path, within)
         return Place(origin.file, line, column, *self._excerpt(origin.file, line, column))
 
     def close(self) -> None:

@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 from render.yaml import scalars
 
 SCALAR: Final = 0
-"""``(SCALAR, anchor, tag, mark, text, plain)``."""
+"""``(SCALAR, anchor, tag, mark, text, plain)``, of `marked_events` with the mark of its end behind that."""
 ALIAS: Final = 1
 """``(ALIAS, anchor, None, mark)``."""
 MAPPING: Final = 2
@@ -84,11 +84,13 @@ class _MarkedError(Exception):
         self.problem_mark = mark
 
 
-def _scalar(
-    anchor: str | None, tag: str | None, _implicit: object, text: str, start: Any, _end: object, style: str
+def _scalar(  # noqa: PLR0913, PLR0917 - as the extension calls it
+    anchor: str | None, tag: str | None, _implicit: object, text: str, start: Any, end: object, style: str
 ) -> Any:  # fmt: skip
     # The stream's name is the only thing of ours that the extension hands on to an event.
-    if anchor is None and tag is None and start.name is not _MARKED:
+    if start.name is _MARKED:
+        return (SCALAR, anchor, tag, start, text, not style, end)
+    if anchor is None and tag is None:
         if style:
             return text
         try:

@@ -13,6 +13,8 @@ from render.yaml.stream import Chunk
 
 _DIFFERENCES = 1000  # of one object: each is larger than its text
 _DOCUMENTS = 100_000
+_BLANK_LINES = 1000
+"""Of a block, before its first line."""
 _RECENT = 8
 """Files whose documents are remembered: a finding is about a few, and the next often about the same."""
 
@@ -22,13 +24,43 @@ def forget() -> None:
     document.cache_clear()
 
 
-def locate(data: bytes, origin: Origin, path: FieldPath) -> tuple[int, int]:
+def locate(
+    data: bytes, origin: Origin, path: FieldPath, within: tuple[int, int] = (0, 0)
+) -> tuple[int, int]:
     """Line and column (from 1) of the key at *path* in the object of *origin*, of the item where the last step is one.
 
     Where there is no such field: of the nearest thing above it that exists, at worst the document's first line.
+    *within*: line and column (from 1) in the text at *path*, which has places of its own where it is a literal block.
     """
     node = document(data, origin.document)[0]
-    return _place(node, (*_prefix(origin), *path)) if node else (origin.line, 1)
+    if node is None:
+        return origin.line, 1
+    route = (*_prefix(origin), *path)
+    inner = (
+        _in_block(chunks(data)[origin.document].text, node, route, within) if within[0] else None
+    )
+    return inner or _place(node, route)
+
+
+def _in_block(
+    text: str, node: Node, path: FieldPath, within: tuple[int, int]
+) -> tuple[int, int] | None:
+    """Where a place *within* the literal block at *path* of *node* stands; None where there is no such block."""
+    for step in path:
+        inner = child(node, step)
+        if inner is None:
+            return None
+        node = inner[1]
+    named = target_of(node)
+    if named is None or named.kind != SCALAR or text[named.index : named.index + 1] != "|":
+        return None
+    begin = text.find("\n", named.index) + 1
+    header = text[named.index : begin]
+    first = next((line for line in text[begin:].split("\n", _BLANK_LINES) if line.strip()), "")
+    if any(character.isdigit() for character in header.partition("#")[0]) or not first:
+        return None  # how far it is indented is not for its first line to say
+    line, column = within
+    return named.at[0] + line, len(first) - len(first.lstrip(" ")) + column
 
 
 def place(chunk: Chunk, path: FieldPath = ()) -> tuple[int, int]:

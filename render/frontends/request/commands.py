@@ -57,6 +57,8 @@ _MIGRATING = tuple(
 )  # fmt: skip
 _CHECKING = tuple(RELEASES if option is RELEASE else option for option in OPTIONS)
 _OF_OUTPUT = frozenset({"emit", "stored", "defaults", "annotations", "firmware-uuid"})
+#: Of commands that only look at a repository: others are asked for what a guest boots with, or say nothing of it.
+_LOOKING = (("guest", "warning"),)
 _RANGES = {option.name: option for option in (RELEASE_RANGE, CLUSTER_CONFIG_RANGE)}
 _COMPARING = tuple(_RANGES.get(option.name, option) for option in OPTIONS)
 _REPORTING = (FORMAT, *REPORTS, MAX_FINDINGS, QUIET, FAIL_ON)
@@ -85,7 +87,8 @@ class Command(NamedTuple):
     environment. *summary* is its help, the first line of which stands alone in lists. *report* is the stream on which
     findings are reported. Of the options of a pair in *excludes* only one may be given. *by_machine*: machines start
     it, so that it is understood without click. *whole*: it looks at a repository, whose root says how that is laid out.
-    *dashed*: its words may be divided by `DASHES`, which is one of its paths then.
+    *dashed*: its words may be divided by `DASHES`, which is one of its paths then. *defaults*: what nobody asks for
+    otherwise, of the options of a rendering that have another default here.
     """
 
     name: str
@@ -99,6 +102,7 @@ class Command(NamedTuple):
     hosted: bool = False
     whole: bool = False
     dashed: bool = False
+    defaults: tuple[tuple[str, str], ...] = ()
 
 
 class Call(NamedTuple):
@@ -156,6 +160,7 @@ _ROWS: tuple[Command, ...] = (
         report=STDOUT,
         by_machine=True,
         whole=True,
+        defaults=_LOOKING,
     ),
     Command(
         "krm",
@@ -297,6 +302,7 @@ _ROWS: tuple[Command, ...] = (
         (DIFF_FORMAT, MAX_BYTES, EXIT_CODE, DIFF_FAIL_ON, OUTPUT, *_COMPARING, *HOST_OPTIONS, *_COMMON),
         whole=True,
         dashed=True,
+        defaults=_LOOKING,
     ),
     Command(
         "explain",
@@ -320,6 +326,7 @@ _ROWS: tuple[Command, ...] = (
         """,
         (_PATHS,),
         (PAGE, *(option for option in OPTIONS if option.name not in _OF_OUTPUT), *HOST_OPTIONS, *_COMMON),
+        defaults=_LOOKING,
     ),
     Command(
         "history",

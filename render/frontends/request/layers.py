@@ -91,6 +91,11 @@ def rendering_options(layers: Layers) -> Chosen:
             Layer(Source.ENVIRONMENT, environment.destination(layers.environ)),
         )
     )
+    chosen.values.update(
+        (name.replace("-", "_"), value)
+        for name, value in COMMANDS[layers.call.command].defaults
+        if name not in chosen.asked
+    )
     if any(_strays(layers)):  # nothing of them is read, not to say what stands there
         chosen.values.update(cluster_config="", lock="", catalog=("none",), values=())
     return chosen

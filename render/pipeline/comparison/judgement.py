@@ -36,7 +36,7 @@ _FAILS_LATER = frozenset(
 _AT_START = frozenset({codes.DEFAULT_NETWORK.number})
 _CONFLICT = codes.INSTANCETYPE_CONFLICT.number
 #: What is ours to demand, and not the cluster's.
-_OURS = frozenset({codes.PIN_MISSING.number, codes.PRESET_OVERRIDDEN.number})
+_OURS = frozenset({codes.GUEST.number, codes.PIN_MISSING.number, codes.PRESET_OVERRIDDEN.number})
 
 
 class Judgement(NamedTuple):

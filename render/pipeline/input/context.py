@@ -14,6 +14,7 @@ from render.model.tree import Tree
 from render.pipeline.input import releases
 from render.pipeline.input.definitions import Definitions
 from render.resolve import bundled
+from render.resolve.references import References
 from render.settings import Settings
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def shared(
         contents=contents,
         hashes={},
         contradictions={},
+        guest={},
+        references=References(resources),
         selections={},
         traced=traced,
         start=start,

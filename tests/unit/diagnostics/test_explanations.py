@@ -31,7 +31,7 @@ def test_example_gives_the_message(
 ) -> None:
     stdin = io.TextIOWrapper(io.BytesIO(EXAMPLES[code].example.encode()))
     monkeypatch.setattr(sys, "stdin", stdin)
-    execute(Call("build", ("-",), {"--format": "json"}), {})
+    execute(Call("build", ("-",), {"--format": "json", "--guest": "warning"}), {})
     report = json.loads(capfd.readouterr().err)["diagnostics"]
     hits = [found["message"] for found in report if found["code"] == code]
     assert any(EXAMPLES[code].message in message for message in hits), report
@@ -43,7 +43,9 @@ def test_what_is_accepted_has_no_errors(
 ) -> None:
     stdin = io.TextIOWrapper(io.BytesIO(EXAMPLES[code].accepted.encode()))
     monkeypatch.setattr(sys, "stdin", stdin)
-    execute(Call("build", ("-",), {"--format": "json", "--admission": "strict"}), {})
+    execute(
+        Call("build", ("-",), {"--format": "json", "--admission": "strict", "--guest": "error"}), {}
+    )
     report = json.loads(capfd.readouterr().err)["diagnostics"]
     assert not [found for found in report if found["severity"] == "error"]
 

@@ -11,13 +11,30 @@ from render.manifests import relevance
         ("kubevirt.io/v1", "VirtualMachine", True),
         ("apps/v1", "ControllerRevision", True),
         ("apps/v1", "Deployment", False),
-        ("v1", "PersistentVolumeClaim", True),
         ("v1", "ConfigMap", False),
         ("template.openshift.io/v1", "Template", True),
     ],
 )
 def test_what_kubevirt_reads(api_version: str, kind: str, *, counts: bool) -> None:
     assert relevance.concerns({"apiVersion": api_version, "kind": kind}) is counts
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "counts"),
+    [
+        ("v1", "PersistentVolumeClaim", True),
+        ("v1", "Secret", True),
+        ("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", True),
+        ("v1", "Pod", False),
+        ("example.com/v1", "Secret", False),
+    ],
+)
+def test_what_a_vm_may_refer_to(api_version: str, kind: str, *, counts: bool) -> None:
+    body = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}}
+    assert relevance.is_referent(body) is counts
+    assert not relevance.is_referent({**body, "metadata": {"generateName": "x-"}})
+    text = f"apiVersion: {api_version}\nkind: {kind}\n".encode()
+    assert relevance.may_be_referent(text) or not counts
 
 
 @pytest.mark.parametrize(

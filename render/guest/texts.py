@@ -1,0 +1,472 @@
+"""What `check` says of the texts that a guest boots with: less than cloud-init, and nothing of the texts themselves.
+
+A guest may have another agent than cloud-init, and a text may be filled in later: then there are notes at most. No word
+of a text is in a remark, unless it is one of cloud-init's own schemas.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from render.guest import engine, yaml11
+from render.guest.engine import Problem, SchemaAnswer
+from render.model import fieldpath, tree
+from render.model.fieldpath import FieldPath
+
+#: What a template language fills in, and what is encrypted.
+_PLACEHOLDER = re.compile(
+    r"\{\{|\{%|\$\{[A-Za-z_]|\$\([A-Za-z_]\w*\)|ENC\[|(?<![\w.])@[A-Za-z_]\w*@"
+    r"|__[A-Za-z][A-Za-z0-9_]*__|<[A-Za-z_][^<>\n]*>|%%\w+%%"
+)
+_BRACES = re.compile(r"\{\{|\{%")
+_ENCRYPTED = "ENC["
+_MIME = re.compile(r"^(?:mime-version|content-type):", re.IGNORECASE)
+_MIME_SPAN = 4096
+_OPENSTACK = frozenset({"links", "networks", "services"})
+_OF_NETWORK = frozenset({"bonds", "bridges", "config", "ethernets", "vlans"})
+#: A colon without a blank, which PyYAML takes inside of brackets and libyaml does not.
+_TIGHT = re.compile(r"""\w:[\[{'"]""")
+_MOST = 20
+"""Remarks of one kind about one text."""
+#: What is for cloud-init and no cloud-config, by its type; the others are scripts.
+_UNREAD = {
+    engine.JINJA: "template",
+    "text/x-include-url": "list of URLs",
+    "text/x-include-once-url": "list of URLs",
+    "text/cloud-config-archive": "archive",
+    "text/cloud-config-jsonp": "JSON patch",
+}
+_UNSURE = "it may be for another agent than cloud-init"
+_TYPES = {
+    "object": "a mapping", "array": "a list", "string": "a text", "integer": "a whole number", "number": "a number",
+    "boolean": "true or false", "null": "nothing",
+}  # fmt: skip
+#: What netplan reads from a text as well.
+_NETPLAN_TEXTS = {
+    "boolean": re.compile(r"(?i:true|false|on|off|yes|no|y|n)"),
+    "integer": re.compile(r"[0-9]+"),
+}
+#: Fields that netplan takes in more forms than cloud-init's schema.
+_NETPLAN_OWN = frozenset({"driver", "parameters", "use-domains"})
+_MAC = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}")
+
+
+class Remark(NamedTuple):
+    """What is to be said of a text: by which check, in which words, and where in it (from 1; 0: of all of it).
+
+    *about* is the field in the document, where that tells more than the line does.
+    """
+
+    check: str
+    message: str
+    help: str = ""
+    line: int = 0
+    column: int = 0
+    about: str = ""
+    is_note: bool = False
+
+
+class TextVerdict(NamedTuple):
+    """What there is to say of a text; *unread*: why it was not looked into, ``""`` if it was.
+
+    *addresses* are the MAC addresses that network data look for, with the places of their lines; *reaches_default_user*
+    is whether an SSH key in the metadata gets to a user that may log in.
+    """
+
+    remarks: tuple[Remark, ...] = ()
+    unread: str = ""
+    addresses: tuple[tuple[str, int, int], ...] = ()
+    reaches_default_user: bool = True
+
+
+def user_data(text: str) -> TextVerdict:
+    """What is wrong with the user data *text*."""
+    unread = _unreadable(text)
+    if unread or not text.strip():
+        return TextVerdict(unread=unread)
+    named = engine.type_of(text)
+    if named == engine.CLOUD_CONFIG:
+        return _cloud_config(text)
+    if named is not None:
+        return TextVerdict(unread=_UNREAD.get(named, "script"))
+    if _is_ignition(text):
+        return ignition(text)
+    return _headless(text)
+
+
+def network_data(text: str) -> TextVerdict:
+    """What is wrong with the network data *text*."""
+    unread = _unreadable(text)
+    if unread or not text.strip():
+        return TextVerdict(unread=unread)
+    try:
+        answer = engine.network_data(text)
+    except yaml11.TooMuchError:
+        return TextVerdict(unread="large document")
+    loaded = answer.loaded
+    assert loaded is not None  # noqa: S101 - network data are always looked into
+    if loaded.fault:
+        return _syntax(text, loaded.fault)
+    if _is_open(text, loaded):
+        return TextVerdict(unread="template")
+    value = loaded.value
+    if not isinstance(value, dict):
+        return TextVerdict(unread="text of another format")
+    inner = value["network"] if isinstance(value.get("network"), dict) else value
+    if inner.get("config") == "disabled":
+        return TextVerdict()
+    version = inner.get("version")
+    if version not in (1, 2) and _OF_NETWORK.isdisjoint(inner):
+        unread = "document of another format" if inner and not _OPENSTACK.isdisjoint(inner) else ""
+        return TextVerdict(unread=unread)
+    problems = [*answer.errors]
+    if version == 2:  # noqa: PLR2004 - cloud-init's second version
+        problems = [one for one in problems if _is_wrong_for_netplan(one, value)]
+    remarks = _schema_remarks(text, problems, value, "guest/network-schema")
+    return TextVerdict(
+        (*remarks, *_deprecated(text, answer, value)), "", tuple(_addresses(text, value))
+    )
+
+
+def ignition(text: str) -> TextVerdict:
+    """What is wrong with the Ignition configuration *text*, which has to be JSON."""
+    unread = _unreadable(text)
+    if unread or _BRACES.search(text):
+        return TextVerdict(unread=unread or "template")
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        if _PLACEHOLDER.search(text):
+            return TextVerdict(unread="template")
+        message = f"Ignition reads JSON, and this is none: {error.msg[:1].lower()}{error.msg[1:]}"
+        cure = "let butane write it, or check it with ignition-validate"
+        return TextVerdict((Remark("guest/ignition", message, cure, error.lineno, error.colno),))
+    except RecursionError:
+        return TextVerdict(unread="large document")
+    return TextVerdict()
+
+
+def answer_file(text: str) -> TextVerdict:
+    """What is wrong with *text*, an answer file for the setup of Windows."""
+    from xml.parsers import expat
+
+    if _PLACEHOLDER.search(_XML_TAG.sub("", text)):
+        return TextVerdict(unread="template")
+    parser = expat.ParserCreate("utf-8")
+    parser.StartDoctypeDeclHandler = _refuse_doctype
+    try:
+        parser.Parse(text.encode("utf-8", "surrogatepass"), True)  # noqa: FBT003 - that it is all
+    except expat.ExpatError as error:
+        message = (
+            f"the setup of Windows reads XML, and this is none: {expat.ErrorString(error.code)}"
+        )
+        cure = "repair it, or write it anew with Windows System Image Manager"
+        place = (error.lineno, error.offset + 1)
+        return TextVerdict((Remark("guest/sysprep-xml", message, cure, *place),))
+    except _DoctypeError:
+        return TextVerdict(unread="XML with a document type")
+    return TextVerdict()
+
+
+_XML_TAG = re.compile(r"</?[A-Za-z_][^<>]*>")
+
+
+class _DoctypeError(Exception):
+    """No answer file has a document type, whose entities may stand for any amount of text."""
+
+
+def _refuse_doctype(*_: Any) -> None:
+    raise _DoctypeError
+
+
+def _unreadable(text: str) -> str:
+    """Why nobody can look into *text*, ``""`` if that is possible."""
+    if text.lstrip().startswith(_ENCRYPTED):
+        return "encrypted text"
+    head = text[:_MIME_SPAN].lower()
+    return "MIME message" if "mime-version:" in head or _MIME.match(head.lstrip()) else ""
+
+
+def _is_ignition(text: str) -> bool:
+    return text.lstrip()[:1] == "{" and '"ignition"' in text
+
+
+def _cloud_config(text: str) -> TextVerdict:
+    try:
+        answer = engine.user_data(text)
+    except yaml11.TooMuchError:
+        return TextVerdict(unread="large document")
+    loaded = answer.loaded
+    assert loaded is not None  # noqa: S101 - a cloud-config is looked into
+    if loaded.fault:
+        return _syntax(text, loaded.fault)
+    if _is_open(text, loaded):
+        return TextVerdict(unread="template")
+    value = loaded.value
+    if value is None:
+        return TextVerdict()
+    if not isinstance(value, dict):
+        message = "a cloud-config is a mapping, and this is none: cloud-init ignores it"
+        return TextVerdict((Remark("guest/user-data-schema", message, _CURE, 1, 1),))
+    from render.guest import schemas
+
+    known = schemas.known_keys()
+    strange = [one for one in value if one not in known and not _PLACEHOLDER.search(one)]
+    errors = [one for one in answer.errors if one.path and one.path[0] in known]
+    is_foreign = any(not _near(one, known) for one in strange)
+    remarks = _schema_remarks(text, errors, value, "guest/user-data-schema")
+    return TextVerdict(
+        (
+            *(_as_note(one) if is_foreign else one for one in remarks),
+            *_unknown(text, strange, known),
+            *_deprecated(text, answer, value),
+        ),
+        reaches_default_user=is_foreign or _reaches_default_user(value),
+    )
+
+
+_CURE = "docs: cloudinit.readthedocs.io; in the guest: cloud-init schema --system"
+
+
+def _as_note(remark: Remark) -> Remark:
+    return remark._replace(is_note=True, help=_UNSURE)
+
+
+def _syntax(text: str, fault: yaml11.Fault) -> TextVerdict:
+    """That *text* is no YAML, where nobody fills in anything before cloud-init reads it."""
+    if _PLACEHOLDER.search(text) or ("flow" in fault.words and _TIGHT.search(text)):
+        return TextVerdict(unread="template")
+    seen = f", seen in line {fault.seen} of it" if fault.seen > fault.line else ""
+    message = f"this is not YAML, and cloud-init applies nothing of it: {fault.words}{seen}"
+    return TextVerdict(
+        (Remark("guest/yaml", message, "mind indentation and quotes", fault.line, fault.column),)
+    )
+
+
+def _is_open(text: str, loaded: yaml11.Loaded) -> bool:
+    """Whether a template language decides the structure of *text*: in quotes and blocks it writes text alone."""
+    if not _BRACES.search(text):
+        return False
+    at = 0
+    for start, end in (*loaded.literal, (len(text), len(text))):
+        if _BRACES.search(text, at, max(at, start)):
+            return True
+        at = max(at, end)
+    return False
+
+
+def _headless(text: str) -> TextVerdict:
+    """User data that begin as nothing that cloud-init knows: it ignores them."""
+    if _PLACEHOLDER.search(text):
+        return TextVerdict(unread="template")
+    if ":" not in text:
+        return TextVerdict(unread="text of another format")
+    try:
+        loaded = yaml11.load(text)
+    except yaml11.TooMuchError:
+        return TextVerdict(unread="large document")
+    if not isinstance(loaded.value, dict) or not loaded.value:
+        return TextVerdict(unread="text of another format")
+    from render.guest import schemas
+
+    if not loaded.value.keys() <= schemas.known_keys() - _OF_MANY:
+        return TextVerdict(unread="text of another format")
+    message = "the first line is not #cloud-config: cloud-init ignores all of it"
+    cure = "write #cloud-config, without a blank in it, as the first line"
+    return TextVerdict((Remark("guest/first-line", message, cure, 1, 1),))
+
+
+#: Keys that other formats have on top as well.
+_OF_MANY = frozenset({"version"})
+
+
+def _unknown(text: str, strange: Sequence[str], known: Collection[str]) -> Iterator[Remark]:
+    for key in strange[:_MOST]:
+        near = _near(key, known)
+        hint = f" (did you mean {near}?)" if near else ""
+        message = f"cloud-init has no module for a key on top of the document{hint}"
+        yield Remark(
+            "guest/unknown-key", message, _UNSURE, *yaml11.place(text, (key,)), is_note=True
+        )
+
+
+def _near(key: str, known: Collection[str]) -> str:
+    from render.model.nearest import nearest
+
+    return nearest(key, known, _SIMILAR)
+
+
+_SIMILAR = 0.85
+"""So near a key is a slip; one that is not may be for another agent, as all of the document then."""
+
+
+def _schema_remarks(
+    text: str, problems: Sequence[Problem], value: Any, check: str
+) -> tuple[Remark, ...]:
+    """One remark a place: all that a schema would have there."""
+    certain = [one for one in problems if not _may_be_filled_in(one, value)]
+    paths = [one.path for one in certain]
+    certain = [
+        one
+        for one in certain
+        if one.rule != "anyOf"
+        or not any(_is_below(path, one.path) and path != one.path for path in paths)
+    ]
+    outer = [one for one in certain if one.keys != ("network",)]
+    ranked = sorted(outer or certain, key=lambda one: tuple(map(str, one.path)))
+    remarks = []
+    for path, group in groupby(ranked, key=lambda one: one.path):
+        about, wishes = _shown(path), _wishes(list(group))
+        if wishes:
+            remarks.append(Remark(check, wishes, _CURE, *yaml11.place(text, path), about))
+    return tuple(remarks[:_MOST])
+
+
+def _is_below(path: FieldPath, above: FieldPath) -> bool:
+    return path[: len(above)] == above
+
+
+def _may_be_filled_in(problem: Problem, value: Any) -> bool:
+    return _holds_placeholder(tree.get(value, *problem.path)) or any(
+        map(_PLACEHOLDER.search, problem.keys)
+    )
+
+
+def _holds_placeholder(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_placeholder, value.values()))
+    if isinstance(value, list):
+        return any(map(_holds_placeholder, value))
+    return isinstance(value, str) and _PLACEHOLDER.search(value) is not None
+
+
+def _is_wrong_for_netplan(problem: Problem, value: Any) -> bool:
+    """Whether a problem of version 2 is one for netplan too, which knows more keys, and more forms of some values."""
+    found = tree.get(value, *problem.path)
+    if problem.rule == "required":
+        return problem.keys == ("version",)
+    if (
+        problem.rule not in ("type", "enum")
+        or found is None
+        or not _NETPLAN_OWN.isdisjoint(problem.path)
+    ):
+        return False
+    wanted = problem.wanted if isinstance(problem.wanted, tuple) else (problem.wanted,)
+    if problem.rule == "enum":  # of cloud-init's words for true and false
+        return True in wanted and _is_no(found, "boolean")
+    return not (isinstance(found, dict) and "addresses" in problem.path) and all(
+        _is_no(found, str(one)) for one in wanted
+    )
+
+
+def _is_no(found: Any, wanted: str) -> bool:
+    """Whether netplan, too, takes *found* for none of the type *wanted*."""
+    pattern = _NETPLAN_TEXTS.get(wanted)
+    return not (isinstance(found, str) and pattern is not None and pattern.fullmatch(found))
+
+
+def _shown(path: FieldPath) -> str:
+    """*path*, with a star for a name that is none of the schema's."""
+    from render.guest import schemas
+
+    words = schemas.words()
+    return fieldpath.text(
+        tuple(step if isinstance(step, int) or step in words else "*" for step in path)
+    )
+
+
+def _wishes(problems: Sequence[Problem]) -> str:
+    """What a schema wants in one place, in words."""
+    types: list[str] = []
+    wishes: list[str] = []
+    for problem in problems:
+        if problem.rule == "type":
+            wanted = problem.wanted if isinstance(problem.wanted, tuple) else (problem.wanted,)
+            types += (_TYPES.get(str(one), str(one)) for one in wanted)
+        else:
+            wishes.append(_wish(problem))
+    if types:
+        wishes.insert(0, f"has to be {' or '.join(dict.fromkeys(types))}")
+    unique = list(dict.fromkeys(wishes))
+    return "; ".join(unique[:_FEW])
+
+
+_FEW = 3
+
+
+def _wish(problem: Problem) -> str:
+    wanted = problem.wanted
+    if problem.rule == "additionalProperties":
+        near = {_near(key, wanted or ()) for key in problem.keys} - {""}
+        hint = f" (did you mean {', '.join(sorted(near))}?)" if near else ""
+        return f"has a key that cloud-init does not know there{hint}"
+    if problem.rule in _LEAST and wanted == 1:
+        return "must not be empty"
+    words = " and ".join(problem.keys)
+    if problem.rule == "enum":
+        words = ", ".join(str(one).lower() if isinstance(one, bool) else str(one) for one in wanted)
+    return _WISHES.get(problem.rule, _NO_FORM).format(words or wanted)
+
+
+_LEAST = frozenset({"minItems", "minProperties", "minLength"})
+_NO_FORM = "has none of the forms that cloud-init reads"
+_WISHES = {
+    "enum": "has to be one of {}",
+    "required": "lacks {}",
+    **dict.fromkeys(_LEAST, "needs at least {}"),
+    **dict.fromkeys(("maxItems", "maxProperties", "maxLength"), "takes at most {}"),
+    "minimum": "has to be at least {}",
+    "maximum": "has to be at most {}",
+    "uniqueItems": "has an item twice",
+    "format": "has to be a {}",
+    "not": "has two keys of which only one may be there",
+}
+
+
+_MARKUP = re.compile(r"[*`]+|:[a-z]+:")
+
+
+def _deprecated(text: str, answer: SchemaAnswer, value: Any) -> Iterator[Remark]:
+    for problem in answer.deprecations[:_MOST]:
+        if not _may_be_filled_in(problem, value):
+            cure = _MARKUP.sub("", problem.cure).strip()
+            place = yaml11.place(text, problem.path)
+            message = f"deprecated by cloud-init since {problem.version}"
+            about = _shown(problem.path)
+            yield Remark("guest/deprecated", message, cure, *place, about, is_note=True)
+
+
+def _addresses(text: str, value: Any) -> Iterator[tuple[str, int, int]]:
+    """The MAC addresses by which network data choose an interface."""
+    above: FieldPath = ("network",) if isinstance(value.get("network"), dict) else ()
+    inner = tree.get(value, *above)
+    entries, ethernets = inner.get("config"), inner.get("ethernets")
+    paths: list[FieldPath] = [
+        (*above, "config", index, "mac_address")
+        for index, entry in enumerate(entries if isinstance(entries, list) else ())
+        if isinstance(entry, dict) and entry.get("type") == "physical"
+    ]
+    paths += (
+        (*above, "ethernets", name, "match", "macaddress")
+        for name in (ethernets if isinstance(ethernets, dict) else ())
+    )
+    for path in paths:
+        address = tree.get(value, *path)
+        if isinstance(address, str) and _MAC.fullmatch(address.lower()):
+            yield address.lower(), *yaml11.place(text, path)
+
+
+def _reaches_default_user(value: dict[str, Any]) -> bool:
+    """Whether there is a user that SSH keys of the metadata are for: else root alone gets them, and may not log in.
+
+    Upstream: cloudinit/distros/ug_util.py (normalize_users_groups, extract_default), cloudinit/config/cc_ssh.py.
+    """
+    users = value.get("users")
+    if value.get("user") or value.get("disable_root") is False or not isinstance(users, list):
+        return True
+    if not users or not all(isinstance(one, str | dict) for one in users):
+        return True
+    names = [one if isinstance(one, str) else str(one.get("name")) for one in users]
+    return any("default" in name.split(",") or _PLACEHOLDER.search(name) for name in names)

@@ -1,0 +1,44 @@
+"""Names in a machine that lead nowhere: what `render.resolve.references` finds, with what to do."""
+
+from render.diagnostics.codes import REFERENCE
+from render.diagnostics.diagnostic import Diagnostic, Related, Severity, at
+from render.machine import Machine
+from render.model import tree
+from render.resolve.references import Dangling
+
+
+def check_references(machine: Machine) -> None:
+    """Report the names in the VMI spec of *machine* that only a slip explains."""
+    spec = tree.get(machine.decoded, *machine.vmi_path)
+    if isinstance(spec, dict):
+        found = machine.context.references.dangling(spec, machine.resource.namespace)
+        machine.diagnostics += (_finding(machine, one) for one in found)
+
+
+def _finding(machine: Machine, one: Dangling) -> Diagnostic:
+    other = one.other
+    match one.check:
+        case "reference/key":
+            message = f"{one.wanted} has no key {one.keys[0]}, and KubeVirt reads no other"
+            cure = f"write the text of the Secret below the key {one.keys[0]}"
+        case "reference/hash":
+            message = f"{one.wanted} is not in the input, but {other.name} is: kustomize put a hash behind its name"
+            cure = (
+                "let kustomize rename what VMs refer to ('virt-render kustomize init'), or set"
+                " generatorOptions.disableNameSuffixHash: true"
+            )
+        case "reference/slip":
+            message = f"{one.wanted} is not in the input, but {other.name} is"
+            cure = f"write {other.name}, if that is meant"
+        case _:
+            message = f"{one.wanted} is in the input in namespace {other.namespace} only"
+            cure = "a VM sees the objects of its own namespace: move one of the two, or add the object there"
+    severity = Severity.INFO if one.check == "reference/namespace" else Severity.WARNING
+    path = (*machine.vmi_path, *one.path)
+    return REFERENCE.at(
+        at(machine.resource, path),
+        message,
+        Related(f"{other.ref} is here", at(other)),
+        help=cure,
+        severity=severity,
+    )._replace(check=one.check)

@@ -1,0 +1,320 @@
+"""Names in a VM that lead nowhere, though an object of nearly that name, or of it elsewhere, is in the input.
+
+That an object is not in the input says nothing: much is rightly not in Git. What is said is what only a slip explains:
+a name one letter away, the hash that a generator of kustomize put behind it, a Secret without the key that KubeVirt
+reads, an object in another namespace. Upstream: pkg/cloud-init/cloud-init.go (resolveNoCloudSecrets), for the keys.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from render.model import tree
+from render.model.fieldpath import FieldPath
+from render.model.resource import CDI, KUBEVIRT, Resource, former
+from render.model.tree import Tree
+
+_NAD = "k8s.cni.cncf.io"
+_EACH = "[]"
+#: Machines and what makes them: nothing is named after them that a VM refers to.
+_MACHINES = frozenset({KUBEVIRT, f"pool.{KUBEVIRT}"})
+
+
+class Referent(NamedTuple):
+    """What a field names: objects of these groups and kinds, and the first word for them."""
+
+    kinds: frozenset[tuple[str, str]]
+    word: str
+    has_namespace: bool = True
+
+
+_SECRET = Referent(frozenset({("", "Secret")}), "Secret")
+_CONFIG_MAP = Referent(frozenset({("", "ConfigMap")}), "ConfigMap")
+_ACCOUNT = Referent(frozenset({("", "ServiceAccount")}), "ServiceAccount")
+_CLAIM = Referent(
+    frozenset({("", "PersistentVolumeClaim"), (CDI, "DataVolume")}), "PersistentVolumeClaim"
+)
+_DATA_VOLUME = _CLAIM._replace(word="DataVolume")
+_NETWORK = Referent(
+    frozenset({(_NAD, "NetworkAttachmentDefinition")}), "NetworkAttachmentDefinition"
+)
+_PRIORITY = Referent(
+    frozenset({("scheduling.k8s.io", "PriorityClass")}), "PriorityClass", has_namespace=False
+)
+_USER_DATA = ("userdata", "userData")
+_NETWORK_DATA = ("networkdata", "networkData")
+
+
+class NamingField(NamedTuple):
+    """A field of a VMI spec that names a *target*; *keys*: of which the object has to have one."""
+
+    path: FieldPath
+    target: Referent
+    keys: tuple[str, ...] = ()
+
+
+#: `_EACH` is each item of a list. Those of volumes are below one of them, by its source.
+_OF_VOLUMES: Mapping[str, tuple[NamingField, ...]] = {
+    "secret": (NamingField(("secretName",), _SECRET),),
+    "configMap": (NamingField(("name",), _CONFIG_MAP),),
+    "serviceAccount": (NamingField(("serviceAccountName",), _ACCOUNT),),
+    "persistentVolumeClaim": (NamingField(("claimName",), _CLAIM),),
+    "ephemeral": (NamingField(("persistentVolumeClaim", "claimName"), _CLAIM),),
+    "dataVolume": (NamingField(("name",), _DATA_VOLUME),),
+    "memoryDump": (NamingField(("claimName",), _CLAIM),),
+    "containerDisk": (NamingField(("imagePullSecret",), _SECRET),),
+    "sysprep": (
+        NamingField(("secret", "name"), _SECRET),
+        NamingField(("configMap", "name"), _CONFIG_MAP),
+    ),
+    **dict.fromkeys(
+        ("cloudInitNoCloud", "cloudInitConfigDrive"),
+        (
+            NamingField(("secretRef", "name"), _SECRET, _USER_DATA),
+            NamingField(("networkDataSecretRef", "name"), _SECRET, _NETWORK_DATA),
+        ),
+    ),
+}
+_OTHERS: tuple[NamingField, ...] = (
+    NamingField(("networks", _EACH, "multus", "networkName"), _NETWORK),
+    NamingField(
+        ("accessCredentials", _EACH, "sshPublicKey", "source", "secret", "secretName"), _SECRET
+    ),
+    NamingField(
+        ("accessCredentials", _EACH, "userPassword", "source", "secret", "secretName"), _SECRET
+    ),
+    NamingField(("domain", "firmware", "kernelBoot", "container", "imagePullSecret"), _SECRET),
+    NamingField(("priorityClassName",), _PRIORITY),
+)
+
+
+class Dangling(NamedTuple):
+    """A name at *path* of a VMI spec that leads nowhere.
+
+    *check* says how; *wanted* is what it names, *other* the object that may be meant, *keys* what that one lacks.
+    """
+
+    check: str
+    path: FieldPath
+    wanted: str
+    other: Resource
+    keys: tuple[str, ...] = ()
+
+
+class References:
+    """The objects of an input by name, looked through once somebody asks for one."""
+
+    def __init__(self, resources: Iterable[Resource]) -> None:
+        self._resources = resources
+
+    def dangling(self, spec: Tree, namespace: str) -> Iterator[Dangling]:
+        """The names in a VMI *spec* in *namespace* (``""``: where nobody says) that lead nowhere."""
+        named = list(_named(spec))
+        own = {name for _, name, _ in named}
+        for path, name, field in named:
+            space, _, bare = name.rpartition("/") if field.target is _NETWORK else ("", "", name)
+            found = self._look_up(field, bare, space or namespace, own)
+            if found is not None:
+                check, other = found
+                word = f"{field.target.word} {name}"
+                yield Dangling(check, path, word, other, field.keys)
+
+    def _look_up(
+        self, field: NamingField, name: str, namespace: str, own: set[str]
+    ) -> tuple[str, Resource] | None:
+        """How *name* leads nowhere, and to what instead; None where it leads somewhere, or nobody knows."""
+        objects = self._by_name.get(name, ())
+        scope = namespace if field.target.has_namespace else ""
+        nearby = [one for one in objects if _may_share(_scope(one, field.target), scope)]
+        if nearby:
+            held = next((one for one in nearby if _is(one, field.target)), None)
+            lacks = held is not None and field.keys and _scope(held, field.target) == scope
+            return ("reference/key", held) if lacks and held and _lacks(held, field.keys) else None
+        meant = self._misspelt(field.target, scope, name, own)
+        if meant is not None:
+            return meant
+        elsewhere = [one for one in objects if _is(one, field.target) and one.namespace]
+        return ("reference/namespace", elsewhere[0]) if namespace and elsewhere else None
+
+    def _misspelt(
+        self, target: Referent, scope: str, name: str, own: set[str]
+    ) -> tuple[str, Resource] | None:
+        """The one object of the same namespace that *name* was to be, as far as that is clear."""
+        known = self._by_scope.get(target.kinds, {}).get(scope, {})
+        if len(known) == 0:
+            return None
+        hashed = [one for other, one in known.items() if _is_hashed(other, name)]
+        if len(hashed) == 1:
+            return "reference/hash", hashed[0]
+        slips = self._slips(target, scope)
+        near = {other for part in _parts(name) for other in slips.get(part, ())}
+        meant = [one for one in sorted(near) if one not in own and is_slip(name, one)]
+        return ("reference/slip", known[meant[0]]) if len(meant) == 1 else None
+
+    def _slips(self, target: Referent, scope: str) -> dict[str, list[str]]:
+        """The names of a scope by what is left of each without one of its letters."""
+        key = target.kinds, scope
+        if key not in self._left:
+            left: dict[str, list[str]] = {}
+            for name in self._by_scope[target.kinds][scope]:
+                for part in _parts(name):
+                    left.setdefault(part, []).append(name)
+            self._left[key] = left
+        return self._left[key]
+
+    @cached_property
+    def _left(self) -> dict[tuple[frozenset[tuple[str, str]], str], dict[str, list[str]]]:
+        return {}
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Resource]]:
+        """Every object that may be meant, by its name, by those that it had before, and those that it makes."""
+        by_name: dict[str, list[Resource]] = {}
+        for resource in self._resources:
+            if resource.group in _MACHINES:
+                for name in _claims_of(resource):
+                    by_name.setdefault(name, []).append(resource)
+                continue
+            names = {resource.name, *(name for _, _, name in former(resource))}
+            for name in (*names, *_makes(resource)):
+                by_name.setdefault(name, []).append(resource)
+        return by_name
+
+    @cached_property
+    def _by_scope(self) -> dict[frozenset[tuple[str, str]], dict[str, dict[str, Resource]]]:
+        """The objects of each target, by namespace and name."""
+        targets = (_SECRET, _CONFIG_MAP, _ACCOUNT, _CLAIM, _NETWORK, _PRIORITY)
+        scopes: dict[frozenset[tuple[str, str]], dict[str, dict[str, Resource]]] = {}
+        for resource in self._resources:
+            for target in targets:
+                if _is(resource, target):
+                    scope = scopes.setdefault(target.kinds, {})
+                    names = scope.setdefault(_scope(resource, target), {})
+                    names[resource.name] = resource
+        return scopes
+
+
+def _named(spec: Tree) -> Iterator[tuple[FieldPath, str, NamingField]]:
+    """The names in *spec*, with their places."""
+    for index, volume in enumerate(spec.get("volumes") or ()):
+        for source, value in volume.items():
+            for field in _OF_VOLUMES.get(source, ()):
+                name = tree.get(value, *field.path)
+                if isinstance(name, str) and name:
+                    yield ("volumes", index, source, *field.path), name, field
+    for field in _OTHERS:
+        first, *rest = field.path
+        value = spec.get(str(first))
+        if value is None:
+            continue
+        items = (
+            [((first, index), item) for index, item in enumerate(value)]
+            if rest[:1] == [_EACH]
+            else [((first,), value)]
+        )
+        steps = tuple(rest[1:] if rest[:1] == [_EACH] else rest)
+        for place, item in items:
+            name = tree.get(item, *steps)
+            if isinstance(name, str) and name:
+                yield (*place, *steps), name, field
+
+
+def _is(resource: Resource, target: Referent) -> bool:
+    return (resource.group, resource.kind) in target.kinds
+
+
+def _scope(resource: Resource, target: Referent) -> str:
+    return resource.namespace if target.has_namespace else ""
+
+
+def _may_share(one: str, other: str) -> bool:
+    """Whether two namespaces may be one: nobody knows where that is which names none."""
+    return not one or not other or one == other
+
+
+def _claims_of(machine: Resource) -> Iterator[str]:
+    """The DataVolumes that a VM, or what makes VMs, brings."""
+    for path in ((), ("virtualMachineTemplate", "spec")):
+        templates = tree.get(machine.spec, *path, "dataVolumeTemplates")
+        for template in templates if isinstance(templates, list) else ():
+            name = tree.get(template, "metadata", "name")
+            if isinstance(name, str):
+                yield name
+
+
+def _makes(resource: Resource) -> Iterator[str]:
+    """The names of Secrets that an object of an operator makes in the cluster."""
+    for path in (
+        ("target", "name"),
+        ("destination", "name"),
+        ("secretName",),
+        ("template", "metadata", "name"),
+    ):
+        name = tree.get(resource.spec, *path)
+        if isinstance(name, str):
+            yield name
+
+
+def _lacks(resource: Resource, keys: tuple[str, ...]) -> bool:
+    """Whether a Secret has keys, and none of *keys*: of one without any, somebody else writes the content."""
+    own = {
+        key
+        for holder in ("data", "stringData")
+        for key in (resource.body.get(holder) or ())
+        if isinstance(resource.body[holder], dict)
+    }
+    return bool(own) and own.isdisjoint(keys)
+
+
+_HASH = re.compile(r"-[bcdfghkm2456789t]{10}")
+"""What a generator of kustomize puts behind a name (upstream: kustomize's api/hasher)."""
+
+
+def _is_hashed(other: str, name: str) -> bool:
+    return other.startswith(name) and _HASH.fullmatch(other, len(name)) is not None
+
+
+_SHORTEST = 3
+_SHORTEST_OTHER = 5
+"""Letters of the word in which a slip counts: fewer are as often told apart by one letter on purpose (east, west)."""
+
+
+def is_slip(name: str, other: str) -> bool:
+    """Whether one of two names is the other with a slip: a letter too much, too few, another one, or two in turn.
+
+    Numbers are no slips, nor are single letters that count what is alike (``disk-a``, ``disk-b``).
+    """
+    begin = 0
+    while begin < min(len(name), len(other)) and name[begin] == other[begin]:
+        begin += 1
+    end = 0
+    while end < min(len(name), len(other)) - begin and name[-1 - end] == other[-1 - end]:
+        end += 1
+    one, two = name[begin : len(name) - end], other[begin : len(other) - end]
+    if any(character.isdigit() for character in one + two) or one == two:
+        return False
+    is_turned = len(one) == len(two) == 2 and one == two[::-1]  # noqa: PLR2004 - two letters
+    if not is_turned and max(len(one), len(two)) > 1:
+        return False
+    if "-" in one + two or "." in one + two:
+        return min(len(name), len(other)) > _SHORTEST_OTHER
+    words = (_word(name, begin, len(one)), _word(other, begin, len(two)))
+    is_other_letter = len(one) == len(two) == 1
+    return min(map(len, words)) >= (_SHORTEST_OTHER if is_other_letter else _SHORTEST)
+
+
+def _word(name: str, begin: int, length: int) -> str:
+    """The word of *name* in which *length* characters from *begin* on stand."""
+    start = max(name.rfind("-", 0, begin), name.rfind(".", 0, begin)) + 1
+    ends = [
+        at for at in (name.find("-", begin + length), name.find(".", begin + length)) if at >= 0
+    ]
+    return name[start : min(ends, default=len(name))]
+
+
+def _parts(name: str) -> Iterator[str]:
+    """*name*, and what is left of it without one of its letters: two names that a slip parts share one of these."""
+    yield name
+    for index in range(len(name)):
+        yield name[:index] + name[index + 1 :]

@@ -1,0 +1,278 @@
+"""Names that lead nowhere: said where only a slip explains them, and nowhere else."""
+
+from typing import Any
+
+import pytest
+
+from render import Diagnostic, Settings, render
+from render.resolve.references import is_slip
+
+Json = dict[str, Any]
+CLAIM = "PersistentVolumeClaim"
+
+
+def vm(namespace: str = "prod", **spec: Any) -> Json:
+    metadata = {"name": "web"} | ({"namespace": namespace} if namespace else {})
+    own = {key: spec.pop(key) for key in ("dataVolumeTemplates",) if key in spec}
+    domain = {"memory": {"guest": "1Gi"}, "devices": spec.pop("devices", {})}
+    template = {"spec": {"domain": domain, **spec}}
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": metadata,
+        "spec": {"runStrategy": "Always", "template": template, **own},
+    }
+
+
+def with_volume(source: str, value: Json, namespace: str = "prod") -> Json:
+    return vm(namespace, volumes=[{"name": "v", source: value}])
+
+
+def thing(kind: str, name: str, namespace: str = "prod", version: str = "v1", **more: Any) -> Json:
+    metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, **more}
+
+
+def found(*objects: Json, **settings: Any) -> list[Diagnostic]:
+    every = render(list(objects), Settings(emit="source", **settings)).diagnostics
+    return [one for one in every if one.code == "VR455"]
+
+
+def checks(*objects: Json, **settings: Any) -> list[str]:
+    return [one.check.removeprefix("reference/") for one in found(*objects, **settings)]
+
+
+NAD = "k8s.cni.cncf.io/v1"
+#: A VM that names "web-init", and an object of another name of the kind that is meant.
+NAMING = {
+    "secret": (with_volume("secret", {"secretName": "web-init"}), ("Secret", "v1")),
+    "config map": (with_volume("configMap", {"name": "web-init"}), ("ConfigMap", "v1")),
+    "service account": (
+        with_volume("serviceAccount", {"serviceAccountName": "web-init"}),
+        ("ServiceAccount", "v1"),
+    ),
+    "claim": (with_volume("persistentVolumeClaim", {"claimName": "web-init"}), (CLAIM, "v1")),
+    "claim of a DataVolume": (
+        with_volume("persistentVolumeClaim", {"claimName": "web-init"}),
+        ("DataVolume", "cdi.kubevirt.io/v1beta1"),
+    ),
+    "ephemeral claim": (
+        with_volume("ephemeral", {"persistentVolumeClaim": {"claimName": "web-init"}}),
+        (CLAIM, "v1"),
+    ),
+    "DataVolume": (
+        with_volume("dataVolume", {"name": "web-init"}),
+        ("DataVolume", "cdi.kubevirt.io/v1beta1"),
+    ),
+    "user data": (
+        with_volume("cloudInitNoCloud", {"secretRef": {"name": "web-init"}}),
+        ("Secret", "v1"),
+    ),
+    "network data": (
+        with_volume("cloudInitConfigDrive", {"networkDataSecretRef": {"name": "web-init"}}),
+        ("Secret", "v1"),
+    ),
+    "sysprep": (with_volume("sysprep", {"configMap": {"name": "web-init"}}), ("ConfigMap", "v1")),
+    "pull secret": (
+        with_volume("containerDisk", {"image": "x", "imagePullSecret": "web-init"}),
+        ("Secret", "v1"),
+    ),
+    "SSH keys": (
+        vm(
+            volumes=[],
+            accessCredentials=[
+                {
+                    "sshPublicKey": {
+                        "source": {"secret": {"secretName": "web-init"}},
+                        "propagationMethod": {"qemuGuestAgent": {"users": ["a"]}},
+                    }
+                }
+            ],
+        ),
+        ("Secret", "v1"),
+    ),
+    "network": (
+        vm(networks=[{"name": "a", "multus": {"networkName": "web-init"}}]),
+        ("NetworkAttachmentDefinition", NAD),
+    ),
+    "network of a namespace": (
+        vm(networks=[{"name": "a", "multus": {"networkName": "prod/web-init"}}], namespace="dev"),
+        ("NetworkAttachmentDefinition", NAD),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMING)
+def test_a_name_one_slip_away(name: str) -> None:
+    machine, (kind, version) = NAMING[name]
+    (said,) = found(machine, thing(kind, "web-innit", version=version))
+    assert said.check == "reference/slip"
+    assert said.message.endswith("web-init is not in the input, but web-innit is")
+    assert said.related[0].location.resource == (kind, "prod", "web-innit")
+    assert str(said.severity) == "warning"
+
+
+@pytest.mark.parametrize("name", NAMING)
+def test_nothing_is_said_of_what_is_there_or_nowhere(name: str) -> None:
+    machine, (kind, version) = NAMING[name]
+    other = thing(kind, "web-innit", version=version)
+    keys: Json = {"data": {"userdata": "eA==", "networkdata": "eA=="}} if kind == "Secret" else {}
+    assert checks(machine) == []
+    assert checks(machine, thing(kind, "database", version=version)) == []
+    assert checks(machine, thing(kind, "web-init", version=version, **keys), other) == []
+    assert checks(machine, other, admission="off") == []
+
+
+def test_a_priority_class_is_of_no_namespace() -> None:
+    other = thing("PriorityClass", "important", "", "scheduling.k8s.io/v1", value=1)
+    assert checks(vm(volumes=[], priorityClassName="imporant"), other) == ["slip"]
+    assert checks(vm(volumes=[], priorityClassName="important"), other) == []
+
+
+NAMES_SECRET = NAMING["secret"][0]
+NAMES_CLAIM = NAMING["claim"][0]
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [thing("Secret", "web-innit", "dev")],
+        [thing("Secret", "web-innit", "")],
+        [thing("ConfigMap", "web-innit")],
+        [thing("SealedSecret", "web-init", version="bitnami.com/v1alpha1"), thing("Secret", "web-innit")],
+        [
+            thing("ExternalSecret", "x", version="external-secrets.io/v1", spec={"target": {"name": "web-init"}}),
+            thing("Secret", "web-innit"),
+        ],
+        [thing("Secret", "web-init", ""), thing("Secret", "web-innit")],
+        [thing("Secret", "web-innit"), thing("Secret", "web-inits")],
+    ],
+)  # fmt: skip
+def test_nothing_is_said_where_nobody_can_be_sure(others: list[Json]) -> None:
+    assert checks(NAMES_SECRET, *others) == []
+
+
+def test_what_the_vm_names_too_is_not_what_it_meant() -> None:
+    volumes = [{"name": name, "secret": {"secretName": name}} for name in ("web-init", "web-innit")]
+    assert checks(vm(volumes=volumes), thing("Secret", "web-innit")) == []
+
+
+def test_templates_of_vms_make_claims() -> None:
+    template = {"metadata": {"name": "web-init"}, "spec": {"storage": {}, "source": {"blank": {}}}}
+    machine = vm(
+        volumes=[{"name": "v", "dataVolume": {"name": "web-init"}}],
+        dataVolumeTemplates=[template],
+    )
+    other = thing("DataVolume", "web-innit", version="cdi.kubevirt.io/v1beta1")
+    assert checks(machine, other) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("web-init-5gk2m6t7h8", ["hash"]),
+        ("web-init-5gk2m6t7h", []),
+        ("web-init-5gk2m6t7ha", []),
+        ("web-init-x5gk2m6t7h8", []),
+    ],
+)
+def test_the_hash_of_a_generator(name: str, said: list[str]) -> None:
+    assert checks(NAMES_SECRET, thing("Secret", name)) == said
+
+
+@pytest.mark.parametrize(
+    ("reference", "key", "said"),
+    [
+        ("secretRef", "userdata", []),
+        ("secretRef", "userData", []),
+        ("secretRef", "user-data", ["key"]),
+        ("secretRef", "networkdata", ["key"]),
+        ("networkDataSecretRef", "networkData", []),
+        ("networkDataSecretRef", "userdata", ["key"]),
+    ],
+)
+@pytest.mark.parametrize("holder", ["data", "stringData"])
+def test_the_key_that_kubevirt_reads(
+    reference: str, key: str, said: list[str], holder: str
+) -> None:
+    machine = with_volume("cloudInitNoCloud", {reference: {"name": "web"}})
+    assert checks(machine, {**thing("Secret", "web"), holder: {key: "eA=="}}) == said
+
+
+def test_a_secret_without_content_gets_it_elsewhere() -> None:
+    machine = with_volume("cloudInitNoCloud", {"secretRef": {"name": "web"}})
+    assert checks(machine, thing("Secret", "web")) == []
+    assert checks(machine, thing("Secret", "web", data=None)) == []
+    assert checks(machine, thing("Secret", "web", stringData={})) == []
+
+
+@pytest.mark.parametrize("name", NAMING)
+def test_in_another_namespace_only_is_a_note(name: str) -> None:
+    machine, (kind, version) = NAMING[name]
+    (said,) = found(machine, thing(kind, "web-init", "stage", version))
+    assert (said.check, str(said.severity)) == ("reference/namespace", "info")
+
+
+def test_without_a_namespace_any_may_be_meant() -> None:
+    machine = with_volume("secret", {"secretName": "web-init"}, namespace="")
+    assert checks(machine, thing("Secret", "web-init", "stage")) == []
+    assert checks(machine, thing("Secret", "web-innit", "")) == ["slip"]
+
+
+def test_an_annotation_silences_it() -> None:
+    machine = with_volume("secret", {"secretName": "web-init"})
+    machine["metadata"]["annotations"] = {
+        "virt-render.dev/ignore.VR455.slip": "there in the cluster"
+    }
+    assert checks(machine, thing("Secret", "web-innit")) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("cloudinit", "cloudinitt"),
+        ("web-init", "web-int"),
+        ("web-init", "wbe-init"),
+        ("web-cloudinit", "web-cloudlnit"),
+        ("cloud-init-web", "cloudinit-web"),
+        ("web-disk", "web-disks"),
+    ],
+)
+def test_slips(one: str, other: str) -> None:
+    assert is_slip(one, other)
+    assert is_slip(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("web", "web"),
+        ("disk-1", "disk-2"),
+        ("disk1", "disk"),
+        ("disk-a", "disk-b"),
+        ("disk-a", "disk-ab"),
+        ("data-east", "data-west"),
+        ("db", "dbs"),
+        ("test", "text"),
+        ("web-10", "web-01"),
+        ("web-init", "web-inn"),
+        ("web", "database"),
+        ("a-b", "ab"),
+    ],
+)
+def test_no_slips(one: str, other: str) -> None:
+    assert not is_slip(one, other)
+    assert not is_slip(other, one)
+
+
+def test_many_names_are_compared_in_time() -> None:
+    """Each with each would take a minute."""
+    claims = [thing(CLAIM, f"{index:05}-of-many-data-volumes") for index in range(1000)]
+    machines = []
+    for index in range(1000):
+        machine = with_volume(
+            "persistentVolumeClaim", {"claimName": f"{index:05}-of-many-data-volume"}
+        )
+        machine["metadata"]["name"] = f"web{index}"
+        machines.append(machine)
+    assert len(found(*machines, *claims)) == 1000
