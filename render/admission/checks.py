@@ -80,16 +80,26 @@ def _values(node: Any, place: FieldPath, path: FieldPath) -> Iterator[tuple[Fiel
     yield path, node
 
 
-Evaluate = Callable[[Subject], Iterable[Cause]]
+class Refusal(NamedTuple):
+    """A `Cause` of the check in whose row the function stands that found it."""
+
+    path: FieldPath
+    message: str
+    help: str = ""
+    place: FieldPath = ()
+
+
+Evaluate = Callable[[Subject], Iterable[Cause | Refusal]]
 
 
 class Check(NamedTuple):
     """A group of rules that upstream runs as one function.
 
-    *name* is ``CONCERN/RULE``, or the concern alone where *evaluate* names each rule in the causes that it yields;
-    *needs* names the setting of the cluster that decides it (``gate HostDisk``), empty where the object alone does.
-    Asked only if something stands at *where*, below the VMI spec (`EACH`: in some item of a list), or at one of *also*;
-    and of *only* these kinds of objects, all if empty.
+    *name* is ``CONCERN/RULE``, the name of what *evaluate* refuses, or the concern alone where that names each rule in
+    the causes that it yields; *needs* names the setting of the cluster that decides it (``gate HostDisk``), empty where
+    the object alone does. Asked only if something stands at *where*, below the VMI spec (`EACH`: in some item of a
+    list), or at one of *also*; and of *only* these kinds of objects, all if empty. *follows*: the checks after whose
+    refusal of the same item this one says nothing new: KubeVirt stops there.
     """
 
     name: str
@@ -98,6 +108,34 @@ class Check(NamedTuple):
     where: FieldPath = ()
     only: tuple[str, ...] = ()
     also: tuple[FieldPath, ...] = ()
+    follows: tuple[str, ...] = ()
+
+    def causes(self, subject: Subject) -> Iterator[Cause]:
+        """Why *subject* is refused, under the name of the row where nothing else is said."""
+        for found in self.evaluate(subject):
+            if isinstance(found, Refusal):
+                yield Cause(self.name, found.path, found.message, found.help, place=found.place)
+            else:
+                yield found
+
+
+#: What is wrong with an item of a list, which stands at a path of the object that was sent; None if nothing.
+ItemRule = Callable[[Subject, Any, FieldPath], Refusal | None]
+
+
+def each(place: FieldPath) -> Callable[[ItemRule], Evaluate]:
+    """A rule that is asked of each item of the list at *place*, with its path in the object that was sent."""
+
+    def of_each(rule: ItemRule) -> Evaluate:
+        def evaluate(subject: Subject) -> Iterator[Refusal]:
+            for index, item in enumerate(subject.get(*place) or ()):
+                refusal = rule(subject, item, subject.at(*place, index))
+                if refusal is not None:
+                    yield refusal
+
+        return evaluate
+
+    return of_each
 
 
 class FieldValue(NamedTuple):
@@ -112,7 +150,7 @@ class FieldValue(NamedTuple):
 Judge = Callable[[Subject, FieldValue], str]
 
 
-def each(  # noqa: PLR0913 - the columns of a row
+def judged(  # noqa: PLR0913 - the columns of a row
     name: str,
     place: FieldPath,
     judge: Judge,
@@ -158,7 +196,7 @@ def one_of(name: str, place: FieldPath, allowed: Iterable[str], message: str, **
     def judge(subject: Subject, at: FieldValue) -> str:
         return "" if at.value in known else _worded(subject, at, message)
 
-    return each(name, place, judge, **more)
+    return judged(name, place, judge, **more)
 
 
 def matches(name: str, place: FieldPath, pattern: str, message: str, **more: Any) -> Check:
@@ -167,7 +205,7 @@ def matches(name: str, place: FieldPath, pattern: str, message: str, **more: Any
     def judge(subject: Subject, at: FieldValue) -> str:
         return "" if re.fullmatch(pattern, at.value, re.ASCII) else _worded(subject, at, message)
 
-    return each(name, place, judge, **more)
+    return judged(name, place, judge, **more)
 
 
 def within(name: str, place: FieldPath, least: int, most: int, message: str, **more: Any) -> Check:
@@ -176,7 +214,7 @@ def within(name: str, place: FieldPath, least: int, most: int, message: str, **m
     def judge(subject: Subject, at: FieldValue) -> str:
         return "" if least <= at.value <= most else _worded(subject, at, message)
 
-    return each(name, place, judge, **more)
+    return judged(name, place, judge, **more)
 
 
 def at_most(name: str, place: FieldPath, most: int, message: str, **more: Any) -> Check:
@@ -185,7 +223,7 @@ def at_most(name: str, place: FieldPath, most: int, message: str, **more: Any) -
     def judge(subject: Subject, at: FieldValue) -> str:
         return _worded(subject, at, message) if len(at.value) > most else ""
 
-    return each(name, place, judge, **more)
+    return judged(name, place, judge, **more)
 
 
 def exclusive(name: str, place: FieldPath, keys: Iterable[str], message: str, **more: Any) -> Check:
@@ -195,7 +233,7 @@ def exclusive(name: str, place: FieldPath, keys: Iterable[str], message: str, **
     def judge(subject: Subject, at: FieldValue) -> str:
         return _worded(subject, at, message) if _count(at.value, choice) > 1 else ""
 
-    return each(name, place, judge, **more)
+    return judged(name, place, judge, **more)
 
 
 def required(name: str, place: FieldPath, keys: Iterable[str], message: str, **more: Any) -> Check:
@@ -205,7 +243,7 @@ def required(name: str, place: FieldPath, keys: Iterable[str], message: str, **m
     def judge(subject: Subject, at: FieldValue) -> str:
         return "" if _count(at.value, choice) else _worded(subject, at, message)
 
-    return each(name, place, judge, **more)
+    return judged(name, place, judge, **more)
 
 
 def _count(value: Tree, keys: tuple[str, ...]) -> int:
@@ -222,7 +260,7 @@ def unique(name: str, place: FieldPath, message: str, **more: Any) -> Check:
         earlier = (item.get(key) for item in subject.get(*above)[:index])
         return _worded(subject, at, message) if at.value in earlier else ""
 
-    return each(name, place, judge, **more)
+    return judged(name, place, judge, **more)
 
 
 def needs_gate(name: str, place: FieldPath, gate: str, message: str, **more: Any) -> Check:
@@ -232,4 +270,4 @@ def needs_gate(name: str, place: FieldPath, gate: str, message: str, **more: Any
     def judge(subject: Subject, at: FieldValue) -> str:
         return "" if subject.has_gate(gate) else _worded(subject, at, message)
 
-    return each(name, place, judge, needs=f"gate {gate}", **more)
+    return judged(name, place, judge, needs=f"gate {gate}", **more)

@@ -5,9 +5,11 @@ vmpool-admitter.go, vmirs-admitter.go).
 """
 
 from collections.abc import Callable, Iterator
+from enum import Enum, auto
 from functools import cache
 from importlib import import_module
 from itertools import islice
+from typing import NamedTuple
 
 from render.admission.checks import Check, Subject
 from render.admission.selection import selection
@@ -15,87 +17,111 @@ from render.diagnostics.cause import Cause
 from render.model.release import Version, in_force
 from render.model.tree import Tree
 
-#: The modules of the concerns, in upstream's order.
-SCHEMA = ("schema",)
-CONCERNS = (
-    *SCHEMA,
-    "vmi.network.discontinued",
-    "vmi.metadata",
-    "vmi.names",
-    "vmi.domain.memory",
-    "vmi.domain.machine",
-    "vmi.domain.acpi",
-    "vmi.domain.cpu",
-    "vmi.startstrategy",
-    "vmi.placement",
-    "vmi.network.bindings",
-    "vmi.network.interfaces",
-    "vmi.domain.claims",
-    "vmi.storage.bootorder",
-    "vmi.domain.inputs",
-    "vmi.domain.iothreads",
-    "vmi.probes",
-    "vmi.storage.disks",
-    "vmi.domain.firmware",
-    "vmi.storage.volumes",
-    "vmi.storage.cloudinit",
-    "vmi.credentials",
-    "vmi.network.dns",
-    "vmi.eviction",
-    "vmi.domain.security",
-    "vmi.grace",
-    "vmi.domain.devices",
-    "vmi.platform",
-    "vmi.accounts",
-    "datavolumetemplates",
-    "vm",
-    "liveupdate",
-    "vmi.start",
-    "vmi.domain.hyperv",
-    "vmi.domain.architecture",
-    "pool",
-)
-
-#: Those that a VMI can fail whose VM has passed: its defaults decide them, or nobody asks them of a VM.
-STARTED = (
-    "vmi.storage.bootorder",
-    "vmi.storage.disks",
-    "vmi.start",
-    "vmi.domain.hyperv",
-    "vmi.domain.architecture",
-)
-#: Those of them that its defaults do not decide.
-UNCHANGED = ("vmi.start",)
-#: Concerns that few VMs have, and the places below the VMI spec at which alone they look: imported where one is met.
-RARE: dict[str, str] = {
-    "vmi.network.discontinued": "domain.devices.interfaces.[].slirp domain.devices.interfaces.[].macvtap"
-    " domain.devices.interfaces.[].passt",
-    "vmi.names": "hostname subdomain",
-    "vmi.domain.acpi": "domain.firmware.acpi",
-    "vmi.startstrategy": "startStrategy",
-    "vmi.placement": "affinity topologySpreadConstraints",
-    "vmi.domain.claims": "resourceClaims domain.devices.gpus domain.devices.hostDevices",
-    "vmi.domain.inputs": "domain.devices.inputs",
-    "vmi.domain.iothreads": "domain.ioThreadsPolicy",
-    "vmi.probes": "readinessProbe livenessProbe",
-    "vmi.domain.firmware": "domain.firmware.serial domain.firmware.bootloader domain.firmware.kernelBoot",
-    "vmi.storage.cloudinit": "volumes.[].cloudInitNoCloud volumes.[].cloudInitConfigDrive",
-    "vmi.credentials": "accessCredentials",
-    "vmi.network.dns": "dnsPolicy dnsConfig",
-    "vmi.domain.security": "domain.launchSecurity",
-    "vmi.grace": "domain.devices.gpus domain.devices.hostDevices",
-    "vmi.domain.devices": "domain.devices.gpus domain.devices.hostDevices domain.devices.sound"
-    " domain.devices.autoattachVSOCK domain.devices.disks.[].lun domain.devices.tpm domain.firmware.bootloader.efi"
-    " domain.devices.downwardMetrics domain.devices.filesystems domain.devices.video domain.devices.panicDevices",
-    "vmi.accounts": "serviceAccountName",
-    "vmi.domain.hyperv": "domain.features.hyperv",
-    "liveupdate": "domain.memory.maxGuest",
-}
-
-
-#: Concerns that only what makes VMs or VMIs by the number has.
-_OF_SETS = frozenset({"pool"})
 _SETS = ("VirtualMachinePool", "VirtualMachineInstanceReplicaSet")
+
+
+class Again(Enum):
+    """Whether the VMI of a VM that has passed is asked again: it can fail what nobody asks of a VM, or its defaults."""
+
+    NEVER = auto()
+    FILLED = auto()  # where its defaults, or its own rules, have a say in what it holds
+    ALWAYS = auto()
+
+
+class Concern(NamedTuple):
+    """A module of checks, by its name below `render.admission`.
+
+    *places*: below the VMI spec, at which alone a concern looks that few VMs have: it is imported where one is met;
+    *only*: of which kinds of objects it is asked, all if empty.
+    """
+
+    name: str
+    places: str = ""
+    again: Again = Again.NEVER
+    only: tuple[str, ...] = ()
+
+
+class Scope(Enum):
+    """Which concerns are asked: all, the schema's, those of a VMI whose VM has passed, or of one just like its VM."""
+
+    ALL = auto()
+    SCHEMA = auto()
+    STARTED = auto()
+    UNCHANGED = auto()
+
+
+#: In upstream's order.
+CONCERNS = (
+    Concern("schema"),
+    Concern(
+        "vmi.network.discontinued",
+        places="domain.devices.interfaces.[].slirp domain.devices.interfaces.[].macvtap "
+        "domain.devices.interfaces.[].passt",
+    ),
+    Concern("vmi.metadata"),
+    Concern("vmi.names", places="hostname subdomain"),
+    Concern("vmi.domain.memory"),
+    Concern("vmi.domain.machine"),
+    Concern("vmi.domain.acpi", places="domain.firmware.acpi"),
+    Concern("vmi.domain.cpu"),
+    Concern("vmi.startstrategy", places="startStrategy"),
+    Concern("vmi.placement", places="affinity topologySpreadConstraints"),
+    Concern("vmi.network.bindings"),
+    Concern("vmi.network.interfaces"),
+    Concern(
+        "vmi.domain.claims", places="resourceClaims domain.devices.gpus domain.devices.hostDevices"
+    ),
+    Concern("vmi.storage.bootorder", again=Again.FILLED),
+    Concern("vmi.domain.inputs", places="domain.devices.inputs"),
+    Concern("vmi.domain.iothreads", places="domain.ioThreadsPolicy"),
+    Concern("vmi.probes", places="readinessProbe livenessProbe"),
+    Concern("vmi.storage.disks", again=Again.FILLED),
+    Concern(
+        "vmi.domain.firmware",
+        places="domain.firmware.serial domain.firmware.bootloader domain.firmware.kernelBoot",
+    ),
+    Concern("vmi.storage.volumes"),
+    Concern(
+        "vmi.storage.cloudinit",
+        places="volumes.[].cloudInitNoCloud volumes.[].cloudInitConfigDrive",
+    ),
+    Concern("vmi.credentials", places="accessCredentials"),
+    Concern("vmi.network.dns", places="dnsPolicy dnsConfig"),
+    Concern("vmi.eviction"),
+    Concern("vmi.domain.security", places="domain.launchSecurity"),
+    Concern("vmi.grace", places="domain.devices.gpus domain.devices.hostDevices"),
+    Concern(
+        "vmi.domain.devices",
+        places="domain.devices.gpus domain.devices.hostDevices domain.devices.sound "
+        "domain.devices.autoattachVSOCK domain.devices.disks.[].lun domain.devices.tpm "
+        "domain.firmware.bootloader.efi domain.devices.downwardMetrics domain.devices.filesystems "
+        "domain.devices.video domain.devices.panicDevices",
+    ),
+    Concern("vmi.platform"),
+    Concern("vmi.accounts", places="serviceAccountName"),
+    Concern("datavolumetemplates"),
+    Concern("vm"),
+    Concern("liveupdate", places="domain.memory.maxGuest"),
+    Concern("vmi.start", again=Again.ALWAYS),
+    Concern("vmi.domain.hyperv", places="domain.features.hyperv", again=Again.FILLED),
+    Concern("vmi.domain.architecture", again=Again.FILLED),
+    Concern("pool", only=_SETS),
+)
+
+
+def _concerns(scope: Scope | str) -> tuple[Concern, ...]:
+    """The concerns of *scope*, which may be the name of one."""
+    match scope:
+        case Scope.ALL:
+            return CONCERNS
+        case Scope.SCHEMA:
+            return CONCERNS[:1]
+        case Scope.STARTED:
+            return tuple(one for one in CONCERNS if one.again is not Again.NEVER)
+        case Scope.UNCHANGED:
+            return tuple(one for one in CONCERNS if one.again is Again.ALWAYS)
+        case name:
+            return tuple(one for one in CONCERNS if one.name == name)
 
 
 def _not_imported(_subject: Subject) -> tuple[Cause, ...]:
@@ -103,24 +129,22 @@ def _not_imported(_subject: Subject) -> tuple[Cause, ...]:
     return ()
 
 
-def _stand_in(concern: str) -> Check:
-    first, *others = (tuple(place.split(".")) for place in RARE[concern].split())
-    return Check(concern, _not_imported, where=first, also=tuple(others))
+def _stand_in(concern: Concern) -> Check:
+    first, *others = (tuple(place.split(".")) for place in concern.places.split())
+    return Check(concern.name, _not_imported, where=first, also=tuple(others))
 
 
 @cache
-def _checks(
-    kind: str, release: Version, concerns: tuple[str, ...]
-) -> Callable[[Tree], tuple[Check, ...]]:
-    """The checks of *concerns* that *release* asks of an object of *kind*, given its VMI spec."""
+def _checks(kind: str, release: Version, scope: Scope | str) -> Callable[[Tree], tuple[Check, ...]]:
+    """The checks of *scope* that *release* asks of an object of *kind*, given its VMI spec."""
     checks: list[Check] = []
-    for concern in concerns:
-        if concern in _OF_SETS and kind not in _SETS:
+    for concern in _concerns(scope):
+        if concern.only and kind not in concern.only:
             continue
-        if concern in RARE and concerns != (concern,):
+        if concern.places and concern.name != scope:
             checks.append(_stand_in(concern))
             continue
-        rows = in_force(import_module(f"render.admission.{concern}").CHECKS, release)
+        rows = in_force(import_module(f"render.admission.{concern.name}").CHECKS, release)
         checks += (check for check in rows if not check.only or kind in check.only)
     return selection(checks)
 
@@ -129,18 +153,18 @@ MOST_CAUSES = 1_000
 """Of one object: KubeVirt has one for each pair of disks that are called alike, and nobody reads more."""
 
 
-def causes(subject: Subject, concerns: tuple[str, ...] = CONCERNS) -> Iterator[tuple[Check, Cause]]:
-    """Why schema and webhooks refuse *subject*: each cause, with the check of *concerns* that yields it.
+def causes(subject: Subject, scope: Scope | str = Scope.ALL) -> Iterator[tuple[Check, Cause]]:
+    """Why schema and webhooks refuse *subject*: each cause, with the check of *scope* that yields it.
 
     No more than `MOST_CAUSES` are looked for.
     """
-    return islice(_causes(subject, concerns), MOST_CAUSES)
+    return islice(_causes(subject, scope), MOST_CAUSES)
 
 
-def _causes(subject: Subject, concerns: tuple[str, ...]) -> Iterator[tuple[Check, Cause]]:
-    for check in _checks(subject.kind, subject.release, concerns)(subject.spec):
+def _causes(subject: Subject, scope: Scope | str) -> Iterator[tuple[Check, Cause]]:
+    for check in _checks(subject.kind, subject.release, scope)(subject.spec):
         if check.evaluate is _not_imported:
-            yield from _causes(subject, (check.name,))
+            yield from _causes(subject, check.name)
             continue
-        for cause in check.evaluate(subject):
+        for cause in check.causes(subject):
             yield check, cause

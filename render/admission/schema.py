@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from functools import partial
 
-from render.admission.checks import EACH, Check, FieldValue, Subject, at_most, each
+from render.admission.checks import EACH, Check, FieldValue, Subject, at_most, judged
 from render.diagnostics.cause import Cause
 from render.model.apimachinery import go
 from render.model.fieldpath import FieldPath
@@ -83,7 +83,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
         )
     ),
     since("1.8", _items(("utilityVolumes",))),
-    since("1.8", each("schema/container-path", _PATH, _path)),
+    since("1.8", judged("schema/container-path", _PATH, _path)),
     since(
         "1.8",
         at_most(
@@ -93,5 +93,5 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
             f"{{field}}: Too long: may not be more than {_LONGEST_PATH} bytes",
         ),
     ),
-    since("1.8", each("schema/container-path", (*_PATH[:-1], "readOnly"), _read_only)),
+    since("1.8", judged("schema/container-path", (*_PATH[:-1], "readOnly"), _read_only)),
 )

@@ -8,6 +8,7 @@ of a new one; the state of snapshots and restores, which also counts, is only in
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from render.admission.vmi.network import discontinued
 from render.admission.vmi.network.bindings import without_one_binding
 from render.diagnostics.cause import Cause
 from render.model import tree
@@ -47,15 +48,6 @@ def _check_bindings(_before: Tree, after: Tree) -> Iterable[Cause]:
     return without_one_binding(tree.get(after, *template) or {}, template)
 
 
-#: Checks that are made of a new VM and of a VMI that starts, but not of a VM that is updated (vms-admitter.go): by
-#: these names releases before 1.8 have others, which they make of all.
-_CREATION: tuple[str | Windowed[str], ...] = (
-    "network/passt-gate",
-    "network/macvtap-gate",
-    "network/slirp",
-    since("1.8", "network/passt"),
-    since("1.8", "network/macvtap"),
-)
 CHECKS: tuple[UpdateCheck | Windowed[UpdateCheck], ...] = (
     UpdateCheck("matchers/revision-follows-name", _check_revision_names),
     # Of a new VM a binding that is discontinued is refused before its interface is asked for another.
@@ -64,8 +56,8 @@ CHECKS: tuple[UpdateCheck | Windowed[UpdateCheck], ...] = (
 
 
 def creation(release: Version) -> tuple[str, ...]:
-    """The names of the checks that *release* does not make of a VM that is updated."""
-    return in_force(_CREATION, release)
+    """The names of the checks that *release* makes of a new VM and of a VMI that starts, but not of an update."""
+    return tuple(check.name for check in in_force(discontinued.CHECKS, release))
 
 
 def refused(before: Tree, after: Tree, release: Version) -> list[Cause]:

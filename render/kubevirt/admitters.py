@@ -8,6 +8,7 @@ from functools import cached_property
 
 from render.admission import order
 from render.admission.checks import Check, Subject
+from render.admission.order import Scope
 from render.defaults.vmi import fill_vmi
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import METADATA_REFUSED, of_check
@@ -30,21 +31,6 @@ from render.model.release import VERSIONS, Version, minor
 from render.model.resource import TEMPLATE, VM, VMI, Resource
 from render.model.tree import Tree
 
-#: Checks of a VM that say nothing new about an item that one of the others has refused before: KubeVirt stops there.
-_CONSEQUENCES = {
-    "network/passt": frozenset({"network/passt-gate"}),
-    "network/macvtap": frozenset({"network/macvtap-gate"}),
-    "network/binding": frozenset(
-        {
-            "network/slirp",
-            "network/passt",
-            "network/passt-gate",
-            "network/macvtap",
-            "network/macvtap-gate",
-        }
-    ),
-}
-_CAUSES = frozenset().union(*_CONSEQUENCES.values())
 #: The metadata of an object that come from the template that it is made of.
 _COPIED = ("labels", "annotations")
 _OBJECT_META = Check(METADATA_REFUSED.slug, lambda _: ())
@@ -93,16 +79,16 @@ def check_schema(machine: Machine) -> None:
         subject = _subject(machine, VM, machine.spec.get("template") or {}, machine.vmi_path)
     else:
         subject = _subject(machine, VMI, machine.vm, machine.vmi_path)
-    _report(machine, subject, (), order.causes(subject, order.SCHEMA))
+    _report(machine, subject, (), order.causes(subject, Scope.SCHEMA))
 
 
 def admit_vmi(machine: Machine) -> None:
     """What the webhook of the VMI refuses: of a bare one with its presets, or of the one that a VM would start."""
     checked = None if machine.merged or not machine.template else machine.checked
-    concerns = order.CONCERNS if not checked else _started(machine)
-    if checked and concerns is order.STARTED and _is_plain(checked.vmi["spec"]):
+    scope = Scope.ALL if not checked else _started(machine)
+    if checked and scope is Scope.STARTED and _is_plain(checked.vmi["spec"]):
         subject = _subject(machine, VMI, checked.vmi, ("spec",))
-        concerns = order.UNCHANGED
+        scope = Scope.UNCHANGED
     else:
         draft = Draft(machine.vmi)
         if not fill_zeros(machine, draft, len(machine.template)):
@@ -115,18 +101,18 @@ def admit_vmi(machine: Machine) -> None:
     # One that is sent as it is was looked at when it was read.
     is_made = bool(machine.template or machine.resource.holders)
     metadata = subject.metadata if is_made else None
-    causes = [*_refused_metadata(metadata), *order.causes(subject, concerns)]
+    causes = [*_refused_metadata(metadata), *order.causes(subject, scope)]
     if causes:
         _report(machine, subject, machine.decided, causes)
 
 
-def _started(machine: Machine) -> tuple[str, ...]:
+def _started(machine: Machine) -> Scope:
     """The concerns to ask again of a VMI whose VM has been asked."""
     added = machine.additions
     if machine.preference is None or not any(added):
-        return order.STARTED
+        return Scope.STARTED
     # What is added to a VMI before its preference is applied is added to a VM after that.
-    return order.CONCERNS
+    return Scope.ALL
 
 
 #: What the defaults of a VMI, or its own rules, have a say in.
@@ -166,7 +152,7 @@ def _report(
         path = (*above, *cause.path) if cause.path else ()
         place = (*above, *cause.place) if cause.place else path
         # A VMI has the faults of its VM too, in other words.
-        if (cause.check, path) not in known and not refused.explains(cause.check, place):
+        if (cause.check, path) not in known and not refused.explains(check, place):
             one = finding(
                 machine.resource,
                 said,
@@ -193,18 +179,19 @@ class _RefusedPlaces:
 
     def add(self, one: Diagnostic) -> None:
         """Keep where the finding *one* is."""
-        if self._has_template and one.check in _CAUSES:
+        if self._has_template and one.check:
             path = (one.position or one.location).path
             self._at.setdefault(one.check, set()).add(path)
             above = (path[:size] for size in range(len(path) + 1))
             self._above.setdefault(one.check, set()).update(above)
 
-    def explains(self, check: str, place: FieldPath) -> bool:
+    def explains(self, check: Check, place: FieldPath) -> bool:
         """Whether what *check* says of *place* only follows from an earlier finding: one place holds the other."""
         return any(
             place in self._above[one]
             or any(place[:size] in self._at[one] for size in range(len(place) + 1))
-            for one in _CONSEQUENCES.get(check, frozenset()) & self._at.keys()
+            for one in check.follows
+            if one in self._at
         )
 
 

@@ -81,7 +81,12 @@ def _own() -> list[Json]:
     live["spec"] = {
         "configuration": {"vmRolloutStrategy": "LiveUpdate", "developerConfiguration": gates}
     }
+    tapped = _vm(
+        {"devices": {"interfaces": [{"name": "a", "macvtap": {}}]}},
+        networks=[{"name": "a", "pod": {}}],
+    )
     objects: dict[str, Json | list[Json]] = {
+        "macvtap-on-pod": tapped,
         "serial": _vm({"firmware": {"serial": "a/b"}}),
         "serial-length": _vm({"firmware": {"serial": "a" * 300}}),
         "many-volumes": _vm({}, volumes=[{"name": f"v{number}", **disk} for number in range(257)]),

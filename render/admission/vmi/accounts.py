@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from render.admission.checks import Check, FieldValue, Subject, each
+from render.admission.checks import Check, FieldValue, Subject, judged
 from render.diagnostics.cause import Cause
 from render.model.apimachinery.dns1123 import subdomain_faults
 from render.model.apimachinery.go import quoted
@@ -38,7 +38,7 @@ def _differs(subject: Subject) -> Iterator[Cause]:
 CHECKS: tuple[Check | Windowed[Check], ...] = (
     since(
         "1.9",
-        each("accounts/name", _NAME, _fault, help="use a-z, 0-9, hyphens and dots inside"),
+        judged("accounts/name", _NAME, _fault, help="use a-z, 0-9, hyphens and dots inside"),
     ),
     since("1.9", Check("accounts/differs", _differs, where=_NAME)),
 )

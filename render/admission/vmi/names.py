@@ -1,6 +1,6 @@
 """Host name and subdomain (upstream: admitters/vmi-create-admitter.go)."""
 
-from render.admission.checks import Check, FieldValue, Subject, each
+from render.admission.checks import Check, FieldValue, Subject, judged
 from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
 
 
@@ -21,13 +21,13 @@ def _subdomain(subject: Subject, at: FieldValue) -> str:
 
 
 CHECKS: tuple[Check, ...] = (
-    each(
+    judged(
         "names/hostname",
         ("hostname",),
         _hostname,
         help="use lower case letters, digits and '-', at most 63 of them, no dot",
     ),
-    each(
+    judged(
         "names/subdomain",
         ("subdomain",),
         _subdomain,

@@ -3,7 +3,7 @@
 Upstream: validateArchitecture, validateRebootPolicy, validateReservedOverheadMemlock in vmi-create-admitter.go.
 """
 
-from render.admission.checks import Check, FieldValue, Subject, each, needs_gate
+from render.admission.checks import Check, FieldValue, Subject, judged, needs_gate
 from render.model.release import Windowed, since, until
 
 _ARCHITECTURE = ("architecture",)
@@ -20,7 +20,7 @@ def _foreign(subject: Subject, at: FieldValue) -> str:
 CHECKS: tuple[Check | Windowed[Check], ...] = (
     until(
         "1.8",
-        each(
+        judged(
             "gates/architecture",
             _ARCHITECTURE,
             _foreign,

@@ -137,7 +137,9 @@ ELSEWHERE = {
 
 
 ROWS: list[Check | Windowed[Check]] = [
-    row for concern in order.CONCERNS for row in import_module(f"render.admission.{concern}").CHECKS
+    row
+    for concern in order.CONCERNS
+    for row in import_module(f"render.admission.{concern.name}").CHECKS
 ]
 
 

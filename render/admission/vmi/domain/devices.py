@@ -6,7 +6,7 @@ Upstream: validateMDEVRamFB and the functions after it in vmi-create-admitter.go
 from collections.abc import Iterator
 from functools import partial
 
-from render.admission.checks import EACH, Check, FieldValue, Subject, each, needs_gate, one_of
+from render.admission.checks import EACH, Check, FieldValue, Subject, judged, needs_gate, one_of
 from render.diagnostics.cause import Cause
 from render.model.release import MAIN, Version, Windowed, since, until, variant
 from render.model.tree import Tree
@@ -185,8 +185,8 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
         "Sound device type is not supported. Options: 'ich9' or 'ac97'",
         shown=("Sound",),
     ),
-    each("devices/sound-name", _SOUND, _sound_name, shown=("Sound",), help="name the device"),
-    each(
+    judged("devices/sound-name", _SOUND, _sound_name, shown=("Sound",), help="name the device"),
+    judged(
         "devices/vsock-gate",
         (*_DEVICES, "autoattachVSOCK"),
         _vsock,
@@ -206,7 +206,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     *(
         until(
             "1.6",
-            each(
+            judged(
                 f"devices/{rule}-gate",
                 place,
                 _persistent,
@@ -256,7 +256,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
         "1.6",
         until(
             "1.9",
-            each(
+            judged(
                 "devices/video-graphics",
                 _VIDEO,
                 _graphics_gated,
@@ -267,7 +267,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     ),
     since(
         "1.9",
-        each(
+        judged(
             "devices/video-graphics", _VIDEO, _graphics, shown=("video",), help="drop one of them"
         ),
     ),
@@ -275,7 +275,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
         "1.6",
         until(
             "1.9",
-            each(
+            judged(
                 "devices/panic-gate",
                 _PANIC,
                 _panic_gate,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from render.admission import faults
-from render.admission.checks import Check, FieldValue, Subject, at_most, each, exclusive, matches
+from render.admission.checks import Check, FieldValue, Subject, at_most, exclusive, judged, matches
 from render.diagnostics.cause import Cause
 from render.model.release import Windowed, since, until
 from render.model.tree import Tree
@@ -101,7 +101,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
         "{field} has both EFI and BIOS configured, but they are mutually exclusive.",
         help="keep one of them",
     ),
-    each(
+    judged(
         "firmware/kernel-args",
         (*_KERNEL, "kernelArgs"),
         _arguments,

@@ -21,6 +21,14 @@ _SOURCES = ("pod", "multus", "resourceClaim")
 _METHODS = ("bridge", "masquerade", "sriov", "passtBinding", "binding")
 _DISCONTINUED = ("slirp", "macvtap", "passt")
 _OLD_METHODS = ("bridge", "masquerade", "sriov", *_DISCONTINUED)
+#: The checks of the module `discontinued`, which come first.
+_GIVEN_UP = (
+    "network/slirp",
+    "network/passt",
+    "network/passt-gate",
+    "network/macvtap",
+    "network/macvtap-gate",
+)
 _RESERVED_MAC = "02:00:00:00:00:00"
 
 
@@ -437,6 +445,13 @@ def _claim_binding(subject: Subject, name: str) -> Iterator[Cause]:
             return
 
 
+def _needs_discontinued(gate: str) -> Check:
+    key = gate.lower()
+    return Check(
+        f"network/{key}", partial(_never_enabled, gate), where=_every(key), follows=(f"network/{key}-gate",)
+    )  # fmt: skip
+
+
 def _every(key: str) -> FieldPath:
     """The place of a key of the interfaces."""
     return (*_INTERFACES, EACH, key)
@@ -468,7 +483,12 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     ),
     until(
         "1.8",
-        Check("network/binding", partial(_both_bindings, _OLD_METHODS), where=_every("binding")),
+        Check(
+            "network/binding",
+            partial(_both_bindings, _OLD_METHODS),
+            where=_every("binding"),
+            follows=_GIVEN_UP,
+        ),
     ),
     since(
         "1.8",
@@ -478,10 +498,11 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
                 "network/binding",
                 partial(_both_bindings, _METHODS[:-1]),
                 where=_every("binding"),
+                follows=_GIVEN_UP,
             ),
         ),
     ),
-    since("1.9", Check("network/binding", _one_binding, where=_INTERFACES)),
+    since("1.9", Check("network/binding", _one_binding, where=_INTERFACES, follows=_GIVEN_UP)),
     Check("network", _masquerade, where=_every("masquerade")),
     Check(
         "network/bridge-on-pod",
@@ -501,7 +522,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     ),
     until(
         "1.8",
-        Check("network/macvtap", partial(_never_enabled, "Macvtap"), where=_every("macvtap")),
+        _needs_discontinued("Macvtap"),
     ),
     until(
         "1.8",
@@ -511,7 +532,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     ),
     until(
         "1.8",
-        Check("network/passt", partial(_never_enabled, "Passt"), where=_every("passt")),
+        _needs_discontinued("Passt"),
     ),
     until(
         "1.8", _needs_source("passt", "pod", "Passt interface only implemented with pod network")

@@ -49,15 +49,29 @@ def _gate(name: str) -> Check:
     return Check(f"network/{key}-gate", evaluate, f"gate {name}", (*_INTERFACES, EACH, key))
 
 
-def _binding(key: str, message: str) -> Check:
+def _binding(key: str, message: str, *follows: str) -> Check:
     evaluate = partial(_discontinued_binding, key, message)
-    return Check(f"network/{key}", evaluate, where=(*_INTERFACES, EACH, key), only=_CREATED)
+    return Check(
+        f"network/{key}", evaluate, where=(*_INTERFACES, EACH, key), only=_CREATED, follows=follows
+    )  # fmt: skip
 
 
 CHECKS: tuple[Check | Windowed[Check], ...] = (
     _gate("Passt"),
     _gate("Macvtap"),
     _binding("slirp", "Slirp interface support has been discontinued since v1.3"),
-    since("1.8", _binding("passt", "Passt network binding has been discontinued since v1.3")),
-    since("1.8", _binding("macvtap", "Macvtap network binding has been discontinued since v1.3")),
+    since(
+        "1.8",
+        _binding(
+            "passt", "Passt network binding has been discontinued since v1.3", "network/passt-gate"
+        ),
+    ),
+    since(
+        "1.8",
+        _binding(
+            "macvtap",
+            "Macvtap network binding has been discontinued since v1.3",
+            "network/macvtap-gate",
+        ),
+    ),
 )

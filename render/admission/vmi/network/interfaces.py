@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 
-from render.admission.checks import EACH, Check, FieldValue, Subject, each, needs_gate, one_of
+from render.admission.checks import EACH, Check, FieldValue, Subject, judged, needs_gate, one_of
 from render.diagnostics.cause import Cause
 from render.model.apimachinery.addresses import is_ipv4, mac_octets
 from render.model.apimachinery.go import is_pci_address
@@ -272,7 +272,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
         Check("network/interface-mac", partial(_mac, ":-."), where=(*_EACH, "macAddress")),
     ),
     since("1.9", Check("network/interface-mac", partial(_mac, ""), where=(*_EACH, "macAddress"))),
-    each(
+    judged(
         "network/interface-pci",
         (*_EACH, "pciAddress"),
         _pci_fault,
