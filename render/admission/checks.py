@@ -80,7 +80,7 @@ def _values(node: Any, place: FieldPath, path: FieldPath) -> Iterator[tuple[Fiel
     yield path, node
 
 
-class Refusal(NamedTuple):
+class Violation(NamedTuple):
     """A `Cause` of the check in whose row the function stands that found it."""
 
     path: FieldPath
@@ -89,7 +89,7 @@ class Refusal(NamedTuple):
     place: FieldPath = ()
 
 
-Evaluate = Callable[[Subject], Iterable[Cause | Refusal]]
+Evaluate = Callable[[Subject], Iterable[Cause | Violation]]
 
 
 class Check(NamedTuple):
@@ -113,25 +113,25 @@ class Check(NamedTuple):
     def causes(self, subject: Subject) -> Iterator[Cause]:
         """Why *subject* is refused, under the name of the row where nothing else is said."""
         for found in self.evaluate(subject):
-            if isinstance(found, Refusal):
+            if isinstance(found, Violation):
                 yield Cause(self.name, found.path, found.message, found.help, place=found.place)
             else:
                 yield found
 
 
 #: What is wrong with an item of a list, which stands at a path of the object that was sent; None if nothing.
-ItemRule = Callable[[Subject, Any, FieldPath], Refusal | None]
+ItemRule = Callable[[Subject, Any, FieldPath], Violation | None]
 
 
 def each(place: FieldPath) -> Callable[[ItemRule], Evaluate]:
     """A rule that is asked of each item of the list at *place*, with its path in the object that was sent."""
 
     def of_each(rule: ItemRule) -> Evaluate:
-        def evaluate(subject: Subject) -> Iterator[Refusal]:
+        def evaluate(subject: Subject) -> Iterator[Violation]:
             for index, item in enumerate(subject.get(*place) or ()):
-                refusal = rule(subject, item, subject.at(*place, index))
-                if refusal is not None:
-                    yield refusal
+                violation = rule(subject, item, subject.at(*place, index))
+                if violation is not None:
+                    yield violation
 
         return evaluate
 

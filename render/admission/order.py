@@ -41,7 +41,7 @@ class Concern(NamedTuple):
     only: tuple[str, ...] = ()
 
 
-class Scope(Enum):
+class CheckScope(Enum):
     """Which concerns are asked: all, the schema's, those of a VMI whose VM has passed, or of one just like its VM."""
 
     ALL = auto()
@@ -109,16 +109,16 @@ CONCERNS = (
 )
 
 
-def _concerns(scope: Scope | str) -> tuple[Concern, ...]:
+def _concerns(scope: CheckScope | str) -> tuple[Concern, ...]:
     """The concerns of *scope*, which may be the name of one."""
     match scope:
-        case Scope.ALL:
+        case CheckScope.ALL:
             return CONCERNS
-        case Scope.SCHEMA:
+        case CheckScope.SCHEMA:
             return CONCERNS[:1]
-        case Scope.STARTED:
+        case CheckScope.STARTED:
             return tuple(one for one in CONCERNS if one.again is not Again.NEVER)
-        case Scope.UNCHANGED:
+        case CheckScope.UNCHANGED:
             return tuple(one for one in CONCERNS if one.again is Again.ALWAYS)
         case name:
             return tuple(one for one in CONCERNS if one.name == name)
@@ -135,7 +135,9 @@ def _stand_in(concern: Concern) -> Check:
 
 
 @cache
-def _checks(kind: str, release: Version, scope: Scope | str) -> Callable[[Tree], tuple[Check, ...]]:
+def _checks(
+    kind: str, release: Version, scope: CheckScope | str
+) -> Callable[[Tree], tuple[Check, ...]]:
     """The checks of *scope* that *release* asks of an object of *kind*, given its VMI spec."""
     checks: list[Check] = []
     for concern in _concerns(scope):
@@ -153,7 +155,9 @@ MOST_CAUSES = 1_000
 """Of one object: KubeVirt has one for each pair of disks that are called alike, and nobody reads more."""
 
 
-def causes(subject: Subject, scope: Scope | str = Scope.ALL) -> Iterator[tuple[Check, Cause]]:
+def causes(
+    subject: Subject, scope: CheckScope | str = CheckScope.ALL
+) -> Iterator[tuple[Check, Cause]]:
     """Why schema and webhooks refuse *subject*: each cause, with the check of *scope* that yields it.
 
     No more than `MOST_CAUSES` are looked for.
@@ -161,7 +165,7 @@ def causes(subject: Subject, scope: Scope | str = Scope.ALL) -> Iterator[tuple[C
     return islice(_causes(subject, scope), MOST_CAUSES)
 
 
-def _causes(subject: Subject, scope: Scope | str) -> Iterator[tuple[Check, Cause]]:
+def _causes(subject: Subject, scope: CheckScope | str) -> Iterator[tuple[Check, Cause]]:
     for check in _checks(subject.kind, subject.release, scope)(subject.spec):
         if check.evaluate is _not_imported:
             yield from _causes(subject, check.name)

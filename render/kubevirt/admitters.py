@@ -8,7 +8,7 @@ from functools import cached_property
 
 from render.admission import order
 from render.admission.checks import Check, Subject
-from render.admission.order import Scope
+from render.admission.order import CheckScope
 from render.defaults.vmi import fill_vmi
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import METADATA_REFUSED, of_check
@@ -79,16 +79,16 @@ def check_schema(machine: Machine) -> None:
         subject = _subject(machine, VM, machine.spec.get("template") or {}, machine.vmi_path)
     else:
         subject = _subject(machine, VMI, machine.vm, machine.vmi_path)
-    _report(machine, subject, (), order.causes(subject, Scope.SCHEMA))
+    _report(machine, subject, (), order.causes(subject, CheckScope.SCHEMA))
 
 
 def admit_vmi(machine: Machine) -> None:
     """What the webhook of the VMI refuses: of a bare one with its presets, or of the one that a VM would start."""
     checked = None if machine.merged or not machine.template else machine.checked
-    scope = Scope.ALL if not checked else _started(machine)
-    if checked and scope is Scope.STARTED and _is_plain(checked.vmi["spec"]):
+    scope = CheckScope.ALL if not checked else _started(machine)
+    if checked and scope is CheckScope.STARTED and _is_plain(checked.vmi["spec"]):
         subject = _subject(machine, VMI, checked.vmi, ("spec",))
-        scope = Scope.UNCHANGED
+        scope = CheckScope.UNCHANGED
     else:
         draft = Draft(machine.vmi)
         if not fill_zeros(machine, draft, len(machine.template)):
@@ -106,13 +106,13 @@ def admit_vmi(machine: Machine) -> None:
         _report(machine, subject, machine.decided, causes)
 
 
-def _started(machine: Machine) -> Scope:
+def _started(machine: Machine) -> CheckScope:
     """The concerns to ask again of a VMI whose VM has been asked."""
     added = machine.additions
     if machine.preference is None or not any(added):
-        return Scope.STARTED
+        return CheckScope.STARTED
     # What is added to a VMI before its preference is applied is added to a VM after that.
-    return Scope.ALL
+    return CheckScope.ALL
 
 
 #: What the defaults of a VMI, or its own rules, have a say in.
