@@ -555,6 +555,13 @@ def impact_schema() -> dict[str, Any]:
                     "items": _closed(holder),
                     "description": "pools and replica sets, whose VMs are not among the machines",
                 },
+                "errors": _closed(
+                    {
+                        "new": {**findings, "description": "errors of the later state alone"},
+                        "remaining": {**findings, "description": "errors of both states"},
+                        "gone": {**findings, "description": "errors of the earlier state alone"},
+                    }
+                ),
                 "diagnostics": _closed({"before": findings, "after": findings}),
             }
         ),

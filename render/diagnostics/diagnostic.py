@@ -1,6 +1,8 @@
 """The diagnostic value, and the order in which findings are reported."""
 
-from collections.abc import Callable, Iterable
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -79,6 +81,33 @@ def with_places(diagnostic: Diagnostic, move: Callable[[Location], Location]) ->
         related=tuple(one._replace(location=move(one.location)) for one in diagnostic.related),
         position=diagnostic.position and move(diagnostic.position),
     )
+
+
+_POSITION = re.compile(r"(?<=\[)\d+(?=\])|(?<=\bline )\d+")
+"""An index of a list, or the number of a line."""
+
+
+def without_positions(text: str) -> str:
+    """*text* without indexes of lists and numbers of lines: what stands in front of a finding may change."""
+    return _POSITION.sub("", text)
+
+
+def without_known(
+    diagnostics: Iterable[Diagnostic], known: Iterable[Diagnostic]
+) -> Iterator[Diagnostic]:
+    """The *diagnostics* that say of an object what none of the *known* ones does; of equal ones each counts."""
+    left = Counter(map(identity, known))
+    for one in diagnostics:
+        if left[identity(one)] > 0:
+            left[identity(one)] -= 1
+        else:
+            yield one
+
+
+def identity(diagnostic: Diagnostic) -> Hashable:
+    """What stays the same of a finding in another state of its object."""
+    said = (without_positions(text) for text in (diagnostic.field, diagnostic.message))
+    return diagnostic.code, diagnostic.check, diagnostic.resource, *said
 
 
 def at(resource: Resource, path: FieldPath = ()) -> Location:

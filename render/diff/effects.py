@@ -23,7 +23,7 @@ from render.model.tree import Tree
 #: Everything that may come of a change, worst first.
 EFFECTS = (
     "refused", "error", "stop", "start", "restart", "migrate", "live", "next", "recreate", "none",
-    "same", "new", "gone", "unrenderable",
+    "same", "repaired", "new", "gone", "unrenderable",
 )  # fmt: skip
 
 #: What the workload updater does with a VMI that waits for a migration; ``""`` for one that does not wait.

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, NamedTuple
 
-from render.diagnostics.diagnostic import Diagnostic
+from render.diagnostics.diagnostic import Diagnostic, without_known
 from render.diagnostics.diagnostic import ordered as ordered_findings
 from render.diagnostics.secrets import is_secret_key, redacted
 from render.diff.compare import (
@@ -84,9 +84,9 @@ class MachineImpact(NamedTuple):
 
     *effects* come worst first; *messages* are KubeVirt's texts. *workload*: what KubeVirt does with a VMI that waits
     for a migration. *stale*: DataVolumes that stay as they are, although their template changed. *sizes*: before and
-    after, None where there is no such VM, or an ``unrenderable`` one. *pins*: which definitions the lock decides.
+    after, None where there is no such VM, or one that cannot be rendered. *pins*: which definitions the lock decides.
     *edited* and *deleted*: of a VM to which nothing happens, the definitions that were. *unrendered*: the states in
-    which an ``unrenderable`` VM cannot be rendered; *messages* are then the errors of the second, if it is one of them.
+    which the VM cannot be rendered; *messages* are then the errors of the second, if it is one of them.
     *rollout*: the strategy of the cluster, if the VM waits for a restart because of it.
     """
 
@@ -122,6 +122,8 @@ class HolderImpact(NamedTuple):
 class Impact(NamedTuple):
     """What a change does: every VM of either side, and what is found *before* and *after* it.
 
+    An error is the same one in both states if it says the same of the same field of the same object.
+
     *holders*: pools and replica sets that change, or of which a definition does; their VMs are not among *machines*.
     """
 
@@ -134,6 +136,25 @@ class Impact(NamedTuple):
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The findings of both states."""
         return ordered_findings((*self.before, *self.after))
+
+    @property
+    def new_errors(self) -> tuple[Diagnostic, ...]:
+        """The errors of the second state that the first has not."""
+        return tuple(without_known(_errors(self.after), _errors(self.before)))
+
+    @property
+    def remaining_errors(self) -> tuple[Diagnostic, ...]:
+        """The errors of the second state that the first has too."""
+        return tuple(without_known(_errors(self.after), self.new_errors))
+
+    @property
+    def repaired_errors(self) -> tuple[Diagnostic, ...]:
+        """The errors of the first state that the second has no longer."""
+        return tuple(without_known(_errors(self.before), _errors(self.after)))
+
+
+def _errors(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    return tuple(one for one in diagnostics if one.is_error)
 
 
 class Facts(NamedTuple):

@@ -29,12 +29,13 @@ _ROLLOUT = "vmRolloutStrategy"
 SideName = Literal["before", "after"]
 Key = tuple[str, str, str]
 
-#: Fields of a VMI, and of which others KubeVirt computes them.
-_REQUESTS: Route = ("spec", "domain", "resources", "requests")
-_LIMITS: Route = ("spec", "domain", "resources", "limits")
+_RESOURCES: Route = ("spec", "domain", "resources")
+_REQUESTS: Route = (*_RESOURCES, "requests")
+_LIMITS: Route = (*_RESOURCES, "limits")
 _GUEST: Route = ("spec", "domain", "memory", "guest")
 _HUGEPAGES: Route = ("spec", "domain", "memory", "hugepages")
 _SOCKETS: Route = ("spec", "domain", "cpu", "sockets")
+#: Fields of a VMI, and of which others KubeVirt computes them.
 _COMPUTED: tuple[tuple[Route, tuple[Route, ...]], ...] = (
     ((*_REQUESTS, "memory"), ((*_LIMITS, "memory"), _GUEST, _HUGEPAGES)),
     ((*_LIMITS, "memory"), (_GUEST,)),
@@ -45,17 +46,17 @@ _COMPUTED: tuple[tuple[Route, tuple[Route, ...]], ...] = (
         ("spec", "domain", "memory", "maxGuest"),
         (
             _GUEST,
-            _HUGEPAGES,
             (*_REQUESTS, "memory"),
             (*_LIMITS, "memory"),
+            _HUGEPAGES,
             ("spec", "domain", "launchSecurity"),
             ("spec", "domain", "cpu", "realtime"),
             ("spec", "domain", "cpu", "numa"),
             ("spec", "architecture"),
         ),
     ),
-    (("spec", "domain", "cpu"), (("spec", "domain", "resources"),)),
-    (("spec", "domain", "memory"), (("spec", "domain", "resources"),)),
+    (("spec", "domain", "cpu"), ((*_REQUESTS, "cpu"), (*_LIMITS, "cpu"), _RESOURCES)),
+    (("spec", "domain", "memory"), ((*_REQUESTS, "memory"), (*_LIMITS, "memory"), _RESOURCES)),
     (("spec", "domain", "devices", "disks"), (("spec", "volumes"),)),
     (("spec", "domain", "devices", "interfaces"), (("spec", "networks"),)),
     (("spec", "networks"), (("spec", "domain", "devices", "interfaces"),)),
@@ -155,9 +156,13 @@ def _in_order(route: Route) -> Route:
 
 
 def _computed(route: Route, change: Transition) -> ChangeSource | None:
-    """The source of what KubeVirt computes from another field."""
+    """The source of what KubeVirt computes from another field: one that was edited, else one around that."""
     for place, sources in _COMPUTED:
         if route[: len(place)] == place:
+            for source in sources:
+                origin = _edited(source, change)
+                if origin:
+                    return origin
             for source in sources:
                 item = (route[len(place)],) if _is_item(route, place) else ()
                 origin = _around((*source, *item), change) or _around(source, change)
@@ -172,6 +177,21 @@ def _derived(route: Route, change: Transition) -> ChangeSource | None:
     was, now = (tree.get(one, *_path(path, one)) for one in change.manifests)
     is_resource = route[:-1] in {_REQUESTS, _LIMITS}
     return _computed(route, change) if is_resource and was == now else None
+
+
+def _edited(route: Route, change: Transition) -> ChangeSource | None:
+    """The field at *route* itself, if the two manifests or VMIs have it otherwise."""
+    path = (*_TEMPLATE, *route)
+    manifests = [tree.get(one, *_path(path, one)) for one in change.manifests]
+    vmis = [tree.get(one.vmi, *_path(route, one.vmi)) for one in (change.before, change.after)]
+    if manifests[0] == manifests[1] and vmis[0] == vmis[1]:
+        return None
+    old, new = change.sides
+    return (
+        _decided(route, change, change.after, new, whole=True)
+        or _decided(route, change, change.before, old, whole=True)
+        or _written(path, change)
+    )
 
 
 def _is_item(route: Route, place: Route) -> bool:

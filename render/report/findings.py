@@ -1,11 +1,10 @@
 """Findings: diagnostics with their places, in the order in which every format shows them."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from render.diagnostics import codes, secrets
-from render.diagnostics.diagnostic import Diagnostic, Severity, ordered
+from render.diagnostics.diagnostic import Diagnostic, Severity, ordered, without_positions
 from render.report.places import Place, Sources
 
 
@@ -129,10 +128,6 @@ def worst(shown: Sequence[Group], most: int) -> list[Group]:
     return [shown[index] for index in sorted(ranked[:most])]
 
 
-_POSITION = re.compile(r"(?<=\[)\d+(?=\])|(?<=\bline )\d+")
-"""An index of a list, or the number of a line."""
-
-
 def identified(findings: Iterable[Finding], seen_from: Callable[[str], str]) -> list[Finding]:
     """*findings* with their fingerprints; *seen_from* tells how a file is called in its repository.
 
@@ -146,7 +141,7 @@ def identified(findings: Iterable[Finding], seen_from: Callable[[str], str]) -> 
     for finding in findings:
         one = finding.diagnostic
         names = one.resource or ("", "", "")
-        said = (_POSITION.sub("", text) for text in (one.field, one.message))
+        said = map(without_positions, (one.field, one.message))
         about = (one.code, *names, seen_from(finding.place.file), *said)
         nth = counts[about] = counts.get(about, 0) + 1
         text = "\0".join((*about, str(nth))).encode("utf-8", "backslashreplace")

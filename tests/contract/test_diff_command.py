@@ -478,7 +478,7 @@ def test_a_state_that_cannot_be_read_is_part_of_the_answer(
     done = repository.run("diff", words)
     assert (done.returncode, done.stderr) == (status, "")
     assert said in done.stdout
-    assert "2 VMs: 2 unrenderable" in done.stdout
+    assert f"2 VMs: 2 {'unrenderable' if status else 'repaired'}" in done.stdout
     assert f"{commit[:10]} cannot be read: vms/odd.yaml:1:" in done.stdout
     done = repository.run("diff", "HEAD..HEAD")
     assert (done.returncode, done.stdout) == (1, "")

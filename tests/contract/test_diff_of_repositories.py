@@ -206,3 +206,156 @@ def test_places_are_known_in_a_bare_clone(
     with contextlib.chdir(bare):
         status = invoke(["diff", compared, "--format", "json"])
     expect_places(Said(status, capfd.readouterr().out))
+
+
+BROKEN = vm("broken", instancetype="nowhere", memory="")
+#: A field that KubeVirt does not know.
+UNKNOWN = vm("odd").replace("devices: {}", "devices: {}\n        nonsense: 1")
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_old_errors_fail_no_later_commit(repository: Repository, diff: Run, form: str) -> None:
+    """E9: a commit that touches a README ends with 0, whatever was wrong before; old errors are a number."""
+    repository.write("web.yaml", vm())
+    repository.write("broken.yaml", BROKEN)
+    repository.write("odd.yaml", UNKNOWN)
+    repository.commit("One VM of three renders")
+    repository.write("README.md", "Hello\n")
+    repository.commit("Words")
+    said = diff("--emit", "vm", "--format", form)
+    assert said.status == 0
+    assert "after: 2 errors, build prints nothing" in said.text
+    assert "(as before)" in said.text
+    assert "nonsense" not in said.text
+    assert "nowhere" not in said.text
+
+
+def test_new_gone_and_remaining_errors_are_told_apart(repository: Repository, diff: Run) -> None:
+    """E9: each by itself, in words and as JSON; only new ones fail."""
+    repository.write("broken.yaml", BROKEN)
+    repository.write("odd.yaml", UNKNOWN)
+    repository.commit("Two errors")
+    repository.write("odd.yaml", vm("odd"))
+    repository.write("late.yaml", vm("late", instancetype="absent", memory=""))
+    repository.commit("One mended, one made")
+    said = diff("--emit", "vm")
+    assert said.status == 1
+    assert "after: 2 errors, build prints nothing (1 new, 1 as before); 1 error gone" in said.text
+    found = diff("--emit", "vm", "--format", "json").json["errors"]
+    names = {key: [one["resource"]["name"] for one in found[key]] for key in found}
+    assert names == {"new": ["late"], "remaining": ["broken"], "gone": ["odd"]}
+    assert diff("--emit", "vm", revisions="HEAD~1..HEAD~1").status == 0
+
+
+@pytest.mark.parametrize("emit", ["source", "vm"])
+def test_repaired_vms_are_no_failure(repository: Repository, diff: Run, emit: str) -> None:
+    """E9: five VMs that can be rendered again are ``5 repaired``."""
+    names = [f"vm-{number}" for number in range(5)]
+    for name in names:
+        repository.write(f"{name}.yaml", vm(name, instancetype="small", memory=""))
+    repository.commit("The instancetype is missing")
+    small = manifests.instancetype("small", cpus=2, memory="2Gi")
+    repository.write("small.yaml", small)
+    repository.commit("Here it is")
+    said = diff("--emit", emit)
+    assert said.status == 0
+    assert "5 VMs: 5 repaired" in said.text
+    assert "could not be rendered before, and can be now: " in said.text
+
+
+def test_an_error_moves_with_its_vm(repository: Repository, diff: Run) -> None:
+    """E9, E2: the errors of a VM whose folder moves are neither new nor gone."""
+    repository.write("a/kustomization.yaml", "resources: [broken.yaml]\n")
+    repository.write("a/broken.yaml", BROKEN)
+    repository.commit("An error")
+    repository.git("mv", "a", "b")
+    repository.commit("Moved")
+    said = diff("--emit", "vm")
+    assert said.status == 0
+    assert "after: 1 error, build prints nothing (as before)" in said.text
+
+
+@pytest.mark.parametrize("words", [(), ("--fail-on", "refused")])
+@pytest.mark.parametrize("emit", ["source", "vm"])
+def test_an_error_is_said_whatever_else_happens(
+    repository: Repository, diff: Run, emit: str, words: tuple[str, ...]
+) -> None:
+    """E4: a requirement that the instancetype does not meet, and a bus, in one commit."""
+    repository.write("small.yaml", manifests.instancetype("small", cpus=2, memory="2Gi"))
+    preference = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineClusterPreference
+metadata: {name: linux}
+spec: {requirements: {cpu: {guest: 1}}}
+"""
+    text = vm(instancetype="small", memory="").replace(
+        "  template:", "  preference: {name: linux}\n  template:", 1
+    )
+    repository.write("web.yaml", text)
+    repository.write("linux.yaml", preference)
+    repository.commit("A VM")
+    repository.write("linux.yaml", preference.replace("guest: 1", "guest: 4"))
+    disk = "devices: {disks: [{name: a, disk: {bus: scsi}}]}"
+    volume = "\n      volumes: [{name: a, emptyDisk: {capacity: 1Gi}}]\n"
+    repository.write("web.yaml", text.replace("devices: {}", disk).rstrip("\n") + volume)
+    repository.commit("More CPUs wanted, and a disk")
+    said = diff("--emit", emit, *words)
+    assert said.status == 1
+    assert "after: 1 error, build prints nothing (new)" in said.text
+    assert "insufficient CPU resources of 2 vCPU provided by instance type" in said.text
+
+
+def test_an_unknown_field_that_is_new_fails_beside_a_restart(
+    repository: Repository, diff: Run
+) -> None:
+    """E4: VR105 with another change of the VM."""
+    repository.write("odd.yaml", vm("odd"))
+    repository.commit("A VM")
+    repository.write("odd.yaml", UNKNOWN.replace("1Gi", "3Gi"))
+    repository.commit("More memory, and nonsense")
+    for emit in ("source", "vm"):
+        said = diff("--emit", emit)
+        assert said.status == 1
+        assert "nonsense" in said.text
+
+
+REFUSED = "devices: {interfaces: [{name: default}]}"
+
+
+@pytest.mark.parametrize("emit", ["source", "vm"])
+def test_a_refusal_names_the_fields_that_are_refused(
+    repository: Repository, diff: Run, emit: str
+) -> None:
+    """E10: neither what else was edited, nor our stamp; and it ends with 1."""
+    networks = "      networks: [{name: default, pod: {}}]\n"
+    text = vm().replace("devices: {}", "devices: {interfaces: [{name: default, bridge: {}}]}")
+    repository.write("web.yaml", text + networks)
+    repository.commit("A VM")
+    changed = vm(memory="4Gi").replace("devices: {}", "devices: {disks: [{name: absent}]}")
+    repository.write("web.yaml", changed.replace("runStrategy: Always", "runStrategy: Manual"))
+    repository.commit("A disk without a volume, and other edits")
+    said = diff("--emit", emit, "--format", "json")
+    assert said.status == 1
+    (web,) = said.json["machines"]
+    assert said.json["errors"]["new"]
+    if emit == "source":
+        assert web["effects"] == ["refused"]
+        fields = [one["field"] for one in web["changes"]]
+        assert fields == ["spec.template.spec.domain.devices.disks"]
+    assert "build prints nothing" in diff("--emit", emit).text
+
+
+def test_what_is_computed_names_what_it_is_computed_from(repository: Repository, diff: Run) -> None:
+    """E11: ``maxGuest`` follows from the memory request, and not from the CPUs edited beside it."""
+    requests = "resources: {requests: {memory: 1Gi}}"
+    text = vm(memory="").replace("devices: {}", f"devices: {{}}\n        {requests}")
+    text = text.replace("devices: {}", "devices: {}\n        cpu: {sockets: 1}")
+    repository.write("web.yaml", text)
+    repository.commit("A VM")
+    repository.write("web.yaml", text.replace("1Gi", "2Gi").replace("sockets: 1", "sockets: 2"))
+    repository.commit("More of both")
+    (web,) = diff("--format", "json").json["machines"]
+    causes_of = {one["field"]: one["cause"]["field"] for one in web["changes"]}
+    domain = "spec.template.spec.domain"
+    assert causes_of["spec.domain.memory.maxGuest"] == f"{domain}.resources.requests.memory"
+    assert causes_of["spec.domain.cpu.maxSockets"] == f"{domain}.cpu.sockets"

@@ -31,9 +31,9 @@ from render.report.impact.review import (
     Review,
     ReviewedState,
     ReviewPart,
+    errors,
     holders,
     is_shown,
-    stopping,
     worst,
 )
 from render.report.places import Place, Sources
@@ -138,7 +138,7 @@ def _lost(old: NamedState, new: NamedState) -> Impact:
     impacts = tuple(
         MachineImpact(
             one.resource,
-            ("unrenderable",),
+            ("repaired",) if broken is old and not one.unrendered else ("unrenderable",),
             texts,
             unrendered=sides if one.unrendered else (sides[broken is new],),
             sizes=(None, one.sizes[1]) if broken is old else (one.sizes[1], None),
@@ -234,12 +234,12 @@ def _nothing(side: Side, asked: Request) -> NamedState:
 
 
 def _status(review: Review, asked: Request) -> Exit:
-    """The status that errors of the second state ask for, and the effects, as the flags say."""
+    """The status that new errors ask for, what KubeVirt refuses, and the other effects, as the flags say."""
     machines = review.machines
     outcomes = [one.holder.outcome for one in holders(review.parts)]
     effects = {*map(worst, machines), *(HOLDER_OUTCOMES[one][1] for one in outcomes)}
-    lost = stopping(review.parts).is_new or any("after" in one.unrendered for one in machines)
+    fails = bool(errors(review.parts).new) or any("refused" in one.effects for one in machines)
     differs = asked.own["exit_code"] and (outcomes or effects - {"same", "none"})
     limit = asked.own["fail_on"]
     worse = limit and effects & set(RANKED[: RANKED.index(limit) + 1]) - {"unrenderable"}
-    return Exit.FINDINGS if lost or differs or worse else Exit.OK
+    return Exit.FINDINGS if fails or differs or worse else Exit.OK

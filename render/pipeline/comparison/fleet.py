@@ -63,7 +63,7 @@ def _described(
     )
     now = machines[1]
     is_lost = now.failed if now is not None else "refused" in machine_impact.effects
-    if is_lost and before is not None and "unrenderable" not in machine_impact.effects:
+    if is_lost and before is not None and not machine_impact.unrendered:
         # Nothing can be rendered of it, and it has what it was created with.
         described = described._replace(sizes=(_size(before), _size(before)))
     if not _NOTHING_RUNS_OTHERWISE.issuperset(machine_impact.effects):

@@ -15,6 +15,7 @@ from render.machine import Machine
 from render.model import tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
+from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES
 from render.model.resource import TEMPLATE
 from render.model.tree import Tree
@@ -42,13 +43,14 @@ _OURS = frozenset({codes.GUEST.number, codes.PIN_MISSING.number, codes.PRESET_OV
 class Judgement(NamedTuple):
     """What KubeVirt says of a VM: why it is refused, why the controller fails, and why no VMI starts.
 
-    *creation*: why only a new VM is refused.
+    *creation*: why only a new VM is refused. *fields*: those that are refused.
     """
 
     refused: tuple[str, ...]
     faults: tuple[str, ...]
     at_start: tuple[str, ...]
     creation: tuple[str, ...]
+    fields: tuple[FieldPath, ...] = ()
 
     @property
     def is_unstartable(self) -> bool:
@@ -59,10 +61,11 @@ class Judgement(NamedTuple):
 def admit(before: Tree, updated: Machine) -> Judgement:
     """Send *updated* through all stages; *before* is what was stored."""
     release = updated.context.release
-    causes = [cause.message for cause in update.refused(before, updated.vm, release)]
+    causes = update.refused(before, updated.vm, release)
     verdict = judge(updated)
     return verdict._replace(
-        refused=tuple(dict.fromkeys((*causes, *verdict.refused))),
+        refused=tuple(dict.fromkeys((*(one.message for one in causes), *verdict.refused))),
+        fields=(*(one.path for one in causes), *verdict.fields),
         faults=verdict.faults or _outdated(updated),
         at_start=tuple(dict.fromkeys((*verdict.creation, *verdict.at_start))),
     )
@@ -77,9 +80,9 @@ def judge(updated: Machine) -> Judgement:
         stage(updated)
         if updated.failed:
             break
-    refusals = updated.diagnostics[:admitted]
-    later = updated.diagnostics[len(refusals) :]
-    errors = [one for one in refusals if one.is_error and one.code not in _OURS]
+    first = updated.diagnostics[:admitted]
+    later = updated.diagnostics[len(first) :]
+    errors = [one for one in first if one.is_error and one.code not in _OURS]
     created = update.creation(updated.context.release)
     creation = [one for one in errors if one.check in created]
     at_start = [one for one in errors if one.code in _AT_START]
@@ -87,13 +90,15 @@ def judge(updated: Machine) -> Judgement:
     at_start += (one for one in later if one.is_error and one.code not in _OURS)
     is_refused = refuses_missing(updated.context.release)
     late = [one for one in at_once if one.code in _FAILS_LATER and not is_refused]
-    causes = (_message(one, updated) for one in at_once if one not in late)
+    refusals = [one for one in at_once if one not in late]
+    causes = (_message(one, updated) for one in refusals)
     faults = (one.message for one in late)
     return Judgement(
         tuple(dict.fromkeys(causes)),
         tuple(dict.fromkeys(faults)),
         tuple(dict.fromkeys(one.message for one in at_start)),
         tuple(dict.fromkeys(one.message for one in creation)),
+        tuple(one.location.path for one in refusals),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from render.diagnostics import codes
 from render.diff import impact, stored
-from render.diff.compare import written_differences
+from render.diff.compare import Difference, Route, written_differences
 from render.diff.effects import Reconciliation, Update, reconcile, stop
 from render.diff.impact import (
     Facts,
@@ -17,8 +17,9 @@ from render.kubevirt.instancetype import named_definitions
 from render.machine import Machine
 from render.model import tree
 from render.model.catalogue import Definition
+from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES
-from render.model.resource import VMI, ResourceRef
+from render.model.resource import OWN, VMI, ResourceRef
 from render.model.tree import Tree
 from render.model.types import VMI_TYPE
 from render.pipeline import attribution
@@ -40,6 +41,7 @@ _REFUSED_AS_READ = frozenset(
     )
 )
 _LOST = ("unrenderable",)
+_MATCHERS = frozenset(("spec", one.word) for one in KIND_CLASSES)
 _RESTRICTED = "update of VMI object is restricted"
 #: Effects of changes whose fields are those of the VM.
 _OF_VM = frozenset({"none", "refused", "stop", "start"})
@@ -84,7 +86,8 @@ def _new_impact(ref: ResourceRef, key: Key, side: Side) -> MachineImpact:
 def _lost_impact(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImpact:
     """What is known of a VM that one state, or both, cannot render.
 
-    One that is synced as it is written goes on as it was where the cluster refuses what it reads.
+    One that is synced as it is written goes on as it was where the cluster refuses what it reads. Of one that nobody
+    touched, and whose errors are the same, nothing is said.
     """
     before = old.machines.get(key)
     if new.is_source and before is not None and not before.failed:
@@ -97,9 +100,12 @@ def _lost_impact(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImp
         for name, side in sides
         if (machine := side.machines.get(key)) is None or machine.failed
     )
-    return MachineImpact(
-        ref, _LOST, _errors(key, new if "after" in unrendered else old), unrendered=unrendered
-    )
+    faults = _errors(key, old), _errors(key, new)
+    if unrendered == ("before",):
+        return MachineImpact(ref, ("repaired",), faults[0], unrendered=unrendered)
+    is_untouched = old.resources[key].body == new.resources[key].body and faults[0] == faults[1]
+    is_old = len(unrendered) > 1 and is_untouched
+    return MachineImpact(ref, _LOST, () if is_old else faults[1], unrendered=unrendered)
 
 
 def _bare_impact(before: Machine, after: Machine, change: Transition) -> MachineImpact:
@@ -166,6 +172,31 @@ def _definition_specs(machine: Machine) -> list[Tree]:
     ]
 
 
+def _at_fault(changes: Sequence[Difference], fields: Sequence[FieldPath]) -> list[Difference]:
+    """Of the *changes* of a VM that is refused those of *fields* that KubeVirt refuses, or all where it names others.
+
+    What refuses a field that nobody changed is another definition. Our own stamps are no cause of anything.
+    """
+    written = [one for one in changes if not _is_stamp(one.route)]
+    matchers = [one for one in written if one.route[:2] in _MATCHERS]
+    chosen = [
+        one
+        for field in fields
+        for one in ([one for one in written if _overlap(one.route, field)] or matchers)
+    ]
+    return [one for one in written if one in chosen] or written
+
+
+def _is_stamp(route: Route) -> bool:
+    return route[:2] == ("metadata", "annotations") and OWN in route[-1]
+
+
+def _overlap(route: Route, field: FieldPath) -> bool:
+    """Whether one of two places of a VM is in the other; a *route* ends where there is a list."""
+    count = min(len(route), len(field))
+    return route[:count] == field[:count]
+
+
 class _Comparison:
     """One VM of two states, on its way from the one to the other."""
 
@@ -191,7 +222,8 @@ class _Comparison:
         verdict = judgement.admit(created.vm, updated)
         judgement.forget_identity(created.vm, updated)
         if verdict.refused:
-            weighed = [WeighedDifference(one, "refused") for one in changes]
+            at_fault = _at_fault(changes, verdict.fields)
+            weighed = [WeighedDifference(one, "refused") for one in at_fault]
             return self._machine_impact(("refused",), verdict.refused, weighed, (created, updated))
         is_upgrade = self._is_upgrade and not changes
         faults = verdict.faults

@@ -19,19 +19,19 @@ from render.report.impact.review import (
     changes,
     counts,
     entries,
+    errors,
     gibibytes,
     holders,
     is_shown,
     not_counted,
     pinned,
-    stopping,
     texts,
     total,
     unaffected,
     without_rest,
     worst,
 )
-from render.report.impact.text import STOPPING_SHOWN, header, short, stop_line, summary
+from render.report.impact.text import header, short, summary
 from render.report.page import page
 
 
@@ -39,19 +39,21 @@ def report(review: Review, _: ImpactStyle) -> str:
     """One page, whatever stands in the repository."""
     every = entries(review.parts, every=True)
     machines = review.machines
-    stops = stopping(review.parts).findings
+    found = errors(review.parts)
     return page(
         "impact/impact.html.j2",
         data=_rows(every),
         header=header(review).replace("->", "→"),
         summary=summary(machines),
         counts=[(effect, number, MEANINGS[effect]) for effect, number in counts(machines).items()],
-        stops=stop_line(len(stops)) if stops else "",
-        errors=stops[:STOPPING_SHOWN],
+        errors=found.groups,
         sentences=[
-            f"{said[:1].upper()}{said[1:]}"
-            for said in (pinned(machines), not_counted(review.parts))
-            if said
+            *filter(None, [str(found)]),
+            *(
+                f"{said[:1].upper()}{said[1:]}"
+                for said in (pinned(machines), not_counted(review.parts))
+                if said
+            ),
         ],
         without=without_rest(machines),
         unaffected=unaffected(machines),

@@ -25,6 +25,7 @@ from render.report.impact.review import (
     by_namespace,
     counts,
     entries,
+    errors,
     holders,
     total,
     worst,
@@ -56,8 +57,15 @@ def document(review: Review) -> dict[str, Any]:
         "assumptions": list(ASSUMED),
         "machines": [_machine(one) for one in entries(review.parts, every=True)],
         "holders": [_holder(one) for one in holders(review.parts)],
+        "errors": _errors(review),
         "diagnostics": _diagnostics(review),
     }
+
+
+def _errors(review: Review) -> dict[str, Any]:
+    """The errors that are new, those that were there before, and those that are gone."""
+    found = errors(review.parts)
+    return {key: [plain_json.finding(one) for one in some] for key, some in found._asdict().items()}
 
 
 def _diagnostics(review: Review) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from itertools import chain
 
 from render.diff.impact import FieldChange
 from render.model.counting import counted
-from render.report.findings import Finding
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
@@ -18,11 +17,13 @@ from render.report.impact.review import (
     MEANINGS,
     ROLLOUT,
     ChangeCause,
+    ErrorsOfChange,
     HolderEntry,
     ImpactText,
     Locate,
     MachineEntry,
     MachineGroup,
+    RepeatedError,
     Review,
     Totals,
     UnaffectedUsers,
@@ -34,11 +35,11 @@ from render.report.impact.review import (
     changes,
     counts,
     entries,
+    errors,
     holders,
     not_counted,
     pinned,
     sizes,
-    stopping,
     texts,
     total,
     unaffected,
@@ -46,13 +47,13 @@ from render.report.impact.review import (
     without_rest,
     worst,
 )
-from render.report.impact.text import STOPPING_SHOWN, short, stop_line
+from render.report.impact.text import short
 from render.report.text import printable
 
 _PLAIN = re.compile(r"[^A-Za-z0-9 /-]")
 _TICKS = re.compile("`+")
 #: Effects of which KubeVirt's text says more than the fields do.
-_QUOTED = ("unrenderable", "refused", "error")
+_QUOTED = ("unrenderable", "repaired", "refused", "error")
 #: Shares of what is left of the budget, section by section.
 _ERRORS, _CAUSES, _MACHINES, _UNAFFECTED, _DETAILS, _HOLDERS, _TOTALS = (
     0.2,
@@ -71,13 +72,13 @@ _NAMED = 5
 def report(review: Review, style: ImpactStyle) -> str:
     """All of *review*; what does not fit into `style.most` bytes is counted, and left out."""
     machine_entries = entries(review.parts)
-    stops = stopping(review.parts).findings
-    title, counted = map("\n".join, (_title(review, len(stops)), _counts(review)))
+    found = errors(review.parts)
+    title, counted = map("\n".join, (_title(review, found), _counts(review, found)))
     tail = f"\nAssumed: {'; '.join(ASSUMED)}.\n" if machine_entries else ""
     budget = _ByteBudget(style.most, sum(map(_bytes, (title, counted, tail))))
-    errors = ((1, _error(one)) for one in stops[:STOPPING_SHOWN])
-    sections = [title, *budget.fitting(errors, _ERRORS, "{} of these errors")]
-    sections += ["\n" if stops else "", counted]
+    listed = ((1 + len(one.others), _error(one)) for one in found.groups)
+    sections = [title, *budget.fitting(listed, _ERRORS, "{} of these errors")]
+    sections += ["\n" if found.new else "", counted]
     sections += _table(
         ("Cause", "VMs"), map(_cause, causes(machine_entries)), "more causes", budget, _CAUSES
     )
@@ -148,29 +149,35 @@ def _table(
     yield from budget.fitting(chain([(1, f"{head}{first[1]}")], lines), share, f"{{}} {rest}")
 
 
-def _title(review: Review, stops: int) -> Iterator[str]:
-    """The counts in a line, what is compared, and how many errors stop ``build``."""
+def _title(review: Review, found: ErrorsOfChange) -> Iterator[str]:
+    """The counts in a line, what is compared, and how many errors there are where some are new."""
     said = ", ".join(f"{count:,} {effect}" for effect, count in counts(review.machines).items())
     count = counted(len(review.machines), "VM")
     yield f"### {count}: {said}\n" if said else f"### {count}\n"
     states = f"{code(str(review.before))} → {code(str(review.after))}"
     synced = "" if review.after.emit else f", synced with `--emit {review.emit}`"
     yield f"{states}{synced}{_otherwise(review)}\n"
-    if stops:
-        yield f"**{stop_line(stops)}**\n"
+    if found.new:
+        first, _, rest = str(found).partition(" (")
+        yield f"**{first}** ({rest}\n"
     yield ""
 
 
-def _error(found: Finding) -> str:
+def _error(error: RepeatedError) -> str:
+    found = error.finding
     place = f"{code(str(found.place))} " if found.place.file else ""
-    return f"- {place}{code(found.text)}\n"
+    others = ", ".join(code(str(one)) for one in error.others)
+    return f"- {place}{code(found.text)}{f', and the same of {others}' if others else ''}\n"
 
 
-def _counts(review: Review) -> Iterator[str]:
-    """The sums, and how many VMs have each effect."""
+def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
+    """The sums, the errors where none is new, and how many VMs have each effect."""
     machines = review.machines
     sums = ", ".join(amounts(total(machines))).replace("->", "→")
     yield f"In all: {sums}{without_rest(machines)}\n"
+    old_errors = "" if found.new else str(found)
+    if old_errors:
+        yield f"{old_errors}\n"
     for said in filter(None, (pinned(machines), not_counted(review.parts))):
         yield f"{said[:1].upper()}{said[1:]}\n"
     numbers = counts(machines)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from render.diagnostics.diagnostic import without_known
 from render.diff.effects import EFFECTS
 from render.diff.impact import (
     ChangeSource,
@@ -15,6 +16,7 @@ from render.diff.impact import (
     RolloutStrategy,
 )
 from render.diff.sizes import Size
+from render.model.counting import counted
 from render.model.resource import ResourceRef
 from render.report import findings
 from render.report.findings import Finding
@@ -31,7 +33,7 @@ RANKED = (
 )  # fmt: skip
 #: What each effect means, for who has not read docs/review.md.
 MEANINGS = {
-    "unrenderable": "cannot be rendered in one of the states; if it is the second, nothing is synced",
+    "unrenderable": "cannot be rendered in the second state, and is not synced",
     "refused": "KubeVirt refuses the update",
     "error": "the controller fails, or the next start does",
     "gone": "is no longer in the repository: deleted where the sync prunes",
@@ -42,6 +44,7 @@ MEANINGS = {
     "live": "changes while it runs",
     "next": "changes at its next start, and no condition says so",
     "recreate": "changes only if the VM is deleted and made anew",
+    "repaired": "could not be rendered before, and can be now",
     "new": "is new",
     "none": "is stored otherwise; nothing that runs changes",
     "same": "stays as it is",
@@ -107,24 +110,61 @@ class ReviewPart(NamedTuple):
         return findings.find(self.impact.before, before), findings.find(self.impact.after, after)
 
 
-class StoppingErrors(NamedTuple):
-    """Errors of the second state that stop ``build`` and stand with no VM; *is_new*: not all are in the first too."""
+class RepeatedError(NamedTuple):
+    """An error that the second state has anew, and the *others* of which it says the same."""
 
-    findings: list[Finding]
-    is_new: bool
+    finding: Finding
+    others: tuple[ResourceRef | Place, ...] = ()
 
 
-def stopping(parts: Iterable[ReviewPart]) -> StoppingErrors:
-    """The errors of the second state that the entries of VMs do not say."""
-    all_findings: list[Finding] = []
-    is_new = False
-    for part in parts:
-        reported = {one.resource for one in part.impact.machines if one.messages}
-        known = {(one.code, one.resource, one.message) for one in part.impact.before}
-        errors = [one for one in part.impact.after if one.is_error and one.resource not in reported]
-        is_new |= any((one.code, one.resource, one.message) not in known for one in errors)
-        all_findings += findings.find(errors, part.sources[1])
-    return StoppingErrors(findings.merge(all_findings), is_new)
+class ErrorsOfChange(NamedTuple):
+    """The errors of both states: those that the second has anew, has still, and has no longer."""
+
+    new: list[Finding]
+    remaining: list[Finding]
+    gone: list[Finding]
+
+    def __str__(self) -> str:
+        """How many there are of each, in words; nothing without any."""
+        new, remaining, gone = map(len, self)
+        texts = []
+        if new or remaining:
+            origin = f"{new:,} new, {remaining:,} as before" if new and remaining else ""
+            origin = origin or ("new" if new else "as before")
+            number = counted(new + remaining, "error")
+            texts.append(f"after: {number}, build prints nothing ({origin})")
+        if gone:
+            texts.append(f"{counted(gone, 'error')} gone")
+        return "; ".join(texts)
+
+    @property
+    def groups(self) -> list[RepeatedError]:
+        """The new errors, those together that say the same of several objects."""
+        return [
+            RepeatedError(
+                group.first,
+                tuple(one.diagnostic.resource or one.place for one in group.others),
+            )
+            for group in findings.groups(self.new)
+        ]
+
+
+def errors(parts: Iterable[ReviewPart]) -> ErrorsOfChange:
+    """What became of the errors. One that is new in an input and gone from another has moved, and remains."""
+    listed = list(parts)
+    impacts = [part.impact for part in listed]
+    gone = [one for impact in impacts for one in impact.repaired_errors]
+    new = [one for impact in impacts for one in impact.new_errors]
+    arrived = set(map(id, without_known(new, gone)))
+    left = set(map(id, without_known(gone, new)))
+    found = ErrorsOfChange([], [], [])
+    for part in listed:
+        before, after = part.sources
+        lost = [one for one in part.impact.before if id(one) in left]
+        found.gone.extend(findings.find(lost, before))
+        for one in findings.find((one for one in part.impact.after if one.is_error), after):
+            (found.new if id(one.diagnostic) in arrived else found.remaining).append(one)
+    return ErrorsOfChange(*map(findings.merge, found))
 
 
 class ReviewedState(NamedTuple):
@@ -238,8 +278,9 @@ def entries(parts: Iterable[ReviewPart], *, every: bool = False) -> list[Machine
 
 
 def is_shown(machine: MachineImpact) -> bool:
-    """Whether a reader hears more of a VM than that it is there."""
-    return not QUIET.issuperset(machine.effects)
+    """Whether a reader hears more of a VM than that it is there: not of one that was as broken before."""
+    is_old = len(machine.unrendered) > 1 and not machine.messages
+    return not is_old and not QUIET.issuperset(machine.effects)
 
 
 def rank(machine: MachineImpact) -> tuple[list[int], str]:
@@ -264,7 +305,7 @@ class ImpactText(NamedTuple):
 def texts(entry: MachineEntry) -> Iterator[ImpactText]:
     """What is to be said of a VM beside its changes."""
     part, machine = entry
-    places = _fault_places(part, machine) if "unrenderable" in machine.effects else {}
+    places = _fault_places(part, machine) if machine.unrendered else {}
     said = unrendered(machine)
     for message in machine.messages:
         yield ImpactText(f"{said}:" if said else "", message, places.get(message, Place()))
@@ -290,7 +331,7 @@ def _rollout(rollout: RolloutStrategy, locate: Locate) -> ImpactText:
 def unrendered(machine: MachineImpact) -> str:
     """In which states a VM cannot be rendered, in words; nothing of one that can be in both."""
     if machine.unrendered == ("before",):
-        return "could not be rendered before, and can be now"
+        return MEANINGS["repaired"]
     if machine.unrendered == ("after",):
         return "after"
     return "before and after" if machine.unrendered else ""
@@ -393,7 +434,7 @@ def _pin(name: str, pin: str) -> str:
 
 def without_rest(machines: Iterable[MachineImpact]) -> str:
     """That the sums lack the VMs that cannot be rendered, if they do."""
-    lost = sum(1 for one in machines if "unrenderable" in one.effects)
+    lost = sum(1 for one in machines if one.unrendered)
     return f" (without {lost:,} that cannot be rendered)" if lost else ""
 
 
@@ -408,7 +449,7 @@ class ChangeCause(NamedTuple):
 
 def causes(machines: Iterable[MachineEntry]) -> list[ChangeCause]:
     """What is behind the changes of the VMs, those of most VMs first; a VM counts once a cause, by its worst effect."""
-    counted: dict[tuple[Place, ResourceRef, str], Counter[str]] = {}
+    numbers: dict[tuple[Place, ResourceRef, str], Counter[str]] = {}
     for part, machine in machines:
         behind = {
             (part.locate(one.cause), one.cause.resource, one.cause.field): None
@@ -416,11 +457,11 @@ def causes(machines: Iterable[MachineEntry]) -> list[ChangeCause]:
             if one.cause is not None
         }
         for key in behind:
-            counted.setdefault(key, Counter())[worst(machine)] += 1
-    order = sorted(counted, key=lambda key: (-counted[key].total(), key[0], key[1], key[2]))
+            numbers.setdefault(key, Counter())[worst(machine)] += 1
+    order = sorted(numbers, key=lambda key: (-numbers[key].total(), key[0], key[1], key[2]))
     return [
         ChangeCause(
-            *key, {effect: counted[key][effect] for effect in RANKED if counted[key][effect]}
+            *key, {effect: numbers[key][effect] for effect in RANKED if numbers[key][effect]}
         )
         for key in order
     ]

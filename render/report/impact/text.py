@@ -26,27 +26,26 @@ from render.report.impact.review import (
     changes,
     counts,
     entries,
+    errors,
     holders,
     is_shown,
     not_counted,
     nowhere,
     pinned,
     sizes,
-    stopping,
     texts,
     total,
     unaffected,
     without_rest,
 )
+from render.report.places import Place
 from render.report.text import printable
 
 _COLOURS = {
     "refused": "31", "error": "31", "unrenderable": "31", "stop": "33", "start": "33", "restart": "33",
-    "gone": "33", "migrate": "36", "live": "36", "next": "36", "recreate": "36", "new": "32",
+    "gone": "33", "repaired": "32", "migrate": "36", "live": "36", "next": "36", "recreate": "36", "new": "32",
 }  # fmt: skip
 _SHOWN = 100
-#: Of the errors that stop ``build``, this many are shown.
-STOPPING_SHOWN = 5
 _WIDTH = 100
 #: A string that YAML reads as itself, in a flow too.
 _PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9._/@+-]*\Z")
@@ -55,7 +54,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9._/@+-]*\Z")
 def report(review: Review, style: ImpactStyle) -> str:
     """All of *review*; of several kustomizations each by itself."""
     machines = review.machines
-    said = [header(review), summary(machines), *_table(machines), *_stopping(review)]
+    said = [header(review), summary(machines), *_table(machines), *_errors(review)]
     totals = total(machines)
     if totals[0] != totals[1]:
         said.append(f"in all: {', '.join(amounts(totals))}{without_rest(machines)}")
@@ -102,18 +101,20 @@ def header(review: Review) -> str:
     return printable(text)
 
 
-def stop_line(count: int) -> str:
-    """That the second state has errors for which nothing is printed."""
-    return f"after: {counted(count, 'error')}, build prints nothing"
+def _errors(review: Review) -> Iterator[str]:
+    """How many errors there are, and those that are new."""
+    found = errors(review.parts)
+    if str(found):
+        yield str(found)
+    for finding, others in found.groups:
+        place = f"{finding.place}  " if finding.place.file else ""
+        yield printable(f"  {place}{finding.text}")
+        if others:
+            yield from _wrapped(printable(f"and the same of {', '.join(map(_named, others))}"))
 
 
-def _stopping(review: Review) -> Iterator[str]:
-    """The first errors of the second state that stop ``build``."""
-    findings = stopping(review.parts).findings
-    if findings:
-        yield stop_line(len(findings))
-    for one in findings[:STOPPING_SHOWN]:
-        yield printable(f"  {one.place}  {one.text}" if one.place.file else f"  {one.text}")
+def _named(one: ResourceRef | Place) -> str:
+    return _name(one) if isinstance(one, ResourceRef) else str(one)
 
 
 def _table(machines: Sequence[MachineImpact]) -> Iterator[str]:

@@ -91,7 +91,7 @@ def test_new_gone_and_unrenderable() -> None:
         ("web", ("gone",)),
     ]
     lost = only([VM], [VM, SMALL])
-    assert lost.effects == ("unrenderable",)
+    assert lost.effects == ("repaired",)
     assert 'virtualmachineinstancetypes.instancetype.kubevirt.io "small" not found' in lost.messages
     assert lost.unrendered == ("before",)
     assert only([VM], [VM]).unrendered == ("before", "after")
