@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from render.model import types
+from render.model import tree, types
 from render.model.apimachinery import quantity
+from render.model.fieldpath import FieldPath
 from render.model.release import NEWEST
 from render.model.tree import Tree
 
@@ -62,6 +63,81 @@ def differences(before: Any, after: Any, go_type: str) -> list[Difference]:
 def written_differences(before: Any, after: Any, go_type: str) -> list[Difference]:
     """What differs as it is stored: a list counts as one field, and another notation of a quantity is a difference."""
     return sorted(_walk((), before, after, go_type, whole=True), key=lambda one: one.field)
+
+
+def leaves(before: Any, after: Any) -> list[Difference]:
+    """What differs between two lists or mappings, down to the last field that both have: an item is one by its key.
+
+    The way down is that of the values alone, whatever their types are.
+    """
+    return list(_leaves((), before, after))
+
+
+def _leaves(route: Route, before: Any, after: Any) -> Iterator[Difference]:
+    if before == after:
+        return
+    if before and after and isinstance(before, dict) and isinstance(after, dict):
+        for key in {**before, **after}:
+            yield from _leaves((*route, key), before.get(key), after.get(key))
+    elif before and after and isinstance(before, list) and isinstance(after, list):
+        old, new = _by_key(before), _by_key(after)
+        if old is None or new is None:
+            old, new = (
+                dict(zip(map(str, range(len(one))), one, strict=True)) for one in (before, after)
+            )
+        found = [
+            one
+            for key in {**old, **new}
+            for one in _leaves((*route, Item(key)), old.get(key), new.get(key))
+        ]
+        yield from found or [Difference((*route, ORDER), list(old), list(new))]
+    else:
+        yield Difference(route, before, after)
+
+
+#: By what Kubernetes and KubeVirt tell the items of a list apart, the first that all of them have.
+_KEYS: tuple[tuple[tuple[str, ...], ...], ...] = (
+    (("name",),),
+    (("metadata", "name"),),
+    (("type",),),
+    (("topologyKey",), ("whenUnsatisfiable",)),
+    (("topologyKey",),),
+    (("port",), ("protocol",)),
+    (("port",),),
+    (("containerPort",),),
+    (("key",), ("operator",), ("value",), ("effect",)),
+    (("key",), ("effect",)),
+    (("key",),),
+)
+
+
+def _by_key(items: list[Any]) -> dict[str, Any] | None:
+    """The *items* of a list by what tells them apart; None where nothing does."""
+    for key in _KEYS:
+        names = [[tree.get(item, *path) for path in key] for item in items]
+        if all(isinstance(value, str | int) for name in names for value in name):
+            keyed = dict(zip((" ".join(map(str, name)) for name in names), items, strict=True))
+            if len(keyed) == len(items):
+                return keyed
+    return None
+
+
+def path_in(value: Any, route: Route) -> FieldPath:
+    """The way of *route*, which `leaves` told, in one of both values; as far as that has it."""
+    path: list[str | int] = []
+    for step in route:
+        if isinstance(step, Item) and isinstance(value, list):
+            keyed = _by_key(value)
+            keys = list(map(str, range(len(value)))) if keyed is None else list(keyed)
+            if step not in keys:
+                break
+            path.append(keys.index(str(step)))
+        elif isinstance(value, dict) and step in value:
+            path.append(step)
+        else:
+            break
+        value = value[path[-1]]
+    return tuple(path)
 
 
 def same(before: Any, after: Any, go_type: str) -> bool:

@@ -10,7 +10,10 @@ from render.diff.compare import (
     Item,
     Route,
     differences,
+    leaves,
+    path_in,
     same,
+    text,
     written_differences,
 )
 from render.diff.effects import EFFECTS, Action, Reconciliation
@@ -44,7 +47,8 @@ class ChangeSource(NamedTuple):
 class FieldChange(NamedTuple):
     """*before* becomes *after* at *field*, with an *effect* of `EFFECTS`; *cause* is where it was written.
 
-    *field* is a path of the VMI; of the VM where no VMI changes.
+    *field* is a path of the VMI; of the VM where no VMI changes. *leaves*: of a list that counts as one field, what
+    differs in its items, with their own places.
     """
 
     field: str
@@ -52,6 +56,7 @@ class FieldChange(NamedTuple):
     after: Any
     effect: str
     cause: ChangeSource | None = None
+    leaves: "tuple[FieldChange, ...]" = ()
 
 
 class RolloutStrategy(NamedTuple):
@@ -290,6 +295,26 @@ def shown(route: Route, value: Any) -> Any:
     if value is not None and any(map(is_secret_key, keys)):
         return HIDDEN
     return redacted(value, HIDDEN)
+
+
+def field_change(difference: Difference, effect: str, cause: ChangeSource | None) -> FieldChange:
+    """The change that a *difference* is, without secrets."""
+    route, before, after = difference
+    whole = FieldChange(difference.field, shown(route, before), shown(route, after), effect, cause)
+    if not (isinstance(before, list) and isinstance(after, list)):
+        return whole
+    parts = []
+    for leaf in leaves(before, after):
+        way = (*route, *leaf.route)
+        source = cause
+        if cause is not None and cause.path[-1:] == route[-1:]:
+            held = after if cause.side == "after" else before
+            source = cause._replace(path=(*cause.path, *path_in(held, leaf.route)))
+        parts.append(
+            FieldChange(text(way), shown(way, leaf.before), shown(way, leaf.after), effect, source)
+        )
+    is_whole = [one.field for one in parts] == [whole.field]
+    return whole if is_whole else whole._replace(leaves=tuple(parts))
 
 
 def stale_volumes(before: Tree, after: Tree) -> tuple[str, ...]:

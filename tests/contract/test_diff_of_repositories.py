@@ -359,3 +359,60 @@ def test_what_is_computed_names_what_it_is_computed_from(repository: Repository,
     domain = "spec.template.spec.domain"
     assert causes_of["spec.domain.memory.maxGuest"] == f"{domain}.resources.requests.memory"
     assert causes_of["spec.domain.cpu.maxSockets"] == f"{domain}.cpu.sockets"
+
+
+TEMPLATES = """\
+  dataVolumeTemplates:
+  - metadata: {name: web-root}
+    spec:
+      source: {blank: {}}
+      storage: {resources: {requests: {storage: SIZE}}}
+"""
+VOLUMES = """\
+      volumes: [{name: root, dataVolume: {name: web-root}}]
+"""
+
+
+def test_lists_are_told_by_item_and_leaf(repository: Repository, diff: Run) -> None:
+    """E7: the commonest edit: the size of a disk, with the line of the size."""
+    for size in ("140Gi", "200Gi"):
+        disk = "devices: {disks: [{name: root, disk: {}}]}"
+        text = vm().replace("devices: {}", disk) + VOLUMES + TEMPLATES.replace("SIZE", size)
+        repository.write("web.yaml", text)
+        repository.commit(size)
+    field = "spec.dataVolumeTemplates[web-root].spec.storage.resources.requests.storage"
+    line = text[: text.index("200Gi")].count("\n") + 1
+    said = diff()
+    assert f"{field}: 140Gi -> 200Gi" in said.text
+    assert f"web.yaml:{line}:" in said.text
+    assert f"`{field}` `140Gi` → `200Gi`" in diff("--format", "markdown").text
+    (web,) = diff("--format", "json").json["machines"]
+    assert [(one["field"], one["cause"]["line"]) for one in web["changes"]] == [(field, line)]
+
+
+def test_items_without_a_name_are_told_by_their_place(repository: Repository, diff: Run) -> None:
+    """E7: access credentials have no key."""
+    key = "sshPublicKey: {source: {secret: {secretName: NAME}}, propagationMethod: {noCloud: {}}}"
+    for name in ("one", "two"):
+        credentials = f"\n      accessCredentials:\n      - {key.replace('NAME', name)}\n"
+        disk = "devices: {disks: [{name: a, disk: {}}]}"
+        volume = "      volumes: [{name: a, cloudInitNoCloud: {userData: '#cloud-config'}}]"
+        text = vm().replace("devices: {}", disk).rstrip("\n")
+        repository.write("web.yaml", text + credentials + volume + "\n")
+        repository.commit(name)
+    field = "spec.accessCredentials[0].sshPublicKey.source.secret.secretName"
+    assert f"{field}: one -> two" in diff().text
+
+
+def test_long_values_are_cut_around_what_differs(repository: Repository, diff: Run) -> None:
+    """E7: both sides show the difference, wherever in them it stands."""
+    for word in ("hither", "thither"):
+        text = f"{'x' * 300} {word} {'y' * 300}"
+        metadata = f"  template:\n    metadata: {{annotations: {{note: {text}}}}}\n"
+        repository.write("web.yaml", vm().replace("  template:\n", metadata))
+        repository.commit(word)
+    line = next(one for one in diff().text.splitlines() if "metadata.annotations" in one)
+    before, after = line.split(" -> ")
+    assert " hither " in before
+    assert " thither " in after
+    assert len(line) < 400

@@ -8,7 +8,6 @@ from render.diff.compare import Difference, Route, written_differences
 from render.diff.effects import Reconciliation, Update, reconcile, stop
 from render.diff.impact import (
     Facts,
-    FieldChange,
     MachineImpact,
     WeighedDifference,
 )
@@ -121,13 +120,7 @@ def _bare_impact(before: Machine, after: Machine, change: Transition) -> Machine
         effects,
         (_RESTRICTED,) if refused else (),
         tuple(
-            FieldChange(
-                one.field,
-                impact.shown(one.route, one.before),
-                impact.shown(one.route, one.after),
-                effect,
-                attribution.of_vm(one.route, change),
-            )
+            impact.field_change(one, effect, attribution.of_vm(one.route, change))
             for one in differences
         ),
     )
@@ -359,16 +352,8 @@ class _Comparison:
         now = Transition(created, updated, sides, self._key, manifests)
         then = Transition(updated, self._after, sides, self._key, manifests)
         for difference, effect in weighed:
-            route, before, after = difference
             change = then if effect == "recreate" else now
             of = attribution.of_vm if effect in _OF_VM else attribution.of_vmi
-            changes.append(
-                FieldChange(
-                    difference.field,
-                    impact.shown(route, before),
-                    impact.shown(route, after),
-                    effect,
-                    of(route, change),
-                )
-            )
+            cause = of(difference.route, change)
+            changes.append(impact.field_change(difference, effect, cause))
         return MachineImpact(self._after.resource.ref, effects, messages, tuple(changes))

@@ -95,5 +95,4 @@ def _template_change(one: Difference, change: Transition, template: FieldPath) -
     cause = cause or attribution.of_vm(one.route, change)
     if cause is not None and cause.resource == change.after.resource.ref:
         cause = cause._replace(path=(*template, *cause.path))
-    before, after = (impact.shown(one.route, value) for value in (one.before, one.after))
-    return FieldChange(one.field, before, after, "", cause)
+    return impact.field_change(one, "", cause)

@@ -23,6 +23,7 @@ from render.report.impact.review import (
     gibibytes,
     holders,
     is_shown,
+    leaves,
     not_counted,
     pinned,
     texts,
@@ -100,10 +101,11 @@ def _totals(totals: Totals) -> list[tuple[str, str]]:
 
 
 def _change(change: FieldChange, part: ReviewPart) -> dict[str, Any]:
+    before, after = short(change)
     return {
         "field": change.field,
-        "before": short(change.before),
-        "after": short(change.after),
+        "before": before,
+        "after": after,
         "effect": change.effect,
         "cause": change.cause,
         "place": part.locate(change.cause) if change.cause else "",
@@ -116,7 +118,7 @@ def _holder(entry: HolderEntry) -> dict[str, Any]:
         "resource": holder.resource,
         "part": part.title,
         "words": entry.words.replace("->", "→"),
-        "changes": [_change(one, part) for one in holder.changes],
+        "changes": [_change(one, part) for one in leaves(holder.changes)],
         "edited": holder.edited,
     }
 

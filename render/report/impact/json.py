@@ -27,6 +27,7 @@ from render.report.impact.review import (
     entries,
     errors,
     holders,
+    leaves,
     total,
     worst,
 )
@@ -114,7 +115,7 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "deleted": _without_effect(machine.deleted),
         "before": _size(before),
         "after": _size(after),
-        "changes": [_change(one, part.locate) for one in machine.changes],
+        "changes": [_change(one, part.locate) for one in leaves(machine.changes)],
     }
 
 
@@ -134,7 +135,7 @@ def _change(change: FieldChange, locate: Locate) -> dict[str, Any]:
 def _holder(entry: HolderEntry) -> dict[str, Any]:
     part, holder = entry
     before, after = holder.replicas
-    changed = (_change(one, part.locate) for one in holder.changes)
+    changed = (_change(one, part.locate) for one in leaves(holder.changes))
     return {
         "resource": holder.resource._asdict(),
         "kustomization": part.name or None,

@@ -37,6 +37,7 @@ from render.report.impact.review import (
     entries,
     errors,
     holders,
+    leaves,
     not_counted,
     pinned,
     sizes,
@@ -221,7 +222,7 @@ def _why(entry: MachineEntry) -> str:
             for one in sizes(machine)
         )
     change = differences[0]
-    old, new = (code(short(value), cell=True) for value in (change.before, change.after))
+    old, new = (code(value, cell=True) for value in short(change))
     more = f", and {len(differences) - 1:,} more" if len(differences) > 1 else ""
     rollout = machine.rollout
     strategy = f"; {ROLLOUT} is {rollout.value}" if rollout else ""
@@ -265,7 +266,7 @@ def _holder(entry: HolderEntry) -> str:
     part, holder = entry
     where = f" in {code(part.title)}" if part.title else ""
     lines = [f"- {code(str(holder.resource))}{where}, {entry.words.replace('->', '→')}"]
-    lines += (f"  - {_change(change, part.locate)}" for change in holder.changes)
+    lines += (f"  - {_change(change, part.locate)}" for change in leaves(holder.changes))
     lines += (f"  - edited: {code(str(one))}" for one in holder.edited)
     return "".join(f"{line}\n" for line in lines)
 
@@ -285,9 +286,8 @@ def _otherwise(review: Review) -> str:
 
 def _change(change: FieldChange, locate: Locate) -> str:
     effect = f" ({change.effect})" if change.effect else ""
-    text = (
-        f"{code(change.field)}: {code(short(change.before))} → {code(short(change.after))}{effect}"
-    )
+    before, after = map(code, short(change))
+    text = f"{code(change.field)}: {before} → {after}{effect}"
     cause = change.cause
     if cause is None:
         return text

@@ -361,10 +361,15 @@ def _fault_places(part: ReviewPart, machine: MachineImpact) -> dict[str, Place]:
 _FOLLOWING = ("metadata.", "spec.domain.cpu.maxSockets", "spec.domain.memory.maxGuest")
 
 
+def leaves(field_changes: Iterable[FieldChange]) -> list[FieldChange]:
+    """The *field_changes*, of lists what differs in their items."""
+    return [leaf for one in field_changes for leaf in one.leaves or (one,)]
+
+
 def changes(machine: MachineImpact) -> list[FieldChange]:
-    """The changes of a VM, the worst first, and last of each effect what follows from others."""
+    """The changes of a VM by leaf, the worst first, and last of each effect what follows from others."""
     return sorted(
-        machine.changes,
+        leaves(machine.changes),
         key=lambda one: (RANKED.index(one.effect), one.field.startswith(_FOLLOWING)),
     )
 
@@ -382,7 +387,7 @@ def alike(machine_entries: Iterable[MachineEntry]) -> list[MachineGroup]:
     for part, machine in machine_entries:
         about = [
             (*one[:4], one.cause and (part.locate(one.cause), one.cause.resource, one.cause.field))
-            for one in machine.changes
+            for one in leaves(machine.changes)
         ]
         said = (
             part.title,
@@ -453,7 +458,7 @@ def causes(machines: Iterable[MachineEntry]) -> list[ChangeCause]:
     for part, machine in machines:
         behind = {
             (part.locate(one.cause), one.cause.resource, one.cause.field): None
-            for one in machine.changes
+            for one in leaves(machine.changes)
             if one.cause is not None
         }
         for key in behind:

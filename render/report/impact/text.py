@@ -29,6 +29,7 @@ from render.report.impact.review import (
     errors,
     holders,
     is_shown,
+    leaves,
     not_counted,
     nowhere,
     pinned,
@@ -86,7 +87,7 @@ def _holder(entry: HolderEntry) -> Iterator[str]:
     part, holder = entry
     where = f" in {part.title}" if part.title else ""
     yield printable(f"  {holder.resource}{where}, {entry.words}")
-    yield from (f"    {_line(change, part.locate)}" for change in holder.changes)
+    yield from (f"    {_line(change, part.locate)}" for change in leaves(holder.changes))
     yield from (printable(f"    edited: {one}") for one in holder.edited)
 
 
@@ -175,7 +176,8 @@ def lines(machine: MachineImpact, part: ReviewPart = ReviewPart("", Impact(())))
 
 def _line(change: FieldChange, locate: Locate) -> str:
     effect = f" ({change.effect})" if change.effect else ""
-    text = f"{change.field}: {short(change.before)} -> {short(change.after)}{effect}"
+    before, after = short(change)
+    text = f"{change.field}: {before} -> {after}{effect}"
     where = source(change, locate)
     return printable(f"{text}  {where}" if where else text)
 
@@ -191,10 +193,23 @@ def source(change: FieldChange, locate: Locate) -> str:
     )
 
 
-def short(value: Any) -> str:
-    """*value* in one line, as a flow of YAML; of a long one the beginning."""
-    text = "none" if value is None else _flow(value, nested=False)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+def short(change: FieldChange) -> tuple[str, str]:
+    """Both values of *change* in a line each, as flows of YAML; of long ones, around their difference."""
+    before, after = (
+        "none" if value is None else _flow(value, nested=False)
+        for value in (change.before, change.after)
+    )
+    pairs = enumerate(zip(before, after, strict=False))
+    parting = next((at for at, (old, new) in pairs if old != new), min(len(before), len(after)))
+    begin = max(0, parting - _SHOWN // 3) if max(len(before), len(after)) > _SHOWN else 0
+    return _cut(before, begin), _cut(after, begin)
+
+
+def _cut(text: str, begin: int) -> str:
+    """What *text* has from *begin* on, or a little before where it ends soon."""
+    begin = max(0, min(begin, len(text) - _SHOWN // 3))
+    rest = f"...{text[begin + 3 :]}" if begin else text
+    return rest if len(rest) <= _SHOWN else f"{rest[: _SHOWN - 3]}..."
 
 
 def _flow(value: Any, *, nested: bool = True) -> str:
