@@ -375,6 +375,7 @@ VOLUMES = """\
 
 def test_lists_are_told_by_item_and_leaf(repository: Repository, diff: Run) -> None:
     """E7: the commonest edit: the size of a disk, with the line of the size."""
+    text = ""
     for size in ("140Gi", "200Gi"):
         disk = "devices: {disks: [{name: root, disk: {}}]}"
         text = vm().replace("devices: {}", disk) + VOLUMES + TEMPLATES.replace("SIZE", size)
