@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 
 from render.launcher import networks, security
 from render.launcher.launch import Launch, PodError
-from render.launcher.support import TERMINATION, XDG
+from render.launcher.support import STARTED, TERMINATION, XDG
 from render.launcher.volumes import Mounted
 from render.model import tree
 from render.model.apimachinery import quantity
 from render.model.apimachinery.go import atoi, quoted
-from render.model.release import Rows, rows, since, until
+from render.model.release import MAIN, Rows, rows, since, until
 from render.model.tree import Tree
 
 #: What only the clock decides.
@@ -89,7 +89,7 @@ _FLAGS: Rows[Callable[[Launch], tuple[str, ...]]] = rows(
     since("1.8", _hypervisor),
     _nonroot,
     _with_gate("ImageVolume", "--image-volume"),
-    _with_gate("LibvirtHooksServerAndClient", "--libvirt-hook-server-and-client"),
+    until(MAIN, _with_gate("LibvirtHooksServerAndClient", "--libvirt-hook-server-and-client")),
     _with_gate("PodSecondaryInterfaceNamingUpgrade", "--upgrade-ordinal-ifaces"),
     _with_gate("VGPULiveMigration", "--vgpu-dedicated-hook"),
     _with_gate("VMStatsCollector", "--vm-stats-collector"),
@@ -181,7 +181,7 @@ def compute(launch: Launch, words: list[str], resources: Tree, mounted: Mounted)
         "name": "compute",
         "image": launch.cluster.image,
         "imagePullPolicy": launch.cluster.pull_policy,
-        "command": words,
+        **STARTED(launch.release)(words),
         **({"ports": ports} if ports else {}),
         "env": _environment(launch, mounted),
         "resources": resources,

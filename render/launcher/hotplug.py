@@ -13,7 +13,7 @@ from render.launcher.devices import claim_name
 from render.launcher.launch import Launch, PodError
 from render.launcher.volumes import HOTPLUG_DISKS
 from render.model import tree
-from render.model.release import Form, Rows, form, rows, since, until
+from render.model.release import MAIN, Form, Rows, form, rows, since, until
 from render.model.tree import Tree
 
 NODE = "node01"
@@ -123,6 +123,7 @@ def _pod(
             "generateName": "hp-volume-",
             "namespace": launch.namespace,
             "labels": {"kubevirt.io": "hotplug-disk"},
+            **_OWNER(launch.release)(launch),
         },
         "spec": {
             "affinity": affinity,
@@ -132,6 +133,17 @@ def _pod(
             "terminationGracePeriodSeconds": 0,
         },
     }
+
+
+def _owner(launch: Launch) -> Tree:
+    prefix = "kubevirt.io/owner-vmi"
+    return {"annotations": {f"{prefix}-name": launch.name, f"{prefix}-uid": launch.uid}}
+
+
+_OWNER: Form[Callable[[Launch], Tree]] = form(
+    until(MAIN, lambda _launch: {}),
+    since(MAIN, _owner),
+)
 
 
 def _attach(launch: Launch, volume: Tree, container: Tree, pod_volumes: list[Tree]) -> None:
@@ -199,7 +211,8 @@ def trigger(launch: Launch, owner: Tree) -> Tree | None:
         [source, _FOLDER],
         owner["spec"].get("tolerations") or [],
     )
-    pod["metadata"]["annotations"] = {"kubevirt.io/ephemeral-provisioning": "true"}
+    annotations = pod["metadata"].setdefault("annotations", {})
+    annotations["kubevirt.io/ephemeral-provisioning"] = "true"
     if is_block:
         pod["spec"]["securityContext"] = {"runAsUser": 0}
     return pod

@@ -18,7 +18,7 @@ from render.launcher.volumes import (
     VIRTIOFS_FOLDER,
 )
 from render.model import tree
-from render.model.release import Form, Rows, form, rows, since, until
+from render.model.release import MAIN, Form, Rows, form, rows, since, until
 from render.model.tree import Tree
 
 _BINARY = "/usr/bin/container-disk"
@@ -87,7 +87,9 @@ def pulling(launch: Launch) -> Iterator[Tree]:
         "name": "container-disk-binary",
         "image": launch.cluster.image,
         "imagePullPolicy": launch.cluster.pull_policy,
-        "command": ["/usr/bin/cp", *_COPYING(launch.release), _BINARY, f"/init{_BINARY}"],
+        **STARTED(launch.release)(
+            ["/usr/bin/cp", *_COPYING(launch.release), _BINARY, f"/init{_BINARY}"]
+        ),
         **({"env": XDG} if launch.is_nonroot else {}),
         "resources": _resources(launch, BINARY_COPY),
         "volumeMounts": [{"name": BINARIES, "mountPath": "/init/usr/bin"}],
@@ -99,6 +101,11 @@ def pulling(launch: Launch) -> Iterator[Tree]:
 
 
 _COPYING: Form[tuple[str, ...]] = form(until("1.8", ()), since("1.8", ("--preserve=all",)))
+#: How a container of the launcher's image is told what to run.
+STARTED: Form[Callable[[list[str]], Tree]] = form(
+    until(MAIN, lambda words: {"command": words}),
+    since(MAIN, lambda words: {"command": words[:1], "args": words[1:]}),
+)
 #: What a container that runs as the user of qemu knows.
 XDG = [
     {"name": "XDG_CACHE_HOME", "value": PRIVATE},
@@ -162,10 +169,16 @@ def _virtiofsd(launch: Launch, name: str) -> Tree:
     return {
         "name": f"virtiofs-{name}",
         "image": launch.cluster.image,
-        "imagePullPolicy": "IfNotPresent",
+        "imagePullPolicy": _VIRTIOFS_PULL(launch.release)(launch),
         "command": ["/usr/libexec/virtiofsd"],
         "resources": _resources(launch, resources.VIRTIOFS),
     }
+
+
+_VIRTIOFS_PULL: Form[Callable[[Launch], str]] = form(
+    until(MAIN, lambda _launch: "IfNotPresent"),
+    since(MAIN, lambda launch: launch.cluster.pull_policy),
+)
 
 
 def _served(name: str, path: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from render.launcher import networks
 from render.launcher.launch import Launch, PodError
 from render.model import tree
-from render.model.release import Form, form, since, until
+from render.model.release import MAIN, Form, form, since, until
 from render.model.tree import Tree
 
 PRIVATE = "/var/run/kubevirt-private"
@@ -28,6 +28,7 @@ LAUNCHER_VOLUME = "launcher-volume"
 KERNEL_BOOT = "kernel-boot-volume"
 _STATE = "vm-state"
 _DIGEST = "@sha256:"
+_NO_DIGEST = "kubevirt.io/image-volume-skip-digest-resolution"
 _HOST_PATH_TYPES = {"Disk": "Directory", "DiskOrCreate": "DirectoryOrCreate"}
 #: Volumes that a disk or filesystem shows as files -> where in the launcher they lie.
 SOURCES = {"secret": "secret", "configMap": "config-map", "downwardAPI": "downwardapi"}
@@ -106,7 +107,8 @@ def _add_folders(launch: Launch, mounted: Mounted) -> None:
     if launch.has_hugepages:
         mounted.add("hugepages", {"emptyDir": {"medium": "HugePages"}})
         mounted.mount("hugepages", "/dev/hugepages")
-        _add_folder(mounted, "hugetblfs-dir", "/dev/hugepages/libvirt/qemu")
+        mounted.add("hugetblfs-dir", {"emptyDir": _HUGETLBFS(launch.release)})
+        mounted.mount("hugetblfs-dir", "/dev/hugepages/libvirt/qemu")
     if not launch.devices.get("disableHotplug"):
         path = f"{SHARE}/{HOTPLUG_DISKS}"
         _add_folder(mounted, HOTPLUG_DISKS, path, mountPropagation="HostToContainer")
@@ -117,6 +119,7 @@ def _add_folders(launch: Launch, mounted: Mounted) -> None:
         _add_folder(mounted, VIRTIOFS, VIRTIOFS_FOLDER)
 
 
+_HUGETLBFS: Form[Tree] = form(until(MAIN, {}), since(MAIN, {"medium": "HugePages"}))
 _NETWORK_INFO_SOURCE = {
     "downwardAPI": {
         "items": [
@@ -362,8 +365,16 @@ _IMAGES: Form[Callable[[Launch, Mounted], None]] = form(
 )
 
 
+_SKIPS_DIGESTS: Form[Callable[[Launch], bool]] = form(
+    until(MAIN, lambda _launch: False),
+    since(MAIN, lambda launch: launch.annotations.get(_NO_DIGEST) == "true"),
+)
+
+
 def unknown_digests(launch: Launch) -> Iterator[tuple[str, Tree]]:
     """The container disks of which nobody knows yet which image runs, by the name of their volume."""
+    if _SKIPS_DIGESTS(launch.release)(launch):
+        return
     disks = [
         (volume.get("name") or "", volume["containerDisk"])
         for volume in launch.volumes

@@ -132,6 +132,11 @@ class Release(NamedTuple):
         return minor(self.version)
 
     @property
+    def kubernetes(self) -> int:
+        """The minor release of Kubernetes (``1.N``) that it is built for."""
+        return (NEWEST[1] + 1 if self.commit else self.version[1]) + _KUBERNETES_AHEAD
+
+    @property
     def catalogue(self) -> str:
         """The file in ``schemas/catalog`` with the instancetypes and preferences that it deploys."""
         return f"kubevirt-{MAIN if self.commit else tag(self.version)}.json"
@@ -165,6 +170,7 @@ VERSIONS: tuple[Version, ...] = tuple(release.version for release in RELEASES)
 NEWEST: Version = VERSIONS[-1]
 _BY_MINOR = {release.version[:2]: release for release in (*RELEASES, PREVIEW)}
 _DIGITS = 3
+_KUBERNETES_AHEAD = 27
 
 
 def row(release: Version) -> Release:

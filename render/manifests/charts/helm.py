@@ -10,7 +10,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomize
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
-from render.model.release import served
+from render.model.release import row, served
 from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, Origin
 from render.system import files
 from render.yaml.budget import Limits
@@ -66,8 +66,6 @@ _SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (f"{SNAPSHOT}/v1", ("VolumeSnapshot",)),
 )
 _POOL = f"pool.{KUBEVIRT}"
-#: KubeVirt 1.N is built for Kubernetes 1.(N + this).
-_KUBERNETES = 27
 
 
 def binary(setting: str, folder: str) -> str | Diagnostic:
@@ -249,13 +247,13 @@ def _handed_over(
 
 
 def _words(folder: str, release: HelmRelease, handed: _Handed) -> list[str]:
-    _, minor, *_ = release.kubevirt
+    kubernetes = row(release.kubevirt).kubernetes
     words = ["template", "--skip-tests", "--include-crds"]
     if not all(_is_complete(file) for file in chart_files(folder)):
         words.append("--skip-schema-validation")
     pool = f"{_POOL}/{served(_POOL, release.kubevirt)[0]}"
     groups = (*_SERVED, (pool, ("VirtualMachinePool",)))
-    words += ["--namespace", release.namespace, "--kube-version", f"1.{minor + _KUBERNETES}.0"]
+    words += ["--namespace", release.namespace, "--kube-version", f"1.{kubernetes}.0"]
     for group, kinds in groups:
         words += ["--api-versions", ",".join((group, *(f"{group}/{kind}" for kind in kinds)))]
     for values in handed.values:
