@@ -33,7 +33,7 @@ class _Patch(NamedTuple):
     """One document of a patch.
 
     *text* is where it stands, *above* the lines of *file* before that; *target* selects objects, None: the names in
-    the patch do. Operations of a JSON patch stand below one key.
+    the patch do. Operations of a JSON patch stand below one key. *owner* is the kustomization that applies it.
     """
 
     file: str
@@ -41,6 +41,7 @@ class _Patch(NamedTuple):
     text: bytes
     document: Document
     target: Tree | None
+    owner: str = ""
 
     def at(self, path: FieldPath) -> Position:
         from render.yaml import positions
@@ -57,6 +58,7 @@ def blame(
     Only what was printed as *shown* was built of *reach*. The patches are read once somebody asks.
     """
     known: list[_Patch] = []
+    renamings: dict[str, frozenset[_Renaming]] = {}
 
     def of(index: int, path: FieldPath) -> Position | None:
         if not path or index >= len(built):
@@ -79,6 +81,7 @@ def blame(
         """The patches of the document at *index*, and the operations of each by where they write."""
         if not known:
             known.extend(_patches(reach, limits))
+            renamings.update(_renamings(reach, limits))
         body = built[index].body
         resource = from_body(body, 0)
         names = origins.former_names(resource.name, reach)
@@ -86,6 +89,7 @@ def blame(
             (patch, _operations(patch, body))
             for patch in known
             if _is_meant(patch, resource, names)
+            and any(one.fits(resource) for one in renamings.get(patch.owner, ()))
         ]
 
     return of
@@ -107,7 +111,59 @@ def _patches(reach: Reach, limits: Limits) -> Iterator[_Patch]:
                     if isinstance(entry, dict) and "patch" in entry:
                         inner = (key, index, "patch")
                         line, _ = positions.locate(data, document.origin, inner)
-                    yield from reversed(_entry(file, line, entry, limits))
+                    for one in reversed(_entry(file, line, entry, limits)):
+                        yield one._replace(owner=file)
+
+
+class _Renaming(NamedTuple):
+    """What a kustomization and those that build with it make of the names of its objects."""
+
+    namespace: str = ""
+    prefix: str = ""
+    suffix: str = ""
+
+    def below(self, body: Tree) -> "_Renaming":
+        """The same of the objects of the kustomization *body*, which is built with this one: the outer one wins."""
+        return _Renaming(
+            self.namespace or text_at(body, "namespace"),
+            self.prefix + text_at(body, "namePrefix"),
+            text_at(body, "nameSuffix") + self.suffix,
+        )
+
+    def fits(self, resource: Resource) -> bool:
+        """Whether *resource* is called as an object that came this way."""
+        is_here = self.namespace in ("", resource.namespace) or not resource.namespace
+        return (
+            is_here
+            and resource.name.startswith(self.prefix)
+            and resource.name.endswith(self.suffix)
+        )
+
+
+_MOST_WAYS = 1_000
+"""Of ways from the folder that is built to one of its kustomizations, so many are told apart."""
+
+
+def _renamings(reach: Reach, limits: Limits) -> dict[str, frozenset[_Renaming]]:
+    """What becomes of the names of the objects of each kustomization of *reach*, one for each way that leads there."""
+    files_of = {
+        os.path.realpath(os.path.dirname(file) or "."): file for file in reach.kustomizations
+    }
+    ways: dict[str, set[_Renaming]] = {file: set() for file in reach.kustomizations}
+    pending = [(file, _Renaming()) for file in reach.kustomizations[:1]]
+    while pending:
+        file, above = pending.pop()
+        for document in kustomization.load(file, limits)[0]:
+            here = above.below(document.body)
+            if here in ways[file] or len(ways[file]) >= _MOST_WAYS:
+                continue
+            ways[file].add(here)
+            folder = os.path.realpath(os.path.dirname(file) or ".")
+            for reference in kustomization.references(document.body):
+                target = os.path.realpath(os.path.join(folder, reference.entry))
+                if reference.is_resource and target in files_of:
+                    pending.append((files_of[target], here))
+    return {file: frozenset(known) for file, known in ways.items()}
 
 
 def _entry(file: str, line: int, entry: Any, limits: Limits) -> list[_Patch]:
@@ -197,7 +253,15 @@ def _same(given: Any, built: Any, path: FieldPath, value: Any) -> FieldPath | No
             return None
         way.append(step)
         given, built = given[step], item
-    return tuple(way) if given == value else None
+    return tuple(way) if given == value or _is_part(given, value) else None
+
+
+def _is_part(given: Any, value: Any) -> bool:
+    """Whether *given* has some of the fields of *value*, a mapping of scalars: who chose one chose what it says."""
+    if not (given and isinstance(given, dict) and isinstance(value, dict)):
+        return False
+    is_flat = not any(isinstance(one, dict | list) for one in value.values())
+    return is_flat and given.items() <= value.items()
 
 
 def _place_of(item: Any, step: int, given: Any) -> int:

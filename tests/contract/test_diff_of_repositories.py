@@ -196,6 +196,57 @@ def test_places_are_those_of_the_compared_commits(compared: str, diff: Run) -> N
     expect_places(diff("--format", "json", revisions=compared))
 
 
+@pytest.mark.parametrize("affix", ["namespace: NAME", "namePrefix: NAME-", "nameSuffix: -NAME"])
+def test_the_patch_of_the_overlay_that_was_built_is_named(
+    repository: Repository, diff: Run, affix: str
+) -> None:
+    """E6: both overlays, which patch one value alike, are built by one kustomization."""
+    for amount in ("2Gi", "4Gi"):
+        overlays(repository, amount)
+        for name in ("dev", "prod"):
+            text = f"{affix.replace('NAME', name)}\nresources: [../../base]\npatches: [path: memory.yaml]\n"
+            repository.write(f"overlays/{name}/kustomization.yaml", text)
+        repository.write("kustomization.yaml", "resources: [overlays/dev, overlays/prod]\n")
+        repository.commit(amount)
+    files = {
+        change["cause"]["file"]
+        for machine in diff("--format", "json").json["machines"]
+        for change in machine["changes"]
+    }
+    assert files == {"overlays/dev/memory.yaml", "overlays/prod/memory.yaml"}
+
+
+def test_a_requirement_names_the_patch_that_chose_the_instancetype(
+    repository: Repository, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """E6: VR401, where a patch says another name, and the base the kind."""
+    text = vm(instancetype="big", memory="", kind="VirtualMachineClusterInstancetype")
+    preference = "  preference: {name: linux}\n  template:"
+    repository.write("base/web.yaml", text.replace("  template:", preference, 1))
+    for name, cpus in (("big", 4), ("tiny", 1)):
+        repository.write(f"base/{name}.yaml", manifests.instancetype(name, cpus=cpus))
+    linux = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineClusterPreference
+metadata: {name: linux}
+spec: {requirements: {cpu: {guest: 2}}}
+"""
+    repository.write("base/linux.yaml", linux)
+    resources = "resources: [web.yaml, big.yaml, tiny.yaml, linux.yaml]\n"
+    repository.write("base/kustomization.yaml", resources)
+    repository.write(
+        "prod/kustomization.yaml", "resources: [../base]\npatches: [path: tiny.yaml]\n"
+    )
+    head = (
+        "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web, namespace: prod}\n"
+    )
+    repository.write("prod/tiny.yaml", f"{head}spec:\n  instancetype:\n    name: tiny\n")
+    invoke(["check", "--format", "json"])
+    found = json.loads(capfd.readouterr().out)["diagnostics"]
+    (unmet,) = (one for one in found if one["code"] == "VR401")
+    assert (unmet["file"], unmet["line"]) == ("prod/tiny.yaml", 5)
+
+
 def test_places_are_known_in_a_bare_clone(
     repository: Repository, compared: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

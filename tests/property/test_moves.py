@@ -1,0 +1,80 @@
+"""``diff`` of two states of a repository is ``compare`` of what they hold, however their folders are laid out."""
+
+import contextlib
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from render import Settings, compare
+from render.frontends.dispatch import invoke
+from render.yaml.reader import read
+from tests.support import manifests
+
+FOLDERS = ("a", "b", "a/c", "d")
+NAMES = ("one", "two", "three")
+KUSTOMIZATION = "kustomization.yaml"
+
+
+class Layout(NamedTuple):
+    """One state: the folder and the memory of each VM, ``""`` for the instancetype; folders with a kustomization."""
+
+    vms: Mapping[str, tuple[str, str]]
+    built: frozenset[str]
+    cpus: int
+
+    def write(self, top: Path) -> None:
+        """Lay the files out below *top*."""
+        small = manifests.instancetype("small", cpus=self.cpus)
+        manifests.put(top / "definitions" / "small.yaml", small)
+        files: dict[str, list[str]] = {}
+        for name, (folder, memory) in self.vms.items():
+            files.setdefault(folder, []).append(f"{name}.yaml")
+            manifests.put(top / folder / f"{name}.yaml", text(name, memory))
+        for folder in self.built & files.keys():
+            listed = ", ".join(files[folder])
+            manifests.put(top / folder / KUSTOMIZATION, f"resources: [{listed}]\n")
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        """All that it holds."""
+        texts = [text(name, memory) for name, (_, memory) in self.vms.items()]
+        texts.append(manifests.instancetype("small", cpus=self.cpus))
+        return [document.body for one in texts for document in read(one.encode(), "x").documents]
+
+
+def text(name: str, memory: str) -> str:
+    options = {"memory": memory} if memory else {"instancetype": "small"}
+    return manifests.vm(name, namespace="prod", **options)
+
+
+_LAYOUTS = st.builds(
+    Layout,
+    st.dictionaries(
+        st.sampled_from(NAMES),
+        st.tuples(st.sampled_from(FOLDERS), st.sampled_from(["", "1Gi", "2Gi"])),
+    ),
+    st.frozensets(st.sampled_from(FOLDERS)),
+    st.sampled_from([2, 4]),
+)
+
+
+@settings(max_examples=15)
+@given(_LAYOUTS, _LAYOUTS, st.sampled_from(["source", "vm"]))
+def test_folders_make_no_difference(before: Layout, after: Layout, emit: Any) -> None:
+    """Folders renamed, kustomizations added: each VM fares as between the two renderings."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for name, layout in (("before", before), ("after", after)):
+            layout.write(Path(name))
+        assert invoke(
+            ["diff", "before", "after", "--emit", emit, "--format", "json", "-o", "x"]
+        ) in (0, 1)
+        answer = json.loads(Path("x").read_text(encoding="utf-8"))
+    told = {one["resource"]["name"]: tuple(one["effects"]) for one in answer["machines"]}
+    expected = compare(before.objects, after.objects, Settings(emit=emit)).machines
+    assert told == {one.resource.name: one.effects for one in expected}
+    assert len(answer["machines"]) == len(expected)
