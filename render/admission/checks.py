@@ -128,8 +128,9 @@ def each(place: FieldPath) -> Callable[[ItemRule], Evaluate]:
 
     def of_each(rule: ItemRule) -> Evaluate:
         def evaluate(subject: Subject) -> Iterator[Violation]:
+            above = subject.at(*place)
             for index, item in enumerate(subject.get(*place) or ()):
-                violation = rule(subject, item, subject.at(*place, index))
+                violation = rule(subject, item, (*above, index))
                 if violation is not None:
                     yield violation
 

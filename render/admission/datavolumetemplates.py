@@ -6,7 +6,7 @@ Upstream: pkg/storage/admitters/data-volume-template.go.
 from collections.abc import Iterator
 from functools import partial
 
-from render.admission.checks import Check, Subject
+from render.admission.checks import Check, Subject, Violation
 from render.diagnostics.cause import Cause
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
@@ -82,27 +82,25 @@ def _templates(subject: Subject, *, populators: bool) -> Iterator[Cause]:
             yield Cause("data-volume-templates/used", field, text, cure, place=place)
 
 
-def _namespaces(subject: Subject) -> Iterator[Cause]:
+def _namespaces(subject: Subject) -> Iterator[Violation]:
     for index, template in enumerate(subject.holder.get("dataVolumeTemplates") or ()):
         namespace = tree.get(template, "metadata", "namespace")
         if namespace and namespace != subject.namespace:
-            yield Cause(
-                "data-volume-templates/namespace",
+            yield Violation(
                 (*subject.holder_root, "dataVolumeTemplates", index),
                 f"Embedded DataVolume namespace {namespace} differs from VM namespace {subject.namespace}",
                 help="leave the namespace out: a template makes its DataVolume beside the VM",
             )
 
 
-def _groups(subject: Subject) -> Iterator[Cause]:
+def _groups(subject: Subject) -> Iterator[Violation]:
     """References without a group, of which the mutating webhook makes ``apiGroup: null``."""
     for index, template in enumerate(subject.holder.get("dataVolumeTemplates") or ()):
         for steps in _REFERENCES:
             reference = tree.get(template, "spec", *steps)
             if reference is not None and reference.get("apiGroup") is None:
                 shown = ".".join(steps)
-                yield Cause(
-                    "data-volume-templates/group",
+                yield Violation(
                     (),
                     f'spec.dataVolumeTemplates.spec.{shown}.apiGroup in body must be of type string: "null"',
                     help='write the group, `apiGroup: ""` for a claim',

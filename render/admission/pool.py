@@ -7,8 +7,7 @@ pkg/virt-operator/resource/generate/components/validations_generated.go.
 from collections.abc import Iterator
 from functools import partial
 
-from render.admission.checks import Check, Subject
-from render.diagnostics.cause import Cause
+from render.admission.checks import Check, Subject, Violation
 from render.model import fieldpath, tree
 from render.model.apimachinery import go
 from render.model.apimachinery.duration import DurationError, nanoseconds
@@ -22,7 +21,7 @@ _SETS = (*_POOL, "VirtualMachineInstanceReplicaSet")
 _PERCENT = 100
 
 
-def _selector(subject: Subject) -> Iterator[Cause]:
+def _selector(subject: Subject) -> Iterator[Violation]:
     owner = subject.owner
     template = owner.get("virtualMachineTemplate") or owner.get("template")
     labels = tree.get(template, "metadata", "labels") or {}
@@ -32,16 +31,16 @@ def _selector(subject: Subject) -> Iterator[Cause]:
         # No selector at all selects nothing, an empty one everything.
         if selector is None or not selects(selector, labels, subject.release):
             help_text = "give the template the labels that the selector asks for"
-            yield Cause("pool/selector", place, "selector does not match labels.", help_text)
+            yield Violation(place, "selector does not match labels.", help_text)
     except SelectorError as error:
-        yield Cause("pool/selector", place, str(error), "see the rules of Kubernetes' labels")
+        yield Violation(place, str(error), "see the rules of Kubernetes' labels")
 
 
-def _unavailable(subject: Subject) -> Iterator[Cause]:
+def _unavailable(subject: Subject) -> Iterator[Violation]:
     fault = _fault(subject.owner.get("maxUnavailable"))
     if fault:
         help_text = "write a number above 0, or a percentage from 1% to 100%"
-        yield Cause("pool/max-unavailable", ("spec", "maxUnavailable"), fault, help_text)
+        yield Violation(("spec", "maxUnavailable"), fault, help_text)
 
 
 def _fault(value: object) -> str:
@@ -62,7 +61,7 @@ def _fault(value: object) -> str:
     return ""
 
 
-def _strategies(subject: Subject) -> Iterator[Cause]:
+def _strategies(subject: Subject) -> Iterator[Violation]:
     for key in ("updateStrategy", "scaleInStrategy"):
         strategy = subject.owner.get(key) or {}
         named = [name for name in _STRATEGIES if strategy.get(name) is not None]
@@ -70,26 +69,26 @@ def _strategies(subject: Subject) -> Iterator[Cause]:
             # KubeVirt prints the names in random order.
             shown = ", ".join(named)
             text = f"only one strategy can be configured at a time: but found {shown} strategies"
-            yield Cause("pool/one-strategy", ("spec", key), text, "keep one of them")
+            yield Violation(("spec", key), text, "keep one of them")
 
 
-def _least(place: FieldPath, least: int, subject: Subject) -> Iterator[Cause]:
+def _least(place: FieldPath, least: int, subject: Subject) -> Iterator[Violation]:
     """A number below what the CRD asks for."""
     value = tree.get(subject.owner, *place)
     if isinstance(value, int) and value < least:
         field = fieldpath.text(("spec", *place))
         text = f"{field}: Invalid value: {value}: {field} in body should be greater than or equal to {least}"
-        yield Cause("pool/minimum", ("spec", *place), text, f"write {least} or more")
+        yield Violation(("spec", *place), text, f"write {least} or more")
 
 
-def _duration(subject: Subject) -> Iterator[Cause]:
+def _duration(subject: Subject) -> Iterator[Violation]:
     place = ("autohealing", "minFailingToStartDuration")
     value = tree.get(subject.owner, *place)
     try:
         if value is not None:
             nanoseconds(value)
     except DurationError as error:
-        yield Cause("pool/duration", ("spec", *place), str(error), "write it like 5m or 1h30m")
+        yield Violation(("spec", *place), str(error), "write it like 5m or 1h30m")
 
 
 CHECKS: tuple[Check | Windowed[Check], ...] = (

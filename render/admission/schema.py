@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from functools import partial
 
-from render.admission.checks import EACH, Check, FieldValue, Subject, at_most, judged
+from render.admission.checks import EACH, Check, FieldValue, Subject, Violation, at_most, judged
 from render.diagnostics.cause import Cause
 from render.model.apimachinery import go
 from render.model.fieldpath import FieldPath
@@ -39,13 +39,13 @@ def _list_map(place: FieldPath, *keys: str) -> Check:
     return Check("schema/unique", partial(_keys, place, keys), where=place)
 
 
-def _members(place: FieldPath, subject: Subject) -> Iterator[Cause]:
+def _members(place: FieldPath, subject: Subject) -> Iterator[Violation]:
     """Texts of a set that are in it already."""
     for path, values in subject.values(place):
         for index, value in enumerate(values):
             if value in values[:index]:
                 text = f"{subject.text(*path, index)}: Duplicate value: {go.quoted(value)}"
-                yield Cause("schema/unique", subject.at(*path, index), text, "drop one of the two")
+                yield Violation(subject.at(*path, index), text, "drop one of the two")
 
 
 def _path(subject: Subject, at: FieldValue) -> str:

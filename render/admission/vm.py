@@ -7,7 +7,7 @@ validateLiveUpdateFeatures).
 from collections.abc import Iterator
 from functools import partial
 
-from render.admission.checks import Check, Subject
+from render.admission.checks import Check, Subject, Violation
 from render.diagnostics.cause import Cause
 from render.model.nearest import nearest
 from render.model.release import since, until
@@ -18,12 +18,11 @@ _GATE = "DecentralizedLiveMigration"
 _HOLDERS = ("VirtualMachine", "VirtualMachinePool")
 
 
-def _exactly_one(subject: Subject) -> Iterator[Cause]:
+def _exactly_one(subject: Subject) -> Iterator[Violation]:
     strategy, running = subject.holder.get("runStrategy"), subject.holder.get("running")
     place = (*subject.holder_root, "running")
     if strategy is not None and running is not None:
-        yield Cause(
-            "run-strategy/one",
+        yield Violation(
             place,
             "Running and RunStrategy are mutually exclusive. Note that Running is deprecated, please use RunStrategy"
             " instead",
@@ -31,26 +30,24 @@ def _exactly_one(subject: Subject) -> Iterator[Cause]:
         )
     elif strategy is None and running is None:
         help_text = f"set spec.runStrategy to one of {', '.join(_STRATEGIES)}"
-        yield Cause("run-strategy/one", place, "RunStrategy must be specified", help=help_text)
+        yield Violation(place, "RunStrategy must be specified", help=help_text)
 
 
-def _receiver(subject: Subject) -> Iterator[Cause]:
+def _receiver(subject: Subject) -> Iterator[Violation]:
     if subject.holder.get("runStrategy") == _RECEIVER and not subject.has_gate(_GATE):
-        yield Cause(
-            "run-strategy/receiver",
+        yield Violation(
             (*subject.holder_root, "runStrategy"),
             f"Invalid RunStrategy ({_RECEIVER}), {_GATE} feature gate is not enabled in kubevirt resource",
             help=f"enable the feature gate {_GATE} in the KubeVirt CR, or use another strategy",
         )
 
 
-def _known(elsewhere: tuple[str, ...], subject: Subject) -> Iterator[Cause]:
+def _known(elsewhere: tuple[str, ...], subject: Subject) -> Iterator[Violation]:
     """A strategy that is none; those of *elsewhere* have a check of their own."""
     strategy = subject.holder.get("runStrategy")
     if strategy is not None and strategy not in (*_STRATEGIES, *elsewhere):
         near = nearest(strategy, _STRATEGIES)
-        yield Cause(
-            "run-strategy/known",
+        yield Violation(
             (*subject.holder_root, "runStrategy"),
             f"Invalid RunStrategy ({strategy})",
             help=f"did you mean {near}?" if near else f"use one of {', '.join(_STRATEGIES)}",

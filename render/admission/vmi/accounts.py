@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from render.admission.checks import Check, FieldValue, Subject, judged
-from render.diagnostics.cause import Cause
+from render.admission.checks import Check, FieldValue, Subject, Violation, judged
 from render.model.apimachinery.dns1123 import subdomain_faults
 from render.model.apimachinery.go import quoted
 from render.model.release import Windowed, since
@@ -18,14 +17,13 @@ def _fault(subject: Subject, at: FieldValue) -> str:
     return f"{subject.text(*at.path)} is not a valid service account name: {'; '.join(faults)}"
 
 
-def _differs(subject: Subject) -> Iterator[Cause]:
+def _differs(subject: Subject) -> Iterator[Violation]:
     name = subject.spec["serviceAccountName"]
     for index, volume in enumerate(subject.spec.get("volumes") or ()):
         source = volume.get("serviceAccount")
         other = source.get("serviceAccountName", "") if source is not None else name
         if name and other != name:
-            yield Cause(
-                "accounts/differs",
+            yield Violation(
                 subject.at(*_NAME),
                 f"spec.serviceAccountName {quoted(name)} and serviceAccount volume {quoted(other)} must reference the "
                 "same service account",

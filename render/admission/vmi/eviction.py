@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable
 
-from render.admission.checks import Check, Subject
-from render.diagnostics.cause import Cause
+from render.admission.checks import Check, Subject, Violation
 
 _PLACE = ("evictionStrategy",)
 _KNOWN = ("LiveMigrate", "LiveMigrateIfPossible", "None", "External")
 
 
-def _strategy(subject: Subject) -> Iterable[Cause]:
+def _strategy(subject: Subject) -> Iterable[Violation]:
     """What is wrong with the strategy in force: the VM's, else the cluster's."""
     given = subject.spec.get("evictionStrategy")
     strategy = subject.config.eviction_strategy if given is None else given
@@ -17,7 +16,7 @@ def _strategy(subject: Subject) -> Iterable[Cause]:
         return ()
     message = f"{subject.text(*_PLACE)} is set with an unrecognized option: {strategy}"
     cure = f"use one of {', '.join(_KNOWN)}"
-    return (Cause("eviction/strategy", subject.at(*_PLACE), message, cure),)
+    return (Violation(subject.at(*_PLACE), message, cure),)
 
 
 CHECKS: tuple[Check, ...] = (Check("eviction/strategy", _strategy),)

@@ -5,7 +5,7 @@ Upstream: pkg/virt-api/webhooks/amd64.go, arm64.go, s390x.go, ppc64le.go.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from render.admission.checks import Check, Subject
+from render.admission.checks import Check, Subject, Violation
 from render.diagnostics.cause import Cause
 from render.model.release import Windowed, since, until
 
@@ -57,7 +57,7 @@ def _video(types: Mapping[str, tuple[str, ...]]) -> Check:
     return Check(name, evaluate, where=_VIDEO[:-1], only=_KINDS)
 
 
-def _watchdog(subject: Subject) -> Iterator[Cause]:
+def _watchdog(subject: Subject) -> Iterator[Violation]:
     architecture = subject.spec.get("architecture") or ""
     if architecture not in _WATCHDOGS:
         return
@@ -65,7 +65,7 @@ def _watchdog(subject: Subject) -> Iterator[Cause]:
     watchdog = subject.get(*_WATCHDOG)
     if [key for key, _ in _WATCHDOGS.values() if watchdog.get(key) is not None] != [wanted]:
         message = f"{architecture} only supports {title} watchdog device"
-        yield Cause("architecture/watchdog", subject.at(*_WATCHDOG), message, f"use {wanted}")
+        yield Violation(subject.at(*_WATCHDOG), message, f"use {wanted}")
 
 
 def _arm64(*rules: Callable[[Subject], Iterator[Cause]]) -> Check:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
-from render.admission.checks import Check, Evaluate, Subject
+from render.admission.checks import Check, Evaluate, Subject, Violation
 from render.diagnostics.cause import Cause
 from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
 from render.model.apimachinery.go import quoted
@@ -309,11 +309,10 @@ def _first_gpus_in_order(subject: Subject) -> list[int]:
     return [index for index, device in enumerate(devices) if _is_claimed(device)]
 
 
-def _first_gate(subject: Subject) -> Iterator[Cause]:
+def _first_gate(subject: Subject) -> Iterator[Violation]:
     claimed = _first_gpus_in_order(subject)
     if claimed and not subject.has_gate(_GPUS.gate):
-        yield Cause(
-            "claims/gpu-gate",
+        yield Violation(
             subject.at("spec", *_GPUS.place),
             f"{_GPUS.full} contains DRA enabled GPUs but feature gate is not enabled",
             f"enable the feature gate {_GPUS.gate} in the KubeVirt CR, or name a deviceName",
@@ -321,7 +320,7 @@ def _first_gate(subject: Subject) -> Iterator[Cause]:
         )
 
 
-def _first_listed(subject: Subject) -> Iterator[Cause]:
+def _first_listed(subject: Subject) -> Iterator[Violation]:
     claimed = _first_gpus_in_order(subject)
     if not claimed or not subject.has_gate(_GPUS.gate):
         return
@@ -329,8 +328,7 @@ def _first_listed(subject: Subject) -> Iterator[Cause]:
     for index in claimed:
         name = subject.get(*_GPUS.place, index, "claimName") or ""
         if name not in names:
-            yield Cause(
-                "claims/listed",
+            yield Violation(
                 subject.at(*_CLAIMS),
                 "vmi.spec.resourceClaims must specify all claims used in vmi.spec.domain.devices.gpus",
                 f"add {name} to resourceClaims" if name else "name the claim of the GPU",

@@ -6,7 +6,16 @@ Upstream: validateMDEVRamFB and the functions after it in vmi-create-admitter.go
 from collections.abc import Iterator
 from functools import partial
 
-from render.admission.checks import EACH, Check, FieldValue, Subject, judged, needs_gate, one_of
+from render.admission.checks import (
+    EACH,
+    Check,
+    FieldValue,
+    Subject,
+    Violation,
+    judged,
+    needs_gate,
+    one_of,
+)
 from render.diagnostics.cause import Cause
 from render.model.release import MAIN, Version, Windowed, since, until, variant
 from render.model.tree import Tree
@@ -37,13 +46,12 @@ def _has_ramfb(gpu: Tree, release: Version) -> bool:
     return ramfb is None or bool(ramfb.get("enabled", unset))
 
 
-def _ramfb(subject: Subject) -> Iterator[Cause]:
+def _ramfb(subject: Subject) -> Iterator[Violation]:
     having = [
         index for index, gpu in enumerate(subject.get(*_GPUS)) if _has_ramfb(gpu, subject.release)
     ]
     if len(having) > 1:
-        yield Cause(
-            "devices/ramfb",
+        yield Violation(
             subject.at("GPUs"),
             "configuring multiple displays with ramfb is not valid ",
             "set virtualGPUOptions.display.ramFB.enabled: false for all GPUs but one",

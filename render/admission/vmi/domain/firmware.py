@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from functools import partial
 
 from render.admission import faults
-from render.admission.checks import Check, FieldValue, Subject, at_most, exclusive, judged, matches
+from render.admission.checks import (
+    Check,
+    FieldValue,
+    Subject,
+    Violation,
+    at_most,
+    exclusive,
+    judged,
+    matches,
+)
 from render.diagnostics.cause import Cause
 from render.model.release import Windowed, since, until
 from render.model.tree import Tree
@@ -56,7 +65,7 @@ def _has_smm(domain: Tree) -> bool:
     return smm is not None and smm.get("enabled") is not False
 
 
-def _secure_boot(stateless: tuple[str, ...], subject: Subject) -> Iterator[Cause]:
+def _secure_boot(stateless: tuple[str, ...], subject: Subject) -> Iterator[Violation]:
     """Secure boot without SMM; *stateless* launch security needs none."""
     domain: Tree = subject.spec["domain"]
     if subject.get(*_LOADER, "efi", "secureBoot") is False or _has_smm(domain):
@@ -64,8 +73,7 @@ def _secure_boot(stateless: tuple[str, ...], subject: Subject) -> Iterator[Cause
     security = domain.get("launchSecurity") or {}
     if any(security.get(kind) is not None for kind in stateless):
         return
-    yield Cause(
-        "firmware/secure-boot-smm",
+    yield Violation(
         subject.at(*_DOMAIN),
         f"{subject.text(*_DOMAIN)} has EFI SecureBoot enabled. SecureBoot requires SMM, which is currently disabled.",
         "set domain.features.smm.enabled: true, or secureBoot: false of efi",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from render.admission.checks import Check, Subject
+from render.admission.checks import Check, Subject, Violation
 from render.diagnostics.cause import Cause
 from render.model import fieldpath
 from render.model.tree import Tree
@@ -56,10 +56,9 @@ def _cpu_feature(subject: Subject) -> Iterator[Cause]:
             yield Cause("hyperv/vmx-policy", path, message, f"set policy: {_POLICY}")
 
 
-def _passthrough(subject: Subject) -> Iterator[Cause]:
+def _passthrough(subject: Subject) -> Iterator[Violation]:
     if subject.get("domain", "features", "hypervPassthrough") is not None:
-        yield Cause(
-            "hyperv/passthrough",
+        yield Violation(
             subject.at(*_HYPERV),
             "Cannot explicitly set hyperV features if HypervPassthrough is being used. "
             "Please use either HyperV or HypervPassthrough.",

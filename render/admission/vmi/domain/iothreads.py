@@ -2,22 +2,20 @@
 
 from collections.abc import Iterator
 
-from render.admission.checks import Check, Subject, one_of
-from render.diagnostics.cause import Cause
+from render.admission.checks import Check, Subject, Violation, one_of
 from render.model.release import Windowed, since, until
 
 _POLICY = ("domain", "ioThreadsPolicy")
 _MESSAGE = "Invalid IOThreadsPolicy ({value})"
 
 
-def _count(subject: Subject) -> Iterator[Cause]:
+def _count(subject: Subject) -> Iterator[Violation]:
     domain = subject.spec["domain"]
     threads = domain.get("ioThreads") or {}
     if domain["ioThreadsPolicy"] == "supplementalPool" and not threads.get(
         "supplementalPoolThreadCount"
     ):
-        yield Cause(
-            "iothreads/count",
+        yield Violation(
             subject.at("domain", "ioThreads", "count"),
             "the number of iothreads needs to be set and positive for the dedicated policy",
             "set domain.ioThreads.supplementalPoolThreadCount",

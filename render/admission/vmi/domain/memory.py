@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from render.admission.checks import Check, Evaluate, Subject
+from render.admission.checks import Check, Evaluate, Subject, Violation
 from render.diagnostics.cause import Cause
 from render.model.apimachinery import quantity
 from render.model.apimachinery.quantity import FORMAT_WRONG, QuantityError
@@ -120,13 +120,12 @@ def _hugepages(shown: FieldPath, *, any_memory: bool) -> Evaluate:
     return evaluate
 
 
-def _above_limit(subject: Subject) -> Iterator[Cause]:
+def _above_limit(subject: Subject) -> Iterator[Violation]:
     if subject.config.rollout_strategy == "LiveUpdate":
         return
     guest, limit = subject.get(*_GUEST), subject.get(*_LIMIT) or "0"
     if quantity.value(limit) and quantity.value(limit) < quantity.value(guest):
-        yield Cause(
-            "memory/guest-above-limit",
+        yield Violation(
             subject.at(*_GUEST),
             f"{_worded(subject, _GUEST, guest)} must be equal to or less than the memory limit "
             f"{_worded(subject, _LIMIT, limit)}",

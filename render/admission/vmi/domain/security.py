@@ -6,7 +6,7 @@ Upstream: validateLaunchSecurity in vmi-create-admitter.go, pkg/virt-api/webhook
 from collections.abc import Iterator
 from functools import partial
 
-from render.admission.checks import Check, Subject, needs_gate
+from render.admission.checks import Check, Subject, Violation, needs_gate
 from render.diagnostics.cause import Cause
 from render.model.release import Windowed, since, until
 from render.model.tree import Tree
@@ -33,11 +33,10 @@ def _cause(subject: Subject, rule: str, message: str, cure: str, *place: str | i
     )
 
 
-def _architecture(subject: Subject) -> Iterator[Cause]:
+def _architecture(subject: Subject) -> Iterator[Violation]:
     architecture = subject.spec.get("architecture", "")
     if architecture not in _ARCHITECTURES:
-        yield Cause(
-            "security/architecture",
+        yield Violation(
             subject.at("architecture"),
             f"No launchSecurity support for architecture: {architecture}",
             "drop launchSecurity, or run the VM on amd64 or s390x",

@@ -6,7 +6,7 @@ Upstream: pkg/network/admitter/netsource.go, admit.go, binding.go, passt.go, mac
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from render.admission.checks import EACH, Check, Subject, needs_gate
+from render.admission.checks import EACH, Check, Evaluate, Subject, Violation, each, needs_gate
 from render.diagnostics.cause import Cause
 from render.model import tree
 from render.model.apimachinery.go import quoted
@@ -80,27 +80,26 @@ def _one_default(subject: Subject) -> Iterator[Cause]:
         )
 
 
-def _one_source(subject: Subject) -> Iterator[Cause]:
-    for index, network in enumerate(subject.spec["networks"]):
-        count = 0
-        for source in _SOURCES:
-            if network.get(source) is not None:
-                count += 1
-        if count != 1:
-            yield Cause(
-                "network/source",
-                subject.at("networks", index),
-                "should have only one network type" if count else "should have a network type",
-                "a network has either pod or multus",
-            )
+@each(_NETWORKS)
+def _one_source(_subject: Subject, network: Tree, path: FieldPath) -> Violation | None:
+    count = 0
+    for source in _SOURCES:
+        if network.get(source) is not None:
+            count += 1
+    if count == 1:
+        return None
+    return Violation(
+        path,
+        "should have only one network type" if count else "should have a network type",
+        "a network has either pod or multus",
+    )
 
 
-def _multus_name(subject: Subject) -> Iterator[Cause]:
+def _multus_name(subject: Subject) -> Iterator[Violation]:
     for index, network in enumerate(subject.spec["networks"]):
         multus = network.get("multus")
         if multus is not None and not multus.get("networkName"):
-            yield Cause(
-                "network/multus-name",
+            yield Violation(
                 subject.at("networks", index),
                 "CNI delegating plugin must have a networkName",
                 "name the network attachment definition, as NAMESPACE/NAME or NAME",
@@ -140,7 +139,7 @@ def _state(allowed: tuple[str, ...], subject: Subject) -> Iterator[Cause]:
             )
 
 
-def _absent_default(is_default: Callable[[Tree], bool], subject: Subject) -> Iterator[Cause]:
+def _absent_default(is_default: Callable[[Tree], bool], subject: Subject) -> Iterator[Violation]:
     for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
         if interface.get("state") != "absent":
             continue
@@ -148,26 +147,30 @@ def _absent_default(is_default: Callable[[Tree], bool], subject: Subject) -> Ite
         default: Tree = next(filter(is_default, networks), {})
         name = interface.get("name", "")
         if default and default.get("name", "") == name:
-            yield Cause(
-                "network/absent-default",
+            yield Violation(
                 subject.at(*_INTERFACES, index, "state"),
                 f'{quoted(name)} interface\'s state "absent" is not supported on default networks',
                 "drop the state, or the interface",
             )
 
 
-def _both_bindings(methods: tuple[str, ...], subject: Subject) -> Iterator[Cause]:
-    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+def _both_bindings(methods: tuple[str, ...]) -> Evaluate:
+    """Interfaces with a binding plugin and one of *methods*."""
+
+    @each(_INTERFACES)
+    def both(_subject: Subject, interface: Tree, path: FieldPath) -> Violation | None:
         if interface.get("binding") is None:
-            continue
-        if any(interface.get(method) is not None for method in methods):
-            yield Cause(
-                "network/binding",
-                subject.at(*_INTERFACES, index, "binding"),
-                f"logical {interface.get('name', '')} interface cannot have both binding plugin and interface "
-                "binding method",
-                "keep one of them",
-            )
+            return None
+        if all(interface.get(method) is None for method in methods):
+            return None
+        return Violation(
+            (*path, "binding"),
+            f"logical {interface.get('name', '')} interface cannot have both binding plugin and interface "
+            "binding method",
+            "keep one of them",
+        )
+
+    return both
 
 
 def without_one_binding(spec: Tree, root: FieldPath) -> Iterator[Cause]:
@@ -224,15 +227,14 @@ def _masquerade(subject: Subject) -> Iterator[Cause]:
             )
 
 
-def _bridge_on_pod(subject: Subject) -> Iterator[Cause]:
+def _bridge_on_pod(subject: Subject) -> Iterator[Violation]:
     if subject.config.bridge_on_pod_network:
         return
     networks = _networks(subject)
     for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
         network = networks.get(interface.get("name", ""), {})
         if interface.get("bridge") is not None and network.get("pod") is not None:
-            yield Cause(
-                "network/bridge-on-pod",
+            yield Violation(
                 subject.at(*_INTERFACES, index, "name"),
                 "Bridge on pod network configuration is not enabled under kubevirt-config",
                 "use masquerade, or set network.permitBridgeInterfaceOnPodNetwork in the KubeVirt CR",
@@ -240,15 +242,14 @@ def _bridge_on_pod(subject: Subject) -> Iterator[Cause]:
             )
 
 
-def _source_of(key: str, source: str, message: str, subject: Subject) -> Iterator[Cause]:
+def _source_of(key: str, source: str, message: str, subject: Subject) -> Iterator[Violation]:
     """An interface with the binding *key* on a network that is no *source*."""
     networks = _networks(subject)
     for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
         if interface.get(key) is None:
             continue
         if networks.get(interface.get("name", ""), {}).get(source) is None:
-            yield Cause(
-                f"network/{key.removesuffix('Binding')}-{source}",
+            yield Violation(
                 subject.at(*_INTERFACES, index, "name"),
                 message,
                 f"connect the interface with a {source} network, or use another binding",
@@ -261,23 +262,25 @@ def _needs_source(key: str, source: str, message: str) -> Check:
     return Check(name, partial(_source_of, key, source, message), where=_every(key))
 
 
-def _never_enabled(gate: str, subject: Subject) -> Iterator[Cause]:
+def _never_enabled(gate: str) -> Check:
     """A binding whose gate is discontinued: without the gate it is refused here, with it by the gate itself."""
-    if gate in subject.config.feature_gates:
-        return
     key = gate.lower()
-    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
-        if interface.get(key) is not None:
-            yield Cause(
-                f"network/{key}",
-                subject.at(*_INTERFACES, index, "name"),
-                f"{gate} feature gate is not enabled",
-                "use masquerade, bridge or a network binding plugin instead",
-                place=subject.at(*_INTERFACES, index, key),
-            )
+
+    @each(_INTERFACES)
+    def never(subject: Subject, interface: Tree, path: FieldPath) -> Violation | None:
+        if interface.get(key) is None or gate in subject.config.feature_gates:
+            return None
+        return Violation(
+            (*path, "name"),
+            f"{gate} feature gate is not enabled",
+            "use masquerade, bridge or a network binding plugin instead",
+            place=(*path, key),
+        )
+
+    return Check(f"network/{key}", never, where=_every(key), follows=(f"network/{key}-gate",))
 
 
-def _slirp(subject: Subject) -> Iterator[Cause]:
+def _slirp(subject: Subject) -> Iterator[Violation]:
     networks = _networks(subject)
     for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
         network = networks.get(interface.get("name", ""))
@@ -289,8 +292,7 @@ def _slirp(subject: Subject) -> Iterator[Cause]:
             else "Slirp interface only implemented with pod network"
         )
         if network.get("pod") is None or not subject.config.slirp_permitted:
-            yield Cause(
-                "network/slirp-permitted",
+            yield Violation(
                 subject.at(*_INTERFACES, index, "name"),
                 message,
                 "use masquerade, bridge or a network binding plugin instead",
@@ -298,7 +300,7 @@ def _slirp(subject: Subject) -> Iterator[Cause]:
             )
 
 
-def _unique_networks(subject: Subject) -> Iterator[Cause]:
+def _unique_networks(subject: Subject) -> Iterator[Violation]:
     networks = subject.spec["networks"]
     if len(networks) == 1:
         return
@@ -306,8 +308,7 @@ def _unique_networks(subject: Subject) -> Iterator[Cause]:
     for index, network in enumerate(networks):
         name = network.get("name", "")
         if name in known:
-            yield Cause(
-                "network/network-unique",
+            yield Violation(
                 subject.at("networks", index, "name"),
                 f"Network with name {quoted(name)} already exists, every network must have a unique name",
                 "give the networks and their interfaces different names",
@@ -315,21 +316,20 @@ def _unique_networks(subject: Subject) -> Iterator[Cause]:
         known.add(name)
 
 
-def _connected(subject: Subject) -> Iterator[Cause]:
+def _connected(subject: Subject) -> Iterator[Violation]:
     interfaces = {one.get("name", "") for one in subject.get(*_INTERFACES) or ()}
     for index, network in enumerate(subject.spec["networks"]):
         name = network.get("name", "")
         if name not in interfaces:
             path = ("networks", index, "name")
-            yield Cause(
-                "network/network-without-interface",
+            yield Violation(
                 subject.at(*path),
                 f"{subject.text(*path)} '{name}' not found.",
                 f"add an interface named {name}, or drop the network",
             )
 
 
-def _unique_interfaces(subject: Subject) -> Iterator[Cause]:
+def _unique_interfaces(subject: Subject) -> Iterator[Violation]:
     interfaces = subject.spec["domain"]["devices"]["interfaces"]
     if len(interfaces) == 1:
         return
@@ -337,8 +337,7 @@ def _unique_interfaces(subject: Subject) -> Iterator[Cause]:
     for index, interface in enumerate(interfaces):
         name = interface.get("name", "")
         if name in known:
-            yield Cause(
-                "network/interface-unique",
+            yield Violation(
                 subject.at(*_INTERFACES, index, "name"),
                 "Only one interface can be connected to one specific network",
                 "add a network for the second interface, or drop the interface",
@@ -346,14 +345,13 @@ def _unique_interfaces(subject: Subject) -> Iterator[Cause]:
         known.add(name)
 
 
-def _interfaces_with_network(subject: Subject) -> Iterator[Cause]:
+def _interfaces_with_network(subject: Subject) -> Iterator[Violation]:
     networks = {network.get("name", "") for network in subject.spec.get("networks") or ()}
     for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
         name = interface.get("name", "")
         if name not in networks:
             path = (*_INTERFACES, index, "name")
-            yield Cause(
-                "network/interface-without-network",
+            yield Violation(
                 subject.at(*path),
                 f"{subject.text(*path)} '{name}' not found.",
                 f"add a network named {name}, or drop the interface",
@@ -363,11 +361,10 @@ def _interfaces_with_network(subject: Subject) -> Iterator[Cause]:
 _CLAIMS = "NetworkDevicesWithDRA"
 
 
-def _claim_gate(subject: Subject) -> Iterator[Cause]:
+def _claim_gate(subject: Subject) -> Iterator[Violation]:
     for index, network in enumerate(subject.spec["networks"]):
         if network.get("resourceClaim") is not None and not subject.has_gate(_CLAIMS):
-            yield Cause(
-                "network/claim-gate",
+            yield Violation(
                 subject.at("networks"),
                 "vmi.spec.networks contains DRA networks but NetworkDevicesWithDRA feature gate is not enabled",
                 f"enable the feature gate {_CLAIMS} in the KubeVirt CR, or use another network",
@@ -445,13 +442,6 @@ def _claim_binding(subject: Subject, name: str) -> Iterator[Cause]:
             return
 
 
-def _needs_discontinued(gate: str) -> Check:
-    key = gate.lower()
-    return Check(
-        f"network/{key}", partial(_never_enabled, gate), where=_every(key), follows=(f"network/{key}-gate",)
-    )  # fmt: skip
-
-
 def _every(key: str) -> FieldPath:
     """The place of a key of the interfaces."""
     return (*_INTERFACES, EACH, key)
@@ -485,7 +475,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
         "1.8",
         Check(
             "network/binding",
-            partial(_both_bindings, _OLD_METHODS),
+            _both_bindings(_OLD_METHODS),
             where=_every("binding"),
             follows=_GIVEN_UP,
         ),
@@ -496,7 +486,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
             "1.9",
             Check(
                 "network/binding",
-                partial(_both_bindings, _METHODS[:-1]),
+                _both_bindings(_METHODS[:-1]),
                 where=_every("binding"),
                 follows=_GIVEN_UP,
             ),
@@ -522,7 +512,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     ),
     until(
         "1.8",
-        _needs_discontinued("Macvtap"),
+        _never_enabled("Macvtap"),
     ),
     until(
         "1.8",
@@ -532,7 +522,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     ),
     until(
         "1.8",
-        _needs_discontinued("Passt"),
+        _never_enabled("Passt"),
     ),
     until(
         "1.8", _needs_source("passt", "pod", "Passt interface only implemented with pod network")

@@ -4,11 +4,11 @@ Upstream: pkg/virt-config/featuregate/validator.go, pkg/network/admitter/discont
 """
 
 from collections.abc import Iterator
-from functools import partial
 
-from render.admission.checks import EACH, Check, Subject
-from render.diagnostics.cause import Cause
+from render.admission.checks import EACH, Check, Subject, Violation, each
+from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, since
+from render.model.tree import Tree
 
 _INTERFACES = ("domain", "devices", "interfaces")
 _HELP = "use masquerade, bridge or a network binding plugin instead"
@@ -16,44 +16,38 @@ _HELP = "use masquerade, bridge or a network binding plugin instead"
 _CREATED = ("VirtualMachine", "VirtualMachineInstance")
 
 
-def _discontinued_gate(gate: str, subject: Subject) -> Iterator[Cause]:
-    """The interfaces of *gate*, where the cluster still lists it."""
-    if gate not in subject.config.feature_gates:
-        return
+def _gate(gate: str) -> Check:
+    """The first interface of *gate*, where the cluster still lists it."""
     key = gate.lower()
-    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
-        if interface.get(key) is not None:
-            yield Cause(
-                f"network/{key}-gate",
-                (),
-                f"{gate} network binding is discontinued since v1.3. Please refer to Kubevirt user guide for "
-                "alternatives.",
-                _HELP,
-                place=subject.at(*_INTERFACES, index, key),
-            )
+
+    def discontinued(subject: Subject) -> Iterator[Violation]:
+        if gate not in subject.config.feature_gates:
             return
+        for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+            if interface.get(key) is not None:
+                yield Violation(
+                    (),
+                    f"{gate} network binding is discontinued since v1.3. Please refer to Kubevirt user guide for "
+                    "alternatives.",
+                    _HELP,
+                    place=subject.at(*_INTERFACES, index, key),
+                )
+                return
 
-
-def _discontinued_binding(key: str, message: str, subject: Subject) -> Iterator[Cause]:
-    if subject.is_machine and key.capitalize() in subject.config.feature_gates:
-        return  # said already, by the stage before
-    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
-        if interface.get(key) is not None:
-            path = subject.at(*_INTERFACES, index, key)
-            yield Cause(f"network/{key}", path, message, _HELP)
-
-
-def _gate(name: str) -> Check:
-    evaluate = partial(_discontinued_gate, name)
-    key = name.lower()
-    return Check(f"network/{key}-gate", evaluate, f"gate {name}", (*_INTERFACES, EACH, key))
+    return Check(f"network/{key}-gate", discontinued, f"gate {gate}", (*_INTERFACES, EACH, key))
 
 
 def _binding(key: str, message: str, *follows: str) -> Check:
-    evaluate = partial(_discontinued_binding, key, message)
-    return Check(
-        f"network/{key}", evaluate, where=(*_INTERFACES, EACH, key), only=_CREATED, follows=follows
-    )  # fmt: skip
+    @each(_INTERFACES)
+    def discontinued(subject: Subject, interface: Tree, path: FieldPath) -> Violation | None:
+        if interface.get(key) is None:
+            return None
+        if subject.is_machine and key.capitalize() in subject.config.feature_gates:
+            return None  # said already, by the stage before
+        return Violation((*path, key), message, _HELP)
+
+    where = (*_INTERFACES, EACH, key)
+    return Check(f"network/{key}", discontinued, where=where, only=_CREATED, follows=follows)
 
 
 CHECKS: tuple[Check | Windowed[Check], ...] = (

@@ -7,8 +7,20 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 
-from render.admission.checks import EACH, Check, FieldValue, Subject, judged, needs_gate, one_of
+from render.admission.checks import (
+    EACH,
+    Check,
+    Evaluate,
+    FieldValue,
+    Subject,
+    Violation,
+    each,
+    judged,
+    needs_gate,
+    one_of,
+)
 from render.diagnostics.cause import Cause
+from render.model import fieldpath
 from render.model.apimachinery.addresses import is_ipv4, mac_octets
 from render.model.apimachinery.go import is_pci_address
 from render.model.fieldpath import FieldPath
@@ -31,35 +43,38 @@ _FIRST_OPTION, _LAST_OPTION = 224, 254
 _GATE = "PortRangesSpec"
 
 
-def _name(subject: Subject) -> Iterator[Cause]:
-    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
-        name = interface.get("name")
-        if not name or not _NAME.issuperset(name):
-            yield Cause(
-                "network/interface-name",
-                subject.at(*_INTERFACES, index, "name"),
-                "Network interface name can only contain alphabetical characters, numbers, dashes (-) or "
-                "underscores (_)",
-                "choose another name, for the network too",
-            )
+@each(_INTERFACES)
+def _name(_subject: Subject, interface: Tree, path: FieldPath) -> Violation | None:
+    name = interface.get("name")
+    if name and _NAME.issuperset(name):
+        return None
+    return Violation(
+        (*path, "name"),
+        "Network interface name can only contain alphabetical characters, numbers, dashes (-) or "
+        "underscores (_)",
+        "choose another name, for the network too",
+    )
 
 
-def _mac(apart: str, subject: Subject) -> Iterator[Cause]:
+def _mac(apart: str) -> Evaluate:
     """MAC addresses; the characters *apart* must stand between the octets, one of them at least."""
-    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+
+    @each(_INTERFACES)
+    def malformed(_subject: Subject, interface: Tree, path: FieldPath) -> Violation | None:
         mac = interface.get("macAddress")
         if not mac:
-            continue
+            return None
         octets = mac_octets(mac) if not apart or any(sign in mac for sign in apart) else 0
         if octets == _MAC_OCTETS:
-            continue
+            return None
         fault = "too long" if octets else "malformed"
-        yield Cause(
-            "network/interface-mac",
-            subject.at(*_INTERFACES, index, "macAddress"),
-            f"interface {subject.text(*_INTERFACES, index, 'name')} has {fault} MAC address ({mac}).",
+        return Violation(
+            (*path, "macAddress"),
+            f"interface {fieldpath.text((*path, 'name'))} has {fault} MAC address ({mac}).",
             "write six octets like 02:00:5e:00:53:01, in quotes",
         )
+
+    return malformed
 
 
 def _pci_fault(subject: Subject, at: FieldValue) -> str:
@@ -269,9 +284,9 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     # Go reads digits alone since 1.26, with which KubeVirt is built since 1.9.
     until(
         "1.9",
-        Check("network/interface-mac", partial(_mac, ":-."), where=(*_EACH, "macAddress")),
+        Check("network/interface-mac", _mac(":-."), where=(*_EACH, "macAddress")),
     ),
-    since("1.9", Check("network/interface-mac", partial(_mac, ""), where=(*_EACH, "macAddress"))),
+    since("1.9", Check("network/interface-mac", _mac(""), where=(*_EACH, "macAddress"))),
     judged(
         "network/interface-pci",
         (*_EACH, "pciAddress"),

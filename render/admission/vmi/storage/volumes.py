@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from render.admission import faults
-from render.admission.checks import EACH, Check, Subject, needs_gate
+from render.admission.checks import EACH, Check, Subject, Violation, each, needs_gate
 from render.diagnostics.cause import Cause
+from render.model import fieldpath
 from render.model.apimachinery import quantity
 from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, since
@@ -139,12 +140,11 @@ _DETAILS = {
 }
 
 
-def _single(source: str, subject: Subject) -> Iterator[Cause]:
+def _single(source: str, subject: Subject) -> Iterator[Violation]:
     volumes = subject.spec["volumes"]
     having = [index for index, volume in enumerate(volumes) if volume.get(source) is not None]
     if len(having) > 1:
-        yield Cause(
-            "volumes/single",
+        yield Violation(
             subject.at(*_VOLUMES),
             f"{subject.text(*_VOLUMES)} must have max one {_SINGLE[source]} volume set",
             "keep one of them",
@@ -152,26 +152,17 @@ def _single(source: str, subject: Subject) -> Iterator[Cause]:
         )
 
 
-def _container_disks(subject: Subject) -> Iterator[Cause]:
-    for index, volume in enumerate(subject.spec["volumes"]):
-        source = volume.get("containerDisk")
-        path = source.get("path") if source is not None else None
-        if path:
-            field = (*_VOLUMES, index, "containerDisk")
-            message = faults.file_path(subject.text(*field), path)
-            if message:
-                yield Cause(
-                    "volumes/container-disk-path",
-                    subject.at(*field),
-                    message,
-                    faults.PATH_HELP,
-                    place=subject.at(*field, "path"),
-                )
+@each(_VOLUMES)
+def _container_disks(_subject: Subject, volume: Tree, path: FieldPath) -> Violation | None:
+    source = volume.get("containerDisk")
+    file = source.get("path") if source is not None else None
+    field = (*path, "containerDisk")
+    message = faults.file_path(fieldpath.text(field), file) if file else ""
+    return Violation(field, message, faults.PATH_HELP, place=(*field, "path")) if message else None
 
 
-def _utility(subject: Subject) -> Iterator[Cause]:
-    yield Cause(
-        "volumes/utility",
+def _utility(subject: Subject) -> Iterator[Violation]:
+    yield Violation(
         subject.at("utilityVolumes"),
         "cannot create VMI with utility volumes in spec, utility volumes can only be added via hotplug",
         "drop utilityVolumes",
