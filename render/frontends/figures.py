@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from render.diagnostics.codes import GUEST_UNREAD
 from render.frontends.parts import FleetPart
 from render.model.release import minor
 from render.model.resource import KUBEVIRT, from_body
@@ -19,6 +20,8 @@ _MACHINES = frozenset(
         (f"template.{KUBEVIRT}", "VirtualMachineTemplate"),
     }
 )
+#: What a guest boots with, and nobody has looked into.
+_TEXT = "guest text"
 
 
 def tally_of(parts: Iterable[FleetPart]) -> Tally:
@@ -33,6 +36,7 @@ def tally_of(parts: Iterable[FleetPart]) -> Tally:
         loaded, settings = part.loaded, part.request.settings
         number = sum(_machines(document.body) for document in loaded.documents)
         unseen.update(loaded.unseen)
+        unseen.update(_TEXT for one in part.diagnostics if one.code == GUEST_UNREAD.number)
         machines += number
         kustomizations += loaded.is_built and number > 0
         if number and part.is_rendered:

@@ -6,8 +6,8 @@ of a text is in a remark, unless it is one of cloud-init's own schemas.
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from render.guest import engine, yaml11
@@ -30,6 +30,8 @@ _OF_NETWORK = frozenset({"bonds", "bridges", "config", "ethernets", "vlans"})
 _TIGHT = re.compile(r"""\w:[\[{'"]""")
 _MOST = 20
 """Remarks of one kind about one text."""
+_LOOKED_AT = 200
+"""Problems of one text: who has more of them wants to mend the first."""
 #: What is for cloud-init and no cloud-config, by its type; the others are scripts.
 _UNREAD = {
     engine.JINJA: "template",
@@ -51,6 +53,9 @@ _NETPLAN_TEXTS = {
 #: Fields that netplan takes in more forms than cloud-init's schema.
 _NETPLAN_OWN = frozenset({"driver", "parameters", "use-domains"})
 _MAC = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}")
+
+
+_Placer = Callable[[FieldPath], tuple[int, int]]
 
 
 class Remark(NamedTuple):
@@ -124,9 +129,10 @@ def network_data(text: str) -> TextVerdict:
     problems = [*answer.errors]
     if version == 2:  # noqa: PLR2004 - cloud-init's second version
         problems = [one for one in problems if _is_wrong_for_netplan(one, value)]
-    remarks = _schema_remarks(text, problems, value, "guest/network-schema")
+    place = yaml11.placer(text)
+    remarks = _schema_remarks(place, problems, value, "guest/network-schema")
     return TextVerdict(
-        (*remarks, *_deprecated(text, answer, value)), "", tuple(_addresses(text, value))
+        (*remarks, *_deprecated(place, answer, value)), "", tuple(_addresses(place, value))
     )
 
 
@@ -216,12 +222,13 @@ def _cloud_config(text: str) -> TextVerdict:
     strange = [one for one in value if one not in known and not _PLACEHOLDER.search(one)]
     errors = [one for one in answer.errors if one.path and one.path[0] in known]
     is_foreign = any(not _near(one, known) for one in strange)
-    remarks = _schema_remarks(text, errors, value, "guest/user-data-schema")
+    place = yaml11.placer(text)
+    remarks = _schema_remarks(place, errors, value, "guest/user-data-schema")
     return TextVerdict(
         (
             *(_as_note(one) if is_foreign else one for one in remarks),
-            *_unknown(text, strange, known),
-            *_deprecated(text, answer, value),
+            *_unknown(place, strange, known),
+            *_deprecated(place, answer, value),
         ),
         reaches_default_user=is_foreign or _reaches_default_user(value),
     )
@@ -282,14 +289,12 @@ def _headless(text: str) -> TextVerdict:
 _OF_MANY = frozenset({"version"})
 
 
-def _unknown(text: str, strange: Sequence[str], known: Collection[str]) -> Iterator[Remark]:
+def _unknown(place: _Placer, strange: Sequence[str], known: Collection[str]) -> Iterator[Remark]:
     for key in strange[:_MOST]:
         near = _near(key, known)
         hint = f" (did you mean {near}?)" if near else ""
         message = f"cloud-init has no module for a key on top of the document{hint}"
-        yield Remark(
-            "guest/unknown-key", message, _UNSURE, *yaml11.place(text, (key,)), is_note=True
-        )
+        yield Remark("guest/unknown-key", message, _UNSURE, *place((key,)), is_note=True)
 
 
 def _near(key: str, known: Collection[str]) -> str:
@@ -303,10 +308,10 @@ _SIMILAR = 0.85
 
 
 def _schema_remarks(
-    text: str, problems: Sequence[Problem], value: Any, check: str
+    place: _Placer, problems: Sequence[Problem], value: Any, check: str
 ) -> tuple[Remark, ...]:
     """One remark a place: all that a schema would have there."""
-    certain = [one for one in problems if not _may_be_filled_in(one, value)]
+    certain = [one for one in problems[:_LOOKED_AT] if not _may_be_filled_in(one, value)]
     paths = [one.path for one in certain]
     certain = [
         one
@@ -316,12 +321,11 @@ def _schema_remarks(
     ]
     outer = [one for one in certain if one.keys != ("network",)]
     ranked = sorted(outer or certain, key=lambda one: tuple(map(str, one.path)))
-    remarks = []
-    for path, group in groupby(ranked, key=lambda one: one.path):
-        about, wishes = _shown(path), _wishes(list(group))
-        if wishes:
-            remarks.append(Remark(check, wishes, _CURE, *yaml11.place(text, path), about))
-    return tuple(remarks[:_MOST])
+    by_path = islice(groupby(ranked, key=lambda one: one.path), _MOST)
+    return tuple(
+        Remark(check, _wishes(list(group)), _CURE, *place(path), _shown(path))
+        for path, group in by_path
+    )
 
 
 def _is_below(path: FieldPath, above: FieldPath) -> bool:
@@ -428,17 +432,16 @@ _WISHES = {
 _MARKUP = re.compile(r"[*`]+|:[a-z]+:")
 
 
-def _deprecated(text: str, answer: SchemaAnswer, value: Any) -> Iterator[Remark]:
+def _deprecated(place: _Placer, answer: SchemaAnswer, value: Any) -> Iterator[Remark]:
     for problem in answer.deprecations[:_MOST]:
         if not _may_be_filled_in(problem, value):
             cure = _MARKUP.sub("", problem.cure).strip()
-            place = yaml11.place(text, problem.path)
             message = f"deprecated by cloud-init since {problem.version}"
-            about = _shown(problem.path)
-            yield Remark("guest/deprecated", message, cure, *place, about, is_note=True)
+            at, about = place(problem.path), _shown(problem.path)
+            yield Remark("guest/deprecated", message, cure, *at, about, is_note=True)
 
 
-def _addresses(text: str, value: Any) -> Iterator[tuple[str, int, int]]:
+def _addresses(place: _Placer, value: Any) -> Iterator[tuple[str, int, int]]:
     """The MAC addresses by which network data choose an interface."""
     above: FieldPath = ("network",) if isinstance(value.get("network"), dict) else ()
     inner = tree.get(value, *above)
@@ -455,7 +458,7 @@ def _addresses(text: str, value: Any) -> Iterator[tuple[str, int, int]]:
     for path in paths:
         address = tree.get(value, *path)
         if isinstance(address, str) and _MAC.fullmatch(address.lower()):
-            yield address.lower(), *yaml11.place(text, path)
+            yield address.lower(), *place(path)
 
 
 def _reaches_default_user(value: dict[str, Any]) -> bool:

@@ -7,6 +7,7 @@ those of PyYAML.
 
 import binascii
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from render.model.fieldpath import FieldPath
@@ -15,7 +16,7 @@ from render.yaml.libyaml import ALIAS, END, FINISHED, MAPPING, SCALAR
 from render.yaml.stream import Chunk
 
 _TAG = "tag:yaml.org,2002:"
-_MOST = 50_000
+_MOST = 10_000
 """Values, those of aliases counted where they are used: what says more is no document that a person wrote."""
 _DEEPEST = 60
 _UNKNOWN_TAG = "a tag that cloud-init does not know"
@@ -133,9 +134,9 @@ def _tab(text: str, literal: list[tuple[int, int]], end: int) -> Fault | None:
     return None
 
 
-def place(text: str, path: FieldPath) -> tuple[int, int]:
-    """Line and column (from 1) of what stands at *path* of *text*, or of the nearest thing above it."""
-    return positions.place(Chunk(text if text.endswith("\n") else f"{text}\n", 1), path)
+def placer(text: str) -> Callable[[FieldPath], tuple[int, int]]:
+    """What gives line and column (from 1) of what stands at a path of *text*, or of the nearest thing above it."""
+    return positions.placer(Chunk(text if text.endswith("\n") else f"{text}\n", 1))
 
 
 class _Constructor:

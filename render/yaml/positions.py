@@ -1,6 +1,6 @@
 """Where things stand in the text, looked up only once there is something to report."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import islice
 
@@ -67,6 +67,18 @@ def place(chunk: Chunk, path: FieldPath = ()) -> tuple[int, int]:
     """The same in *chunk*."""
     node = parsed(chunk)[0]
     return _place(node, path) if node else (chunk.line, chunk.column)
+
+
+def placer(chunk: Chunk) -> Callable[[FieldPath], tuple[int, int]]:
+    """The same for many paths of *chunk*, which is parsed once, for the first of them."""
+    nodes: list[Node | None] = []
+
+    def placed(path: FieldPath) -> tuple[int, int]:
+        if not nodes:
+            nodes.append(parsed(chunk)[0])
+        return _place(nodes[0], path) if nodes[0] else (chunk.line, chunk.column)
+
+    return placed
 
 
 def ambiguous(data: bytes, origin: Origin) -> list[tuple[FieldPath, str, str, str]]:

@@ -359,3 +359,15 @@ def test_what_nobody_needs_is_not_imported(source: str, imported: set[str], tmp_
     )
     names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert names & {"render.guest", "jsonschema"} == imported
+
+
+def test_what_is_not_looked_into_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts_of_guests = {"userData": "#!/bin/sh\n", "networkData": "version: 2\nethernets: {{ x }}\n"}
+    put("vm.json", json.dumps(vm(texts_of_guests)))
+    execute(Call("check", ("vm.json",), {"--format": "json"}), {})
+    assert json.loads(capfd.readouterr().out)["summary"]["unseen"] == {"guest text": 2}
+    execute(Call("check", ("vm.json",), {"--verbose": True}), {})
+    assert "user data not looked into: script" in capfd.readouterr().out

@@ -73,4 +73,4 @@ def test_what_nobody_wrote_is_given_up(text: str) -> None:
     ],
 )
 def test_places(path: tuple[str | int, ...], place: tuple[int, int]) -> None:
-    assert yaml11.place("a:\n  - x\n  - b: y\n", path) == place
+    assert yaml11.placer("a:\n  - x\n  - b: y\n")(path) == place
