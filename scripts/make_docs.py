@@ -480,7 +480,9 @@ def impact_schema() -> dict[str, Any]:
             "description": "vmRolloutStrategy, of a VM that waits for a restart because of it; "
             "its cause is null where it is KubeVirt's default",
         },
-        "staleDataVolumes": names,
+        "staleDataVolumes": {**names, "description": "they would be made otherwise now, and stay"},
+        "madeDataVolumes": {**names, "description": "they are made at once"},
+        "leftDataVolumes": {**names, "description": "they have no template any more, and stay"},
         "pins": {
             "type": "array",
             "items": {"enum": ["instancetype", "preference"]},

@@ -27,6 +27,7 @@ from render.model.types import VM_TYPE, VMI_TYPE
 
 HIDDEN = "(hidden, changed)"
 SideName = Literal["before", "after"]
+_MADE_AT_ONCE = "kubevirt.io/immediate-data-volume-creation"
 _OBSERVED = "kubevirt.io/latest-observed-api-version"
 
 
@@ -88,7 +89,8 @@ class MachineImpact(NamedTuple):
     """What the change does to one VM.
 
     *effects* come worst first; *messages* are KubeVirt's texts. *workload*: what KubeVirt does with a VMI that waits
-    for a migration. *stale*: DataVolumes that stay as they are, although their template changed. *sizes*: before and
+    for a migration. *stale*: DataVolumes that stay as they are, although they would be made otherwise now; *made*:
+    those that are made at once; *left*: those that have no template any more. *sizes*: before and
     after, None where there is no such VM, or one that cannot be rendered. *pins*: which definitions the lock decides.
     *edited* and *deleted*: of a VM to which nothing happens, the definitions that were. *unrendered*: the states in
     which the VM cannot be rendered; *messages* are then the errors of the second, if it is one of them.
@@ -107,6 +109,8 @@ class MachineImpact(NamedTuple):
     deleted: tuple[DefinitionWithoutEffect, ...] = ()
     unrendered: tuple[SideName, ...] = ()
     rollout: RolloutStrategy | None = None
+    made: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 class HolderImpact(NamedTuple):
@@ -322,6 +326,19 @@ def stale_volumes(before: Tree, after: Tree) -> tuple[str, ...]:
     old, new = _data_volumes(before), _data_volumes(after)
     kind = "kubevirt.DataVolumeTemplateSpec"
     return tuple(name for name in old if name in new and not same(old[name], new[name], kind))
+
+
+def made_volumes(before: Tree, after: Tree) -> tuple[str, ...]:
+    """The DataVolumes of new templates of a VM, which are made at once unless it asks for them later."""
+    asked = tree.get(after, "metadata", "annotations", _MADE_AT_ONCE)
+    old, new = _data_volumes(before), _data_volumes(after)
+    return () if asked == "false" else tuple(name for name in new if name not in old)
+
+
+def left_volumes(before: Tree, after: Tree) -> tuple[str, ...]:
+    """The DataVolumes of templates that leave a VM, which goes on to own them."""
+    old, new = _data_volumes(before), _data_volumes(after)
+    return tuple(name for name in old if name not in new)
 
 
 def _data_volumes(vm: Tree) -> dict[str, Tree]:

@@ -130,3 +130,17 @@ def test_each_change_has_a_cause_in_the_manifests(release: str) -> None:
         if not change.cause
     )
     assert not unknown
+
+
+def test_what_becomes_of_data_volumes_is_told(release: str) -> None:
+    compared = 0
+    for case, found in answers(release):
+        # Where the controller fails the recorder counts what is left otherwise.
+        if case["want"]["class"] in {"refused", "error"}:
+            continue
+        expected = case["want"].get("datavolumes", {})
+        compared += len(expected)
+        ours = {"stale": found.stale, "created": found.made, "left": found.left}
+        told = {key: sorted(names) for key, names in ours.items() if names}
+        assert told == {key: sorted(names) for key, names in expected.items()}, case["id"]
+    assert compared > 5

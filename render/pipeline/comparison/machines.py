@@ -41,6 +41,7 @@ _REFUSED_AS_READ = frozenset(
 )
 _LOST = ("unrenderable",)
 _MATCHERS = frozenset(("spec", one.word) for one in KIND_CLASSES)
+_ANEW = "made anew, the VM would not run: "
 _RESTRICTED = "update of VMI object is restricted"
 #: Effects of changes whose fields are those of the VM.
 _OF_VM = frozenset({"none", "refused", "stop", "start"})
@@ -245,7 +246,13 @@ class _Comparison:
             stale=stale,
         )
         judged = self._weighed(facts, (created, expanded))
-        return judged._replace(messages=(*judged.messages, *verdict.at_start))
+        messages = (*judged.messages, *verdict.at_start)
+        anew = (f"{_ANEW}{text}" for text in self._refused_anew() if text not in messages)
+        return judged._replace(
+            messages=(*messages, *anew),
+            made=impact.made_volumes(created.vm, updated.vm),
+            left=impact.left_volumes(created.vm, updated.vm),
+        )
 
     @property
     def _was(self) -> str:
@@ -283,7 +290,18 @@ class _Comparison:
 
     def _recreated(self) -> Tree | None:
         """The VMI of the VM made anew, None where none can be."""
-        return None if self._after.failed else lifecycle.recreated(self._after)
+        if self._after.failed or self._refused_anew():
+            return None
+        return lifecycle.recreated(self._after)
+
+    def _refused_anew(self) -> tuple[str, ...]:
+        """Why KubeVirt would refuse the VM made anew, or not start it; nothing of what is not known to be a VM."""
+        after = self._after
+        if after.failed or not _has_errors(after):
+            return ()
+        manifest = lifecycle.without_status(after.decoded)
+        verdict = judgement.judge(Machine(after.context, after.resource, manifest))
+        return (*verdict.refused, *verdict.creation, *verdict.faults, *verdict.at_start)
 
     def _updated(self, created: Machine) -> Machine:
         """The VM as the update sends it on its way through the webhooks."""

@@ -110,6 +110,8 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "workload": machine.workload or None,
         "rolloutStrategy": machine.rollout and _rollout(machine.rollout, part.locate),
         "staleDataVolumes": list(machine.stale),
+        "madeDataVolumes": list(machine.made),
+        "leftDataVolumes": list(machine.left),
         "pins": list(machine.pins),
         "edited": _without_effect(machine.edited),
         "deleted": _without_effect(machine.deleted),

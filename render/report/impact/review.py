@@ -313,8 +313,12 @@ def texts(entry: MachineEntry) -> Iterator[ImpactText]:
         yield _rollout(machine.rollout, part.locate)
     if machine.workload:
         yield ImpactText(WORKLOAD[machine.workload])
-    for name in machine.stale:
-        yield ImpactText("its template changed, and the DataVolume stays as it is:", name)
+    for words, names in (
+        ("it would be made otherwise now, and the DataVolume stays as it is:", machine.stale),
+        ("the DataVolume is made at once, whether the VM runs or not:", machine.made),
+        ("it has no template any more, and the DataVolume stays and is the VM's:", machine.left),
+    ):
+        yield from (ImpactText(words, name) for name in names)
 
 
 def _rollout(rollout: RolloutStrategy, locate: Locate) -> ImpactText:

@@ -523,3 +523,101 @@ def test_an_edit_beside_the_input_does_not_reach_who_is_pinned() -> None:
 def test_a_vm_of_a_definition_that_kubevirt_deploys_is_the_same() -> None:
     vm = edited(VM, {"name": "u1.nano"}, "spec", "instancetype")
     assert only([vm], [vm]).effects == ("same",)
+
+
+PLAIN: Json = edited(VM, {"guest": "4Gi"}, *_DOMAIN, "memory")
+tree.remove(PLAIN, "spec", "instancetype")
+HALTED = ("spec", "runStrategy")
+
+
+def test_what_a_stopped_vm_starts_with_later_is_a_change_of_the_next_start() -> None:
+    stopped = edited(edited(PLAIN, "Halted", *HALTED), "8Gi", *_DOMAIN, "memory", "guest")
+    found = only([PLAIN], [stopped])
+    assert found.effects == ("stop",)
+    assert change(found, "spec.runStrategy").effect == "stop"
+    later = change(found, "spec.domain.memory.guest")
+    assert (later.before, later.after, later.effect) == ("4Gi", "8Gi", "next")
+
+
+def test_a_restart_is_required_of_a_vm_that_stops() -> None:
+    found = only([PLAIN], [edited(edited(PLAIN, "Halted", *HALTED), {"cores": 2}, *_DOMAIN, "cpu")])
+    assert found.effects == ("stop", "restart")
+    assert found.messages == ("a non-live-updatable field was changed in the template spec",)
+
+
+def test_making_anew_is_no_way_out_where_the_cluster_refuses_that() -> None:
+    """The VM goes on from its revisions; a new one would not meet the preference that was edited."""
+    preference = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachinePreference",
+        "metadata": {"name": "linux", "namespace": "prod"},
+        "spec": {"requirements": {"cpu": {"guest": 1}}, "preferredSubdomain": "a"},
+    }
+    matcher = {"name": "linux", "kind": "VirtualMachinePreference"}
+    vm = edited(VM, matcher, "spec", "preference")
+    wanted = edited(
+        edited(preference, "b", "spec", "preferredSubdomain"),
+        4,
+        "spec",
+        "requirements",
+        "cpu",
+        "guest",
+    )
+    assert only(
+        [vm, SMALL, preference], [vm, SMALL, edited(preference, "b", "spec", "preferredSubdomain")]
+    ).effects == ("recreate",)
+    found = only([vm, SMALL, preference], [vm, SMALL, wanted])
+    assert found.effects == ("none",)
+    (message,) = found.messages
+    assert message.startswith("made anew, the VM would not run: failure checking preference")
+    assert message.endswith("provided by instance type, preference requires 4 vCPU")
+
+
+def test_a_manifest_that_the_cluster_cannot_read_is_refused_and_the_vm_runs_on() -> None:
+    broken = edited(PLAIN, "much", *_DOMAIN, "memory", "guest")
+    found = only([PLAIN], [broken])
+    assert found.effects == ("refused",)
+    assert any("much" in one for one in found.messages)
+    assert found.sizes == (Size(1, 4 << 30, ""),) * 2
+    assert only([PLAIN], [broken], Settings(emit="vm")).effects == ("unrenderable",)
+
+
+@pytest.mark.parametrize("requested", [None, "4Gi"])
+def test_a_request_that_follows_from_the_guest_is_blamed_on_that(requested: str | None) -> None:
+    before = edited(PLAIN, "amd64", "spec", "template", "spec", "architecture")
+    if requested:
+        before = edited(before, {"requests": {"memory": requested}}, *_DOMAIN, "resources")
+    after = edited(before, "8Gi", *_DOMAIN, "memory", "guest")
+    live = cluster(
+        vmRolloutStrategy="LiveUpdate",
+        developerConfiguration={"featureGates": ["VMLiveUpdateFeatures"]},
+    )
+    found = only([before, live], [after, live], Settings(emit="source", kubevirt="1.4"))
+    cause = change(found, "spec.domain.resources.requests.memory").cause
+    assert cause is not None
+    assert cause.path == (*_DOMAIN, "memory", "guest")
+
+
+def test_max_guest_is_blamed_on_the_request_that_it_follows_from() -> None:
+    before = edited(PLAIN, {"requests": {"memory": "4Gi"}}, *_DOMAIN, "resources")
+    tree.remove(before, *_DOMAIN, "memory")
+    before = edited(before, {"cores": 2}, *_DOMAIN, "cpu")
+    after = edited(before, {"requests": {"memory": "8Gi"}}, *_DOMAIN, "resources")
+    cause = change(only([before], [after]), "spec.domain.memory.maxGuest").cause
+    assert cause is not None
+    assert cause.path[: len(_DOMAIN) + 1] == (*_DOMAIN, "resources")
+
+
+def test_what_becomes_of_data_volumes_of_new_and_old_templates() -> None:
+    template = {"metadata": {"name": "web-root"}, "spec": {"storage": {}, "source": {"blank": {}}}}
+    volumes = [{"name": "root", "dataVolume": {"name": "web-root"}}]
+    without = edited(PLAIN, volumes, "spec", "template", "spec", "volumes")
+    vm = edited(without, [template], "spec", "dataVolumeTemplates")
+    assert only([without], [vm]).made == ("web-root",)
+    assert only([vm], [without]).left == ("web-root",)
+    later = edited(
+        vm, {"kubevirt.io/immediate-data-volume-creation": "false"}, "metadata", "annotations"
+    )
+    assert only([without], [later]).made == ()
+    other = edited(vm, "high", "spec", "template", "spec", "priorityClassName")
+    assert only([vm], [other]).stale == ("web-root",)
