@@ -37,7 +37,10 @@ _FAILS_LATER = frozenset(
 _AT_START = frozenset({codes.DEFAULT_NETWORK.number})
 _CONFLICT = codes.INSTANCETYPE_CONFLICT.number
 #: What is ours to demand, and not the cluster's.
-_OURS = frozenset({codes.GUEST.number, codes.PIN_MISSING.number, codes.PRESET_OVERRIDDEN.number})
+_OURS = frozenset(
+    one.number
+    for one in (codes.GUEST, codes.PIN_MISSING, codes.PRESET_OVERRIDDEN, codes.REVISION_EDITED)
+)
 
 
 class Judgement(NamedTuple):
