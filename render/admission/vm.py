@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from render.admission.checks import Check, Subject, Violation
-from render.diagnostics.cause import Cause
 from render.model.nearest import nearest
 from render.model.release import since, until
 
@@ -60,13 +59,12 @@ _UPDATE = "updateVolumesStrategy"
 def _update_gate(name: str, gate: str, values: tuple[str, ...] = ()) -> Check:
     """A strategy for volumes, one of *values* if they are given, that needs *gate* where live update is rolled out."""
 
-    def evaluate(subject: Subject) -> Iterator[Cause]:
+    def evaluate(subject: Subject) -> Iterator[Violation]:
         strategy = subject.holder.get(_UPDATE)
         if strategy is None or (values and strategy not in values):
             return
         if subject.config.rollout_strategy == "LiveUpdate" and not subject.has_gate(gate):
-            yield Cause(
-                name,
+            yield Violation(
                 (_UPDATE,),  # QUIRK(vms-admitter.go): not below `spec`
                 f"{gate} feature gate is not enabled in kubevirt-config",
                 f"enable the feature gate {gate} in the KubeVirt CR, or leave this out",

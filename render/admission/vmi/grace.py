@@ -5,7 +5,7 @@ Upstream: grace_io_virtualization.go, pkg/util/hardware/grace.go.
 
 from collections.abc import Callable, Iterator
 
-from render.admission.checks import Check, Evaluate, Subject
+from render.admission.checks import Check, Evaluate, Subject, Violation
 from render.diagnostics.cause import Cause
 from render.model.apimachinery.go import quoted
 from render.model.fieldpath import FieldPath
@@ -64,11 +64,10 @@ def _is_grace(device: str) -> bool:
     return device in _GRACE
 
 
-def _ambiguous(subject: Subject) -> Iterator[Cause]:
+def _ambiguous(subject: Subject) -> Iterator[Violation]:
     for path, name in _asked(subject, "*".__eq__):
         if subject.has_gate(_GATE):
-            yield Cause(
-                "grace/selector",
+            yield Violation(
                 subject.at(*path),
                 "GraceIOVirtualization requires an exact pciVendorSelector for NVIDIA PCI host device resource "
                 f"{quoted(name)}",
@@ -76,11 +75,10 @@ def _ambiguous(subject: Subject) -> Iterator[Cause]:
             )
 
 
-def _gate(subject: Subject) -> Iterator[Cause]:
+def _gate(subject: Subject) -> Iterator[Violation]:
     for path, name in _asked(subject, _is_grace):
         if not subject.has_gate(_GATE):
-            yield Cause(
-                "grace/gate",
+            yield Violation(
                 subject.at(*path),
                 "GraceIOVirtualization feature gate must be enabled for NVIDIA Grace GPU passthrough resource "
                 f"{quoted(name)}",

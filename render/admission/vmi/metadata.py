@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from render.admission.checks import Check, Evaluate, Subject
-from render.diagnostics.cause import Cause
+from render.admission.checks import Check, Evaluate, Subject, Violation
 from render.model import fieldpath
 from render.model.apimachinery.go import atoi, quoted
 from render.model.fieldpath import FieldPath
@@ -30,32 +29,32 @@ def _at(subject: Subject, *path: str) -> FieldPath:
     return (*subject.root[:-1], "metadata", *path)
 
 
-def _labels(subject: Subject) -> Iterable[Cause]:
+def _labels(subject: Subject) -> Iterable[Violation]:
     reserved = _RESERVED & (subject.metadata.get("labels") or {}).keys()
     if not reserved:
         return ()
     message = "creation of the following reserved kubevirt.io/ labels on a VMI object is prohibited"
     cure = f"leave {', '.join(sorted(reserved))} out: KubeVirt sets it"
     place = _at(subject, "labels", min(reserved))
-    return (Cause("metadata/reserved-label", _at(subject, "labels"), message, cure, place=place),)
+    return (Violation(_at(subject, "labels"), message, cure, place=place),)
 
 
 def _gated(rule: str, annotation: str, gate: str, message: str) -> Check:
     """An annotation that takes effect only with a feature gate."""
 
-    def evaluate(subject: Subject) -> Iterable[Cause]:
+    def evaluate(subject: Subject) -> Iterable[Violation]:
         annotations = subject.metadata.get("annotations")
         if not annotations or not annotations.get(annotation) or subject.has_gate(gate):
             return ()
         shown = _at(subject, "annotations")
         text = f"{message}, invalid entry {fieldpath.text(shown)}.{annotation}"
         cure = f"enable the feature gate {gate} in the KubeVirt CR, or leave the annotation out"
-        return (Cause(rule, shown, text, cure, place=(*shown, annotation)),)
+        return (Violation(shown, text, cure, place=(*shown, annotation)),)
 
     return Check(rule, evaluate, needs=f"gate {gate}", only=_KINDS)
 
 
-def _migration_threads(subject: Subject) -> Iterator[Cause]:
+def _migration_threads(subject: Subject) -> Iterator[Violation]:
     count = (subject.metadata.get("annotations") or {}).get(_THREADS)
     if count is None:
         return
@@ -71,7 +70,7 @@ def _migration_threads(subject: Subject) -> Iterator[Cause]:
     else:
         return
     cure = "name at least two threads, or leave the annotation out"
-    yield Cause("metadata/migration-threads", shown, message, cure, place=(*shown, _THREADS))
+    yield Violation(shown, message, cure, place=(*shown, _THREADS))
 
 
 def _check(rule: str, evaluate: Evaluate) -> Check:

@@ -29,14 +29,14 @@ def _known(*architectures: str) -> Check:
     """An architecture of a VMI other than one of *architectures*."""
     name = "architecture/supported"
 
-    def evaluate(subject: Subject) -> Iterable[Cause]:
+    def evaluate(subject: Subject) -> Iterable[Violation]:
         given = subject.spec.get("architecture") or ""
         if given in architectures:
             return ()
         message = f"unsupported architecture: {given}"
         return (
-            Cause(
-                name, subject.at("architecture"), message, f"use one of {', '.join(architectures)}"
+            Violation(
+                subject.at("architecture"), message, f"use one of {', '.join(architectures)}"
             ),
         )
 
@@ -47,12 +47,12 @@ def _video(types: Mapping[str, tuple[str, ...]]) -> Check:
     """A video model other than those of the architecture."""
     name = "architecture/video"
 
-    def evaluate(subject: Subject) -> Iterator[Cause]:
+    def evaluate(subject: Subject) -> Iterator[Violation]:
         architecture = subject.spec.get("architecture") or ""
         model, allowed = subject.get(*_VIDEO) or "", types.get(architecture)
         if allowed and model not in allowed:
             message = f"video model '{model}' is not supported on {architecture} architecture"
-            yield Cause(name, subject.at(*_VIDEO), message, f"use one of {', '.join(allowed)}")
+            yield Violation(subject.at(*_VIDEO), message, f"use one of {', '.join(allowed)}")
 
     return Check(name, evaluate, where=_VIDEO[:-1], only=_KINDS)
 

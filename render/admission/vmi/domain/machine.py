@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from render.admission.checks import Check, Subject
-from render.diagnostics.cause import Cause
+from render.admission.checks import Check, Subject, Violation
 from render.model.apimachinery.go import listed, path_matches
 from render.model.cluster_config import ClusterConfig
 from render.model.release import Version, Windowed, since, until
@@ -29,7 +28,7 @@ def _supported(matches: Callable[[str, str], bool]) -> Check:
         patterns = config.emulated_machines_for(architecture, release)
         return () if any(matches(pattern, machine) for pattern in patterns) else patterns
 
-    def evaluate(subject: Subject) -> Iterable[Cause]:
+    def evaluate(subject: Subject) -> Iterable[Violation]:
         machine, architecture = (
             subject.spec["domain"]["machine"]["type"],
             subject.spec.get("architecture") or "",
@@ -39,7 +38,7 @@ def _supported(matches: Callable[[str, str], bool]) -> Check:
         if not machine or not patterns:
             return ()
         message = f"{subject.text(*_PLACE)} is not supported: {machine} (allowed values: {listed(patterns)})"
-        return (Cause(name, subject.at(*_PLACE), message, _HELP),)
+        return (Violation(subject.at(*_PLACE), message, _HELP),)
 
     return Check(name, evaluate, needs="emulatedMachines", where=_PLACE)
 
