@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from render.admission.checks import EACH, Check, FieldValue, Subject, Violation, at_most, judged
-from render.diagnostics.cause import Cause
 from render.model.apimachinery import go
 from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, since
@@ -23,7 +22,7 @@ _AGENT = ("sshPublicKey", "propagationMethod", "qemuGuestAgent")
 _USERS = ("accessCredentials", EACH, *_AGENT, "users")
 
 
-def _keys(place: FieldPath, keys: tuple[str, ...], subject: Subject) -> Iterator[Cause]:
+def _keys(place: FieldPath, keys: tuple[str, ...], subject: Subject) -> Iterator[Violation]:
     """Items of a list map that share their *keys* with an earlier one."""
     seen = set()
     for index, item in enumerate(subject.get(*place)):
@@ -31,7 +30,7 @@ def _keys(place: FieldPath, keys: tuple[str, ...], subject: Subject) -> Iterator
         if values in seen:
             shown = json.dumps(dict(zip(keys, values, strict=True)), separators=(",", ":"))
             text = f"{subject.text(*place, index)}: Duplicate value: {shown}"
-            yield Cause("schema/unique", subject.at(*place, index), text, "drop one of the two")
+            yield Violation(subject.at(*place, index), text, "drop one of the two")
         seen.add(values)
 
 

@@ -6,7 +6,7 @@ admitters/vmi-create-admitter.go.
 
 from collections.abc import Iterable, Iterator
 
-from render.admission.checks import Check, Evaluate, Subject
+from render.admission.checks import Check, Evaluate, Subject, Violation
 from render.diagnostics.cause import Cause
 from render.model.apimachinery import quantity
 from render.model.fieldpath import FieldPath
@@ -73,7 +73,7 @@ def _container_path(
 def _memory(page_size: FieldPath) -> Evaluate:
     """That there is memory; *page_size* is how KubeVirt names the size of huge pages."""
 
-    def evaluate(subject: Subject) -> Iterable[Cause]:
+    def evaluate(subject: Subject) -> Iterable[Violation]:
         memory = subject.get("domain", "memory") or {}
         if memory.get("guest") is not None or memory.get("hugepages") is not None:
             return ()
@@ -83,7 +83,7 @@ def _memory(page_size: FieldPath) -> Evaluate:
         guest, pages, request = (f"'{subject.text(*place)}'" for place in named)
         message = f"no memory requested, at least one of {guest}, {pages} or {request} must be set"
         cure = "set domain.memory.guest"
-        return (Cause("memory/required", (), message, cure, place=subject.at("domain")),)
+        return (Violation((), message, cure, place=subject.at("domain")),)
 
     return evaluate
 

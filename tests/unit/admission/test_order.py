@@ -134,6 +134,18 @@ def test_what_follows_from_a_check_names_one() -> None:
     assert follows <= names
 
 
+#: Found by functions that several checks share.
+SHARED = {"network/binding", "claims/listed", "claims/name-unique", "claims/request-shared"}
+
+
+@pytest.mark.parametrize("concern", CONCERNS, ids=lambda one: one.name)
+def test_the_name_of_a_check_stands_in_its_row_alone(concern: Concern) -> None:
+    text = (FOLDER / f"{concern.name.replace('.', '/')}.py").read_text(encoding="utf-8")
+    named = set(re.findall(r'Cause\(\s*"([a-z-]+/[a-z-]+)"', text))
+    rows = {check.name for check in checks_of(concern.name)}
+    assert named & rows <= SHARED, "yield a Violation: the row has the name"
+
+
 def test_each_check_has_a_recorded_refusal() -> None:
     """What `python -m tests.support.checks` writes, of which docs/admission.md is made."""
     with (ROOT / "fixtures/admission-checks.tsv").open(encoding="utf-8", newline="") as lines:

@@ -144,11 +144,10 @@ def _object(subject: Subject, path: FieldPath, claim: Tree) -> Iterator[Cause]:
             )
 
 
-def _mixed(kind: _Kind, subject: Subject) -> Iterator[Cause]:
+def _mixed(kind: _Kind, subject: Subject) -> Iterator[Violation]:
     devices = subject.get(*kind.place)
     if _is_mixed(kind, devices):
-        yield Cause(
-            "claims/uniform",
+        yield Violation(
             subject.at(*kind.place),
             f"{kind.full} contains both DRA and non-DRA {kind.word}s; each {kind.word} must be either DRA or non-DRA",
             "give all of them a deviceName, or all of them a claim",

@@ -59,13 +59,12 @@ def _ramfb(subject: Subject) -> Iterator[Violation]:
         )
 
 
-def _reservation(subject: Subject) -> Iterator[Cause]:
+def _reservation(subject: Subject) -> Iterator[Violation]:
     for index, disk in enumerate(subject.get(*_DISKS)):
         lun = disk.get("lun")
         if lun is not None and lun.get("reservation"):
             if not subject.config.allows_reservations(subject.release):
-                yield Cause(
-                    "devices/reservation",
+                yield Violation(
                     subject.at(*_DISKS, "luns", "reservation"),
                     "persistent reservation is not enabled in kubevirt config",
                     "set persistentReservationConfiguration.enabled in the KubeVirt CR, or drop the reservation",
@@ -74,10 +73,10 @@ def _reservation(subject: Subject) -> Iterator[Cause]:
             return
 
 
-def _reservation_gate(subject: Subject) -> Iterator[Cause]:
+def _reservation_gate(subject: Subject) -> Iterator[Violation]:
     """The same before there was a setting."""
-    for cause in _reservation(subject):
-        yield cause._replace(
+    for violation in _reservation(subject):
+        yield violation._replace(
             message="PersistentReservation feature gate is not enabled in kubevirt-config",
             help="enable the feature gate PersistentReservation in the KubeVirt CR, or drop the reservation",
         )

@@ -6,7 +6,7 @@ Upstream: validateBootOrder in admitters/vmi-create-admitter.go.
 from collections.abc import Iterator
 
 from render.admission import faults
-from render.admission.checks import Check, Evaluate, Subject
+from render.admission.checks import Check, Evaluate, Subject, Violation
 from render.diagnostics.cause import Cause
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
@@ -108,7 +108,7 @@ def _used_twice(place: FieldPath) -> Cause:
     return Cause("boot-order/unique", place, message, "give each device its own boot order")
 
 
-def _empty_cdroms(subject: Subject) -> Iterator[Cause]:
+def _empty_cdroms(subject: Subject) -> Iterator[Violation]:
     disks = subject.spec["domain"]["devices"]["disks"]
     cdroms = [(index, disk) for index, disk in enumerate(disks) if disk.get("cdrom") is not None]
     if not cdroms or subject.has_gate("DeclarativeHotplugVolumes"):
@@ -116,8 +116,7 @@ def _empty_cdroms(subject: Subject) -> Iterator[Cause]:
     volumes = _volumes(subject)
     for index, disk in cdroms:
         if disk.get("name", "") not in volumes:
-            yield Cause(
-                "disks/empty-cdrom",
+            yield Violation(
                 subject.at(*_DISKS, index, "name"),
                 "DeclarativeHotplugVolumes feature gate not enabled, cannot define an empty CD-ROM disk",
                 "add a volume of that name, or enable the feature gate DeclarativeHotplugVolumes",
