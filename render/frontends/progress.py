@@ -6,12 +6,15 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from render.frontends.parts import FleetPart
 from render.manifests.sources import Documents
 from render.model.counting import counted
 from render.system import signals
+
+if TYPE_CHECKING:
+    from render.system.box import Walls
 
 _STDERR = 2
 _PATIENCE = 1.0  # seconds before there is anything to say
@@ -19,12 +22,8 @@ _PAUSE = 0.2
 _COLUMNS = 80  # of a terminal that does not know
 _ERASE = "\r\x1b[K"
 _NAMED = 3
-#: By what was taken from a program that we started: the network, and then writing.
-_TAKEN = {
-    (True, True): "no network, and files read-only (namespaces of its own)",
-    (True, False): "no network (a namespace of its own), but files could be written",
-    (False, False): "no namespace here; what it would fetch was refused, unless --allow-remote",
-}
+#: Walls by what they are made of.
+_BY = ("nothing keeps it from that here", "by Landlock", "by namespaces")
 
 
 class Work:
@@ -133,4 +132,15 @@ def _isolation() -> str:
     """What was taken from kustomize or helm, a line a way in which that went; nothing where none ran."""
     from render.manifests import kustomize
 
-    return "".join(f"kustomize, helm: {_TAKEN[one]}\n" for one in sorted(kustomize.TAKEN))
+    return "".join(f"{box_in_words(walls)}\n" for walls in sorted(kustomize.WALLS))
+
+
+def box_in_words(walls: "Walls") -> str:
+    """Which *walls* stood around kustomize and helm, in a line."""
+    network, reading, _ = (_BY[wall] for wall in walls)
+    if not any(walls):
+        return "kustomize, helm: no box (none is to be had here, or --allow-remote opens it)"
+    what = "no network" if walls.network > 1 or not walls.network else "no TCP"
+    return (
+        f"kustomize, helm: {what} ({network}), files of the repository alone, read-only ({reading})"
+    )

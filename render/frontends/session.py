@@ -75,6 +75,7 @@ def reading(asked: Request, stdin: BinaryIO | None) -> Reading:
         stdin,
         how.kustomize,
         how.allow_remote,
+        how.is_box_required,
         helm=how.helm,
         chart=how.chart._replace(namespace=settings.namespace, kubevirt=kubevirt),
         lock=how.lock,

@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
+from render.manifests import discover
 from render.manifests.kustomization import LOCK, Reach
 from render.yaml.budget import Limits
 
 if TYPE_CHECKING:
-    from render.system.box import Taken
+    from render.system.box import Walls
     from render.system.processes import Steps
 
 SECONDS = 600
 MEMORY = 4 << 30
 """Bytes of data that a build may have."""
-TAKEN: "set[Taken]" = set()
-"""What the builds of this process had taken away: an answer a way in which that went."""
+WALLS: "set[Walls]" = set()
+"""Which walls stood around what this process has started: an answer a way in which that went."""
 _KEPT = ("LANG", "LC_ALL")
 _OWN = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 _KEPT_FOR_NETWORK = (
@@ -59,6 +60,7 @@ def build(  # noqa: PLR0913 - what a build depends on
     *,
     most: int,
     allow_remote: bool,
+    is_box_required: bool = False,
     lock: str = "",
     seconds: float = SECONDS,
 ) -> bytes | Diagnostic:
@@ -72,6 +74,7 @@ def build(  # noqa: PLR0913 - what a build depends on
         limits,
         most=most,
         allow_remote=allow_remote,
+        is_box_required=is_box_required,
         lock=lock,
         seconds=seconds,
     )
@@ -86,6 +89,7 @@ def building(  # noqa: PLR0913 - what a build depends on
     *,
     most: int,
     allow_remote: bool,
+    is_box_required: bool = False,
     lock: str = "",
     seconds: float = SECONDS,
     beside: int = 1,
@@ -99,22 +103,25 @@ def building(  # noqa: PLR0913 - what a build depends on
     from subprocess import TimeoutExpired
 
     from render.system import processes
-    from render.system.box import box
+    from render.system.box import Allowance, MissingWallError, box
 
+    allowance = Allowance(MEMORY // beside, seconds, is_box_required, is_open=allow_remote)
+    visible, hidden = _seen(folder, reach)
     try:
-        with processes.temporary_folder() as home:
-            inside = box(MEMORY // beside, home, network=allow_remote)
+        with box(program, folder, visible, allowance, hidden=hidden) as inside:
             try:
                 done = yield processes.Task(  # nothing of the repository in the arguments
-                    [program, "build", "."],
+                    [os.path.realpath(program), "build", "."],
                     folder=folder,
-                    environ=environment(os.environ, home, allow_remote=allow_remote),
+                    environ=environment(os.environ, inside.home, allow_remote=allow_remote),
                     seconds=seconds,
                     most=most,
                     inside=inside,
                 )
             finally:
-                TAKEN.add(inside.seal())
+                WALLS.add(inside.walls())
+    except MissingWallError:
+        return _failure(folder, UNBOXED, help=UNBOXED_HELP)
     except OSError as error:
         return _failure(folder, f"cannot start {program}: {error.strerror}")
     except TimeoutExpired:
@@ -127,6 +134,22 @@ def building(  # noqa: PLR0913 - what a build depends on
 
     said = concealment.shortened(said, concealment.secret_parts(reach, limits), _SHOWN)
     return _failure(folder, said or _ended(done.returncode), help=_cure(folder, said, lock))
+
+
+UNBOXED = "not started: the system lets us build no box around it, as --box require demands"
+UNBOXED_HELP = (
+    "allow namespaces of users, networks and mounts (docs/security.md), or accept what there is with --box auto;"
+    " --allow-remote opens the box"
+)
+
+
+def _seen(folder: str, reach: Reach) -> tuple[list[str], list[str]]:
+    """What a build of *folder* is to see: the repository but for git's own, or without one the files of the *reach*."""
+    top = discover.boundary(os.path.realpath(folder))
+    if top:
+        return [top], [os.path.join(top, ".git")]
+    used = (*reach.kustomizations, *reach.resources, *reach.others)
+    return [*reach.folders, *map(os.path.dirname, map(os.path.abspath, used))], []
 
 
 def wants_helm(found: Diagnostic) -> bool:

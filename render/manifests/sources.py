@@ -116,7 +116,8 @@ class Reading(NamedTuple):
     """How input is read.
 
     *stdin* is what ``-`` means; *kustomize*: ``auto`` finds it on the PATH, ``never`` reads the plain files, anything
-    else names the binary; *allow_remote*: whether it may use the network; *scope*: what of a repository counts, None
+    else names the binary; *allow_remote*: whether it may use the network; *is_box_required*: whether
+    either is started where a wall of the box around it is missing; *scope*: what of a repository counts, None
     for all that is there; *helm* is the same for charts, *chart* what they are installed as; *lock*: the revision lock
     that is used for all of it, if one is. *known*: where another input has many of the same texts, what those in which
     nothing is wrong hold, within which limits; each file adds its own. *jobs*: how many builds run at once, 0 for as
@@ -127,6 +128,7 @@ class Reading(NamedTuple):
     stdin: BinaryIO | None = None
     kustomize: str = "auto"
     allow_remote: bool = False
+    is_box_required: bool = False
     before: int = 0
     scope: Scope | None = None
     helm: str = "never"
@@ -571,7 +573,13 @@ class _Loader:
             return faults
         most = room(self.limits, self.total)
         output = yield from helm.template(
-            folder, program, release, self.limits, most=most, beside=self.beside
+            folder,
+            program,
+            release,
+            self.limits,
+            most=most,
+            is_box_required=self.reading.is_box_required,
+            beside=self.beside,
         )
         return [output] if isinstance(output, Diagnostic) else output
 
@@ -590,6 +598,7 @@ class _Loader:
             self.limits,
             most=most,
             allow_remote=self.reading.allow_remote,
+            is_box_required=self.reading.is_box_required,
             lock=self.reading.lock,
             beside=self.beside,
         )

@@ -1,100 +1,366 @@
-"""What is taken from another program before it begins: the network and writing, where the system lets us, and memory.
+"""What another program is to see of this machine: some files, a home of its own, no network, so much memory and time.
 
-Linux lets a process without privileges leave its network, and see its files read-only, by entering namespaces of its
-own; many containers and some distributions forbid that. Nothing depends on it: it stands behind the checks of what a
-kustomization names.
+Linux lets a process without privileges enter namespaces, in which it has no network and other mounts; many containers
+and some distributions forbid that. Landlock, which they let us use, refuses it files and TCP from then on. Both are
+taken where both are there. Nothing depends on either, unless it is required: they stand behind the checks of what a
+repository names.
 """
 
+import contextlib
 import os
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import ctypes
 
 _NEW_MOUNTS, _NEW_USER, _NEW_NET = 0x20000, 0x10000000, 0x40000000  # CLONE_NEW... (linux/sched.h)
-_BIND, _RECURSIVE, _PRIVATE = (
-    1 << 12,
-    1 << 14,
-    1 << 18,
-)  # MS_BIND, MS_REC, MS_PRIVATE (linux/mount.h)
-_MOUNT_SETATTR = 442  # the number of the call, on every architecture (since Linux 5.12)
-_HERE, _ALL_BELOW, _READ_ONLY = -100, 0x8000, 1  # AT_FDCWD, AT_RECURSIVE, MOUNT_ATTR_RDONLY
+_BIND, _RECURSIVE, _PRIVATE = 1 << 12, 1 << 14, 1 << 18  # MS_... (linux/mount.h)
+_DETACH = 2  # MNT_DETACH
+_HERE, _ALL_BELOW = -100, 0x8000  # AT_FDCWD, AT_RECURSIVE
+_READ_ONLY, _NO_SET_UID = 1, 2  # MOUNT_ATTR_...
+_SECURE_BITS, _NO_NEW_PRIVILEGES = 28, 38  # PR_SET_... (linux/prctl.h)
+_NO_ROOT = 0b11  # SECBIT_NOROOT and its lock: who is root has no privileges by that
+#: The same numbers on every architecture (since Linux 5.12 and 5.13), but for the one that is older.
+_MOUNT_SETATTR, _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 442, 444, 445, 446
+_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41, "riscv64": 41, "ppc64le": 203, "s390x": 217}
+#: LANDLOCK_ACCESS_FS_... (linux/landlock.h): what each version of it knows, and what reads, or may be said of a file.
+_ACCESS = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 4: 0x7FFF, 5: 0xFFFF}
+_EXECUTE, _READ_FILE, _READ_FOLDER = 1, 1 << 2, 1 << 3
+_READING = _EXECUTE | _READ_FILE | _READ_FOLDER
+_OF_FILES = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
+_TCP = 0b11  # LANDLOCK_ACCESS_NET_BIND_TCP, ..._CONNECT_TCP, since the fourth version
+_SIGNALS_AND_SOCKETS = 0b11  # LANDLOCK_SCOPE_..., since the sixth
+_WITH_NETWORK, _WITH_SCOPES = 4, 6
+
+#: Where programs have what they are linked with, and what scripts are run by.
+_LIBRARIES = (
+    "/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/local/lib", "/nix/store",
+    "/gnu/store", "/etc/ld.so.cache", "/dev/null", "/dev/zero", "/dev/urandom",
+)  # fmt: skip
+_OF_SCRIPTS = ("/bin", "/usr/bin", "/usr/local/bin")
+_LARGEST_FILE = 256 << 20
 
 
-class Taken(NamedTuple):
-    """What a program in a box had not."""
+class Wall(IntEnum):
+    """What keeps a program from something."""
 
-    network: bool
-    writing: bool
+    NONE = 0
+    LANDLOCK = 1
+    NAMESPACE = 2
+
+
+class Walls(NamedTuple):
+    """What kept a program from the network, and from reading and writing what it was not to see."""
+
+    network: Wall = Wall.NONE
+    reading: Wall = Wall.NONE
+    writing: Wall = Wall.NONE
+
+    @property
+    def all_stand(self) -> bool:
+        """Whether there is none but what the box shows; of a network Landlock stops TCP alone."""
+        return self.network is Wall.NAMESPACE and Wall.NONE not in self
+
+
+class MissingWallError(Exception):
+    """A wall that is required does not stand; the program was not started."""
+
+
+class Allowance(NamedTuple):
+    """What a program may have: bytes of data, and seconds.
+
+    *is_required*: it is not started where a wall is missing. *is_open*: none is built; it may use the network.
+    """
+
+    memory: int
+    seconds: float
+    is_required: bool = False
+    is_open: bool = False
 
 
 class Box(NamedTuple):
-    """*enter* is to be called in the new process, before it becomes the program; *seal* afterwards in our own.
+    """A box for one program: *enter* is to be called in the new process, before it becomes the program.
 
-    The answer of *seal*: what was taken from the program.
+    *home* is the empty folder that the program may write to; *walls* answers afterwards which walls stood.
     """
 
+    home: str
     enter: Callable[[], None]
-    seal: Callable[[], Taken]
+    walls: Callable[[], Walls]
 
 
-def box(memory: int, home: str, *, network: bool) -> Box:
-    """A box for one program, with *memory* bytes of data of its own.
+@contextlib.contextmanager
+def box(
+    program: str,
+    folder: str,
+    visible: Sequence[str] | None,
+    allowance: Allowance,
+    *,
+    hidden: Sequence[str] = (),
+) -> Iterator[Box]:
+    """A box for *program*, started in *folder*; of all files it sees those *visible* (all, without), and its own.
 
-    Without *network* it has none, and of all files only those in the folder *home* are to be written.
+    Folders *hidden* are empty in it, where there are namespaces of mounts. Raises MissingWallError in the end, if the
+    program was not started because a wall is missing.
     """
+    from render.system import processes
+
+    with contextlib.ExitStack() as stack:
+        base = stack.enter_context(processes.temporary_folder())
+        home = os.path.realpath(os.path.join(base, "home"))
+        os.mkdir(home)
+        shown = None if visible is None else _shown(program, folder, visible)
+        confine = None
+        if not allowance.is_open:
+            rules = _landlock(home, shown)
+            if rules.version:
+                stack.callback(os.close, rules.descriptor)
+            mounts = _Mounts(base, home, folder, shown, [*filter(os.path.isdir, hidden)])
+            confine = _confining(mounts, rules)
+        bound = _bounding(allowance)
+        reading, writing = os.pipe()
+        stack.callback(os.close, reading)
+        stack.callback(os.close, writing)
+        os.set_blocking(reading, False)
+
+        def enter() -> None:
+            bound()
+            walls = confine() if confine else Walls()
+            os.write(writing, bytes(walls))
+            if allowance.is_required and not walls.all_stand:
+                os._exit(1)
+
+        answered: list[Walls] = []
+
+        def walls() -> Walls:
+            if not answered:
+                with contextlib.suppress(BlockingIOError):  # it was never started
+                    answered.append(Walls(*map(Wall, os.read(reading, len(Walls._fields)))))
+            return answered[0] if answered else Walls()
+
+        yield Box(home, enter, walls)
+        if allowance.is_required and not walls().all_stand:
+            raise MissingWallError
+
+
+def _bounding(allowance: Allowance) -> Callable[[], None]:
+    """What bounds the memory and the time of a process."""
     import resource
 
-    leave = None if network else _leaving(os.fsencode(os.path.realpath(home)))
-    reading, writing = os.pipe()
+    bounds = {
+        resource.RLIMIT_DATA: allowance.memory,  # of the address space Go reserves more than it uses
+        resource.RLIMIT_CPU: int(allowance.seconds) + 1,
+        resource.RLIMIT_CORE: 0,
+    }
+    if not allowance.is_open:
+        bounds[resource.RLIMIT_FSIZE] = _LARGEST_FILE
 
-    def enter() -> None:
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        most = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-        if leave is not None:
-            taken = leave()
-            os.write(writing, bytes(taken))
+    def bound() -> None:
+        for kind, wanted in bounds.items():
+            _, hard = resource.getrlimit(kind)
+            most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.setrlimit(kind, (most, most))
 
-    def seal() -> Taken:
-        os.close(writing)
-        try:
-            answer = os.read(reading, len(Taken._fields))
-        finally:
-            os.close(reading)
-        return Taken(*map(bool, answer)) if answer else Taken(network=False, writing=False)
-
-    return Box(enter, seal)
+    return bound
 
 
-def _leaving(home: bytes) -> Callable[[], Taken] | None:
-    """What leaves network and files; None on a system that knows no such thing. All that it needs is loaded here."""
+def _shown(program: str, folder: str, visible: Sequence[str]) -> list[str]:
+    """The files and folders that a box shows: those *visible*, the *program*, and what it is linked with or run by."""
+    real = os.path.realpath(program)
+    try:
+        with open(real, "rb") as stream:
+            is_script = stream.read(2) == b"#!"
+    except OSError:
+        is_script = False
+    own = (*_LIBRARIES, *(_OF_SCRIPTS if is_script else ()))
+    paths = {real, *own, *map(os.path.abspath, visible)}
+    paths.update(map(os.path.realpath, (*visible, folder)))
+    return [path for path in sorted(paths) if os.path.lexists(path)]
+
+
+class _Mounts(NamedTuple):
+    """What a process is to see once it has mounts of its own: *shown* (None: all), with *home* to write in."""
+
+    base: str
+    home: str
+    folder: str
+    shown: Sequence[str] | None
+    hidden: Sequence[str]
+
+
+class _Rules(NamedTuple):
+    """A set of Landlock's rules, by its *version*; 0 where there is none."""
+
+    version: int = 0
+    descriptor: int = -1
+
+
+_NO_RULES = _Rules()
+
+
+def _system() -> "ctypes.CDLL | None":
+    """What calls the system without Python's help; None where it knows no namespaces."""
     try:
         import ctypes
 
         system = ctypes.CDLL(None)
-        unshare, mount, call = system.unshare, system.mount, system.syscall
+        _ = system.unshare, system.prctl, system.mount, system.umount2, system.syscall
     except (ImportError, OSError, AttributeError):
         return None
+    return system
+
+
+def _confining(mounts: _Mounts, rules: _Rules) -> Callable[[], Walls] | None:
+    """What confines a process; None on a system that knows no such thing. All that it needs is loaded here."""
+    system = _system()
+    if system is None:
+        return None
+    change_mounts = _mounting(system, mounts)
+
+    def enter_namespaces() -> tuple[Wall, bool]:
+        for users in (_NEW_USER, 0):
+            if system.unshare(users | _NEW_NET | _NEW_MOUNTS) == 0:
+                return Wall.NAMESPACE, change_mounts()
+        for users in (_NEW_USER, 0):
+            if system.unshare(users | _NEW_NET) == 0:
+                return Wall.NAMESPACE, False
+        return Wall.NONE, False
+
+    def confine() -> Walls:
+        network, has_mounts = enter_namespaces()
+        system.prctl(_SECURE_BITS, _NO_ROOT, 0, 0, 0)
+        system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        is_ruled = rules.version and system.syscall(_RESTRICT_SELF, rules.descriptor, 0) == 0
+        writing = Wall.NAMESPACE if has_mounts else Wall.LANDLOCK if is_ruled else Wall.NONE
+        if network is Wall.NONE and is_ruled and rules.version >= _WITH_NETWORK:
+            network = Wall.LANDLOCK
+        return Walls(network, Wall.NONE if mounts.shown is None else writing, writing)
+
+    return confine
+
+
+def _mounting(system: "ctypes.CDLL", mounts: _Mounts) -> Callable[[], bool]:
+    """What makes the files that are shown all that there are, and those outside of the home read-only.
+
+    The folders that they are mounted at are made now: in the new process nothing but calls of the system is to be done.
+    """
+    import ctypes
+
+    mount, call = system.mount, system.syscall
     attributes = (
         ctypes.c_uint64 * 4
     )  # struct mount_attr: to set, to clear, propagation, user namespace
-    read_only, writable = attributes(_READ_ONLY, 0, 0, 0), attributes(0, _READ_ONLY, 0, 0)
+    read_only = attributes(_READ_ONLY | _NO_SET_UID, 0, 0, 0)
+    writable = attributes(0, _READ_ONLY, 0, 0)
     size = ctypes.c_size_t(ctypes.sizeof(attributes))
+    private, bind = ctypes.c_ulong(_RECURSIVE | _PRIVATE), ctypes.c_ulong(_BIND | _RECURSIVE)
+    is_whole = mounts.shown is None
+    top = "" if mounts.shown is None else _mount_points(mounts, mounts.shown)
+    root, folder = os.fsencode(top or "/"), os.fsencode(os.path.realpath(mounts.folder))
+    empty = os.path.join(mounts.base, "empty")
+    os.mkdir(empty)
+    pairs = [(path, top + path) for path in _mounted(mounts.shown or ())]
+    pairs += [(empty, top + os.path.realpath(path)) for path in mounts.hidden]
+    pairs.append((mounts.home, top + mounts.home))
+    encoded = [(os.fsencode(source), os.fsencode(target)) for source, target in pairs]
+    home = encoded[-1][1]
+    pivot = _PIVOT_ROOT.get(os.uname().machine)
 
-    def seal_files() -> bool:
+    def show() -> bool:
         return bool(
-            mount(None, b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None) == 0
-            and mount(home, home, None, ctypes.c_ulong(_BIND), None) == 0
-            and call(_MOUNT_SETATTR, _HERE, b"/", _ALL_BELOW, read_only, size) == 0
+            (is_whole or pivot is not None)
+            and mount(None, b"/", None, private, None) == 0
+            and (is_whole or mount(root, root, None, bind, None) == 0)
+            and all(mount(source, target, None, bind, None) == 0 for source, target in encoded)
+            and call(_MOUNT_SETATTR, _HERE, root, _ALL_BELOW, read_only, size) == 0
             and call(_MOUNT_SETATTR, _HERE, home, 0, writable, size) == 0
         )
 
-    def leave() -> Taken:
-        for users in (_NEW_USER, 0):
-            if unshare(users | _NEW_NET | _NEW_MOUNTS) == 0:
-                return Taken(network=True, writing=seal_files())
-        for users in (_NEW_USER, 0):
-            if unshare(users | _NEW_NET) == 0:
-                return Taken(network=True, writing=False)
-        return Taken(network=False, writing=False)
+    def leave_the_rest() -> bool:
+        if is_whole:
+            return True
+        is_left = (
+            system.chdir(root) == 0
+            and call(pivot, b".", b".") == 0
+            and system.umount2(b".", _DETACH) == 0
+        )
+        return bool(system.chdir(folder) == 0 and is_left)
 
-    return leave
+    return lambda: show() and leave_the_rest()
+
+
+def _mounted(shown: Sequence[str]) -> list[str]:
+    """Those *shown* that are mounted: links are made anew, and what is below another one comes with it."""
+    mounted: list[str] = []
+    for path in shown:
+        is_below = any(path.startswith(f"{above.rstrip('/')}/") for above in mounted)
+        if not is_below and not os.path.islink(path):
+            mounted.append(path)
+    return mounted
+
+
+def _mount_points(mounts: _Mounts, shown: Sequence[str]) -> str:
+    """A folder with a place for each path that is *shown*, and for the home."""
+    top = os.path.join(os.path.realpath(mounts.base), "root")
+    for path in (*_mounted(shown), mounts.home):
+        if os.path.isdir(path):
+            os.makedirs(top + path, exist_ok=True)
+        else:
+            os.makedirs(os.path.dirname(top + path), exist_ok=True)
+            with open(top + path, "xb"):
+                pass
+    for path in filter(os.path.islink, shown):
+        os.makedirs(os.path.dirname(top + path), exist_ok=True)
+        os.symlink(os.readlink(path), top + path)
+    return top
+
+
+def _landlock(home: str, shown: Sequence[str] | None) -> _Rules:
+    """Rules for a process that may read what is *shown* (None: all) and write in *home*."""
+    system = _system()
+    if system is None:
+        return _NO_RULES
+    import ctypes
+
+    call = system.syscall
+    version = call(_CREATE_RULESET, None, ctypes.c_size_t(0), 1)  # LANDLOCK_CREATE_RULESET_VERSION
+    if version < 1:
+        return _NO_RULES
+    known = _ACCESS[min(version, max(_ACCESS))]
+    handled = known if shown is not None else known & ~_READING
+    words = (ctypes.c_uint64 * 3)(
+        handled,
+        _TCP if version >= _WITH_NETWORK else 0,
+        _SIGNALS_AND_SOCKETS if version >= _WITH_SCOPES else 0,
+    )
+    size = 24 if version >= _WITH_SCOPES else 16 if version >= _WITH_NETWORK else 8
+    rules = call(_CREATE_RULESET, words, ctypes.c_size_t(size), 0)
+    if rules < 0:
+        return _NO_RULES
+    try:
+        for path in shown or ():
+            _allow(system, rules, path, handled & _READING)
+        _allow(system, rules, home, handled)
+        _allow(system, rules, os.devnull, handled & _OF_FILES)
+    except OSError:
+        os.close(rules)
+        return _NO_RULES
+    return _Rules(version, rules)
+
+
+def _allow(system: "ctypes.CDLL", rules: int, path: str, access: int) -> None:
+    """Add to *rules* what may be done with *path* and what is below it. Raises OSError."""
+    import ctypes
+    import struct
+
+    place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        if not os.path.isdir(path):
+            access &= _OF_FILES
+        rule = ctypes.create_string_buffer(struct.pack("=Qi", access, place), 12)
+        if access and system.syscall(_ADD_RULE, rules, 1, rule, 0) != 0:  # ..._RULE_PATH_BENEATH
+            raise OSError(path)
+    finally:
+        os.close(place)

@@ -9,7 +9,8 @@ DEEPEST = 400
 class Limits(NamedTuple):
     """What input may cost. *total_bytes* is for whoever reads several files; the rest holds for each call of `read`.
 
-    *depth* may be raised to `DEEPEST`.
+    *chart_seconds* of a processor and *chart_bytes* of data are what helm may take for one chart. *depth* may be raised
+    to `DEEPEST`.
     """
 
     file_bytes: int = 64 << 20
@@ -17,6 +18,8 @@ class Limits(NamedTuple):
     documents: int = 500_000
     depth: int = 200
     alias_nodes: int = 200_000
+    chart_seconds: int = 10
+    chart_bytes: int = 1 << 30
 
 
 MISTAKES = 1_000

@@ -3,18 +3,23 @@
 import os
 import shutil
 import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from render.manifests import kustomize as module
 from render.manifests.kustomization import Reach
-from render.system.box import box
+from render.system import box as walls_of
+from render.system.box import Allowance, Wall, Walls, box
 from render.system.processes import run as run_program
 from render.yaml.budget import Limits
+from tests.support.cases import ROOT
 from tests.support.loopback import Loopback
 from tests.support.manifests import put, vm
-from tests.support.process import run
+from tests.support.process import argv, environ, run
 
 PRINTING = "#!{sh}\nexport\nfor f in $HOME $XDG_CONFIG_HOME $TMPDIR; do [ -d $f ] || echo missing; done\necho $HOME/*\n"
 
@@ -26,6 +31,12 @@ def lets_us(*words: str) -> bool:
         return False
     asked = [program, "--user", "--map-root-user", *words]
     return subprocess.run(asked, capture_output=True, check=False).returncode == 0
+
+
+def forbid_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the kernel does: the numbers ask it for what it does not know."""
+    for name in ("_NEW_USER", "_NEW_NET", "_NEW_MOUNTS"):
+        monkeypatch.setattr(walls_of, name, 1)
 
 
 def has_mount_setattr() -> bool:
@@ -72,39 +83,196 @@ def test_too_much_memory_ends_it(
     assert found.code == "VR116"
 
 
-def test_no_network_where_the_system_lets_us(tmp_path: Path, loopback: Loopback) -> None:
-    """The loopback address is gone too, which a proxy never covers."""
-    import sys
+TRYING = """
+import os, socket, sys
+def allowed(work):
+    try:
+        work()
+    except OSError:
+        return False
+    return True
+outside, repository, home, port = sys.argv[1:]
+def connect():
+    socket.create_connection(("127.0.0.1", int(port)), timeout=2).close()
+def look():
+    names = os.listdir(os.path.dirname(outside))
+    if os.path.basename(outside) not in names:
+        raise OSError
+print(" ".join(name for name, work in {
+    "reads-outside": lambda: open(outside).read(),
+    "lists-outside": look,
+    "reads-passwd": lambda: open("/etc/passwd").read(),
+    "reads-home": lambda: os.listdir(os.path.expanduser("~root")),
+    "reads-by-cwd": lambda: open("../" * 30 + outside).read(),
+    "reads-by-proc": lambda: open(f"/proc/{os.getppid()}/environ").read(),
+    "writes-outside": lambda: open(outside, "w"),
+    "writes-repository": lambda: open(repository + "/b", "w"),
+    "removes": lambda: os.remove(repository + "/vm.yaml"),
+    "makes-public": lambda: os.chmod(repository + "/vm.yaml", 0o666),
+    "mounts": lambda: os.chroot("/"),
+    "signals": lambda: os.kill(os.getppid(), 0),
+    "connects": connect,
+    "reads-git": lambda: open(repository + "/.git/config").read(),
+    "reads-repository": lambda: open(repository + "/vm.yaml").read(),
+    "reads-here": lambda: open("vm.yaml").read(),
+    "writes-home": lambda: open(home + "/a", "w"),
+    "writes-nowhere": lambda: open("/dev/null", "w"),
+}.items() if allowed(work)))
+"""
+MEANT = {"reads-repository", "reads-here", "writes-home", "writes-nowhere"}
+#: What Landlock has no word for: who reads may know of permissions and processes, and change what is his own.
+BEYOND_LANDLOCK = {"makes-public", "reads-git", "signals"}
 
-    code = f"import urllib.request; urllib.request.urlopen({loopback.url!r}, timeout=5)"
-    inside = box(1 << 30, str(tmp_path), network=False)
-    done = run_program([sys.executable, "-c", code], folder=".", environ={}, inside=inside)
-    if not inside.seal().network:
-        loopback.asked.clear()
-        assert not lets_us("--net", "true")
-        pytest.skip("this system forbids namespaces")
-    assert done.returncode
 
-
-def test_files_are_read_only_where_the_system_lets_us(tmp_path: Path) -> None:
-    """All but the folder that is its home, whatever permissions say."""
-    home, repository = tmp_path / "home", tmp_path / "repository"
-    home.mkdir()
+def tried(tmp_path: Path, port: int) -> tuple[set[str], Walls]:
+    """What a program in a box could do, and the walls around it."""
+    repository = tmp_path / "repository"
     put(repository / "vm.yaml", "")
-    words = f"echo > {home}/a; echo > {repository}/b; echo > b; echo > vm.yaml; rm vm.yaml; echo > /dev/null && echo on"
-    inside = box(1 << 30, str(home), network=False)
-    done = run_program(
-        [shutil.which("sh") or "", "-c", words], folder=str(repository), environ={"PATH": "/usr/bin:/bin"},
-        inside=inside,
+    put(repository / ".git/config", "")
+    put(tmp_path / "outside", "")
+    for path in (tmp_path, *tmp_path.parents[:2], *tmp_path.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    libraries = [str(Path(sys.base_prefix)), str(Path(sys.prefix))]
+    allowance = Allowance(1 << 30, 60)
+    program = os.path.realpath(sys.executable)
+    hidden = [str(repository / ".git")]
+    with box(
+        program, str(repository), [str(repository), *libraries], allowance, hidden=hidden
+    ) as inside:
+        words = [str(tmp_path / "outside"), str(repository), inside.home, str(port)]
+        done = run_program(
+            [program, "-I", "-c", TRYING, *words], folder=str(repository), environ={}, inside=inside
+        )
+        walls = inside.walls()
+    assert done.returncode == 0, done.stderr
+    assert (repository / "vm.yaml").exists()
+    return set(done.stdout.decode().split()), walls
+
+
+def test_nothing_but_the_repository(tmp_path: Path, loopback: Loopback) -> None:
+    """Namespaces, or Landlock in their stead."""
+    found, walls = tried(tmp_path, int(loopback.url.rpartition(":")[2]))
+    if walls.all_stand:
+        assert found - {"signals"} == MEANT
+        return
+    assert not lets_us("--net", "--mount", "true")
+    if walls.reading is Wall.NONE:
+        pytest.skip("this system has neither namespaces nor Landlock")
+    assert found - BEYOND_LANDLOCK == MEANT
+
+
+def test_landlock_alone(
+    tmp_path: Path, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a default container."""
+    forbid_namespaces(monkeypatch)
+    found, walls = tried(tmp_path, int(loopback.url.rpartition(":")[2]))
+    if walls.reading is Wall.NONE:
+        pytest.skip("this system has no Landlock")
+    assert walls == (Wall.LANDLOCK, Wall.LANDLOCK, Wall.LANDLOCK)
+    assert found - BEYOND_LANDLOCK == MEANT
+
+
+def test_in_a_container(tmp_path: Path, kustomize: str) -> None:
+    """Under what the default profile of containers forbids."""
+    put(tmp_path / ".git/HEAD", "")
+    put(tmp_path / "kustomization.yaml", "resources: [vm.yaml]\n")
+    put(tmp_path / "vm.yaml", vm(memory="1Gi"))
+    words = argv("build", "--timings", "-v", ".", "--kustomize", kustomize)
+    done = contained(words, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (
+        "no TCP (by Landlock), files of the repository alone, read-only (by Landlock)"
+        in done.stderr
+    )
+
+
+def contained(words: Sequence[str], cwd: Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "tests.support.container", *words],
+        cwd=cwd, env=environ(PYTHONPATH=str(ROOT)), check=False, capture_output=True, text=True,
     )  # fmt: skip
-    if not inside.seal().writing:
-        may_mount = lets_us("--net", "--mount", "mount", "--bind", str(home), str(home))
-        assert not (may_mount and has_mount_setattr())
-        pytest.skip("this system forbids namespaces of mounts")
-    assert done.stdout == b"on\n"
-    assert [path.name for path in home.iterdir()] == ["a"]
-    assert [path.name for path in repository.iterdir()] == ["vm.yaml"]
-    put(repository / "c", "")  # ours are as they were
+
+
+SHELL = """
+cat {0}/outside && echo reads-outside
+cat /etc/passwd && echo reads-passwd
+ls {0} | grep -q outside && echo lists-outside
+echo x > {0}/outside && echo writes-outside
+echo x > {0}/repository/b && echo writes-repository
+cat {0}/repository/vm.yaml && echo reads-repository
+echo x > $HOME/a && echo writes-home
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may become another user")
+def test_the_same_for_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "repository/vm.yaml", "")
+    put(tmp_path / "outside", "")
+    for path in (tmp_path, *tmp_path.parents[:2], *tmp_path.rglob("*")):
+        path.chmod(0o777 if path.is_dir() else 0o666)
+    repository = str(tmp_path / "repository")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def answers() -> bytes:
+        visible = [repository, "/bin", "/usr/bin"]
+        with box("/bin/sh", repository, visible, Allowance(1 << 30, 60)) as inside:
+            words = ["/bin/sh", "-c", SHELL.format(tmp_path)]
+            home = {"HOME": inside.home, "PATH": "/usr/bin:/bin"}
+            done = run_program(words, folder=repository, environ=home, inside=inside)
+            return f"{inside.walls().all_stand}\n".encode() + done.stdout
+
+    answers()  # what it needs is loaded now: another user may not read it
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            os.write(writing, answers())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as answer:
+        stand, *found = answer.read().split()
+    if stand == "False" and lets_us("--net", "--mount", "true"):
+        pytest.skip("this system forbids namespaces to those who are not root")
+    assert set(found) == {"reads-repository", "writes-home"}
+
+
+def test_a_box_can_be_required(tmp_path: Path, kustomize: str, helm: str) -> None:
+    put(tmp_path / "k/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(tmp_path / "k/vm.yaml", vm(memory="1Gi"))
+    put(tmp_path / "c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 0.1.0\n")
+    put(tmp_path / "c/templates/vm.yaml", vm("b", memory="1Gi"))
+    for folder in ("k", "c"):
+        words = ("build", folder, "--box", "require", "--kustomize", kustomize, "--helm", helm)
+        if lets_us("--net", "--mount", "true") and has_mount_setattr():
+            assert run(*words, cwd=tmp_path).returncode == 0
+        done = contained(argv(*words), tmp_path)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert "the system lets us build no box around it" in done.stderr
+    done = run(
+        "build",
+        "k",
+        "--box",
+        "require",
+        "--allow-remote",
+        cwd=tmp_path,
+        VIRT_RENDER_KUSTOMIZE=kustomize,
+    )
+    assert (done.returncode, done.stdout) == (3, "")
+
+
+def test_no_repository_says_what_box_there_is(tmp_path: Path) -> None:
+    put(
+        tmp_path / ".virt-render.yaml",
+        "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {box: auto}\n",
+    )
+    put(tmp_path / "vm.yaml", vm(memory="1Gi"))
+    assert run("build", ".", cwd=tmp_path).returncode == 2
 
 
 def test_it_is_said_which(tmp_path: Path, kustomize: str) -> None:
@@ -112,4 +280,4 @@ def test_it_is_said_which(tmp_path: Path, kustomize: str) -> None:
     put(tmp_path / "vm.yaml", vm(memory="1Gi"))
     done = run("build", "--timings", "-v", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
     assert done.returncode == 0
-    assert "kustomize, helm: no n" in done.stderr
+    assert "kustomize, helm: no " in done.stderr

@@ -43,7 +43,7 @@ def chart(folder: Path, schema: str) -> None:
 @pytest.fixture(autouse=True)
 def _no_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the kernel forbids them."""
-    monkeypatch.setattr("render.system.box._leaving", lambda _: None)
+    monkeypatch.setattr("render.system.box._confining", lambda *_: None)
 
 
 @pytest.mark.parametrize("reference", REFERENCES)

@@ -100,7 +100,7 @@ def start(folder: Path) -> Iterator[Start]:
     ],
 )
 def test_who_stops_us_stops_all(number: int, status: int, family: Family, start: Start) -> None:
-    process = start("build", "--kustomize", str(family.program))
+    process = start("build", "--allow-remote", "--kustomize", str(family.program))
     family.wait()
     process.send_signal(number)
     printed, _ = process.communicate(timeout=60)
@@ -133,7 +133,15 @@ def test_between_the_start_of_a_child_and_our_knowing_of_it(family: Family) -> N
 
 
 def test_our_deadline_stops_all(family: Family, start: Start) -> None:
-    process = start("argocd", "generate", "--kustomize", str(family.program), "--deadline", "1")
+    process = start(
+        "argocd",
+        "generate",
+        "--allow-remote",
+        "--kustomize",
+        str(family.program),
+        "--deadline",
+        "1",
+    )
     family.wait()
     _, said = process.communicate(timeout=60)
     assert family.is_gone()
@@ -147,7 +155,7 @@ def test_a_terminal_stops_all(family: Family, start: Start, *, hang_up: bool, st
     """It tells its foreground group, to which what we started does not belong."""
     ours, theirs = os.openpty()
 
-    process = start("build", "--kustomize", str(family.program), terminal=theirs)
+    process = start("build", "--allow-remote", "--kustomize", str(family.program), terminal=theirs)
     os.close(theirs)
     family.wait()
     if not hang_up:
@@ -183,7 +191,7 @@ def test_no_zombie_stays(then: str, tmp_path: Path) -> None:
         Reach(),
         Limits(),
         most=10_000,
-        allow_remote=False,
+        allow_remote=True,  # no box, in which it would not reach its pipe
         seconds=1 if then == "wait" else 60,
     )
     assert family.is_gone()
@@ -209,7 +217,15 @@ def test_what_kustomize_prints_without_end(
     command: str, limit: str, words: str, tmp_path: Path, start: Start
 ) -> None:
     family = Family(tmp_path, "while :; do echo '# and so on'; done")
-    process = start(*command.split(), "--kustomize", str(family.program), limit, "1000")
+    process = start(
+        *command.split(),
+        "--allow-remote",
+        "--allow-remote",
+        "--kustomize",
+        str(family.program),
+        limit,
+        "1000",
+    )
     printed, said = process.communicate(timeout=20)
     assert family.is_gone()
     assert process.returncode == Exit.UNREADABLE

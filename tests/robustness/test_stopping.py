@@ -137,11 +137,11 @@ def test_while_kustomize_runs(
     (folder / "vm.yaml").write_text(OLD)
     (folder / "kustomization.yaml").write_text("resources: [vm.yaml]\n")
     slow, pipe = tmp_path / "slow", tmp_path / "pipe"
-    os.mkfifo(pipe)  # what is no file may be written to, in a box too
+    os.mkfifo(pipe)  # outside of any box
     named = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     slow.write_text(f"#!/bin/sh\necho $$ > {pipe}\nexec /bin/sleep 600\n")
     slow.chmod(0o755)
-    process = start(*command.split(), "--kustomize", str(slow))
+    process = start(*command.split(), "--allow-remote", "--kustomize", str(slow))
     until(lambda: waiting(named), process)
     child = int(os.read(named, 100))
     os.close(named)

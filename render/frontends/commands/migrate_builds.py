@@ -142,6 +142,7 @@ class _Root:
             asked.reading.limits,
             most=most,
             allow_remote=asked.reading.allow_remote,
+            is_box_required=asked.reading.is_box_required,
         )
         if isinstance(output, Diagnostic):
             return output.message.replace(folder, self.folder)
@@ -156,6 +157,7 @@ class _Root:
     def _in_copy(self, texts: _FileContents, program: str, asked: Request) -> "_Built | str":
         base = os.path.commonpath([os.path.abspath(self.folder), *map(os.path.dirname, self.reads)])
         with processes.temporary_folder() as copy:
+            os.mkdir(os.path.join(copy, ".git"))  # a build sees the repository that it is in
             for name, real in self.reads.items():
                 target = os.path.join(copy, os.path.relpath(name, base))
                 data = texts[name].encode() if name in texts else _content(real, asked)

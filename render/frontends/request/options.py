@@ -21,6 +21,11 @@ HOST_OPTIONS: tuple[Option, ...] = (
         metavar="N", least=0,
     ),
     Option("allow-remote", "flag", default=False, help="let kustomize fetch remote bases"),
+    Option(
+        "box", "choice", "auto",
+        "the box around kustomize and helm: what the system lets us build of it, or an error where a wall is missing",
+        choices=("auto", "require"),
+    ),
     Option("max-file-bytes", "number", Limits().file_bytes, "size of one file", metavar="N"),
     Option("max-total-bytes", "number", Limits().total_bytes, "size of all files", metavar="N"),
     Option("max-documents", "number", Limits().documents, "documents in one file", metavar="N"),
@@ -31,6 +36,14 @@ HOST_OPTIONS: tuple[Option, ...] = (
     Option(
         "max-alias-nodes", "number", Limits().alias_nodes,
         "values that the aliases of one document may stand for; of a text, 64 characters count as one more",
+        metavar="N",
+    ),
+    Option(
+        "max-chart-seconds", "number", Limits().chart_seconds, "seconds of a processor that helm takes for one chart",
+        metavar="N",
+    ),
+    Option(
+        "max-chart-bytes", "number", Limits().chart_bytes, "memory for data that helm may take for one chart",
         metavar="N",
     ),
     Option(

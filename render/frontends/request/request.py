@@ -68,6 +68,7 @@ class ReadingRequest(NamedTuple):
     kustomize: str
     helm: str
     allow_remote: bool
+    is_box_required: bool
     chart: HelmRelease
     lock: str = ""
     layout: Layout = Layout()
@@ -230,6 +231,7 @@ def _reading(layers: Layers, options: Mapping[str, Any]) -> ReadingRequest:
         host.get("kustomize", "never"),
         host.get("helm", "never"),
         host.get("allow_remote", False),
+        host.get("box") == "require",
         HelmRelease(
             options["values"],
             name=options["release_name"],

@@ -13,6 +13,7 @@ from render.manifests.kustomization import Reach
 from render.model.release import row, served
 from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, Origin
 from render.system import files
+from render.system.signals import signal
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 _SCHEMA = "values.schema.json"
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "$schema"})
 _PUBLISHED = r"https?://json-schema\.org/(draft-0[467]|draft/20(19-09|20-12))/schema#?\Z"
-SECONDS = 600
+_PATIENCE = 12
+"""Seconds for each second of a processor that helm may take: others want one too."""
+_NO_MEMORY = b"cannot allocate memory"
 _KEPT = ("LANG", "LC_ALL")
 _NOBODY = "http://127.0.0.1:9"
 _SHOWN = 4096
@@ -167,7 +170,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
     limits: Limits,
     *,
     most: int,
-    seconds: float = SECONDS,
+    is_box_required: bool = False,
     beside: int = 1,
 ) -> "Steps[bytes | Diagnostic]":
     """What ``helm template`` prints for the chart in *folder*, or its own words about why not, without secrets.
@@ -178,31 +181,44 @@ def template(  # noqa: PLR0913 - what a chart depends on
     from subprocess import TimeoutExpired
 
     from render.system import processes
-    from render.system.box import box
+    from render.system.box import Allowance, MissingWallError, box
 
+    allowance = Allowance(
+        min(limits.chart_bytes, kustomize.MEMORY // beside), limits.chart_seconds, is_box_required
+    )
+    top = discover.boundary(os.path.realpath(folder)) or folder
+    hidden = [os.path.join(top, ".git")]
+    seconds = _PATIENCE * limits.chart_seconds
     try:
-        with processes.temporary_folder() as home:
-            handed = _handed_over(folder, release, home, limits)
+        with box(program, folder, [top], allowance, hidden=hidden) as inside:
+            handed = _handed_over(folder, release, inside.home, limits)
             if isinstance(handed, Diagnostic):
                 return handed
-            inside = box(kustomize.MEMORY // beside, home, network=False)
             try:
                 done = yield processes.Task(
-                    [program, *_words(folder, release, handed)],
+                    [os.path.realpath(program), *_words(folder, release, handed)],
                     folder=folder,
-                    environ=environment(os.environ, home),
+                    environ=environment(os.environ, inside.home),
                     seconds=seconds,
                     most=most,
                     inside=inside,
                 )
             finally:
-                kustomize.TAKEN.add(inside.seal())
+                kustomize.WALLS.add(inside.walls())
+    except MissingWallError:
+        return _failure(folder, kustomize.UNBOXED, kustomize.UNBOXED_HELP)
     except OSError as error:
         return _failure(folder, f"cannot start {program}: {error.strerror}")
     except TimeoutExpired:
         return _failure(folder, f"stopped after {seconds:g} seconds")
     if done.returncode == 0 or len(done.stdout) > most:
         return done.stdout
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        shown = f"stopped after {limits.chart_seconds} seconds of a processor"
+        return _failure(folder, shown, "raise --max-chart-seconds if it is worth more")
+    if _NO_MEMORY in done.stderr:
+        shown = f"stopped: it needs more than {limits.chart_bytes:,} bytes of memory"
+        return _failure(folder, shown, "raise --max-chart-bytes if it is worth more")
     said = done.stderr.decode("utf-8", "replace").replace(os.path.realpath(".") + "/", "").strip()
     for file, copy in (*handed.values, *handed.texts.values()):
         said = said.replace(copy, discover.printable(file))
@@ -300,8 +316,7 @@ def _names_nothing(value: Any) -> bool:
     )
 
 
-def _failure(folder: str, said: str) -> Diagnostic:
-    cure = ""
+def _failure(folder: str, said: str, cure: str = "") -> Diagnostic:
     if "missing in charts/" in said:
         cure = "commit what it depends on: helm dependency build puts it into charts/"
     elif any(words in said for words in ("nil pointer", "execution error", "values don't meet")):
