@@ -190,14 +190,14 @@ class _Mounts(NamedTuple):
     hidden: Sequence[str]
 
 
-class _Rules(NamedTuple):
+class _Ruleset(NamedTuple):
     """A set of Landlock's rules, by its *version*; 0 where there is none."""
 
     version: int = 0
     descriptor: int = -1
 
 
-_NO_RULES = _Rules()
+_NO_RULES = _Ruleset()
 
 
 def _system() -> "ctypes.CDLL | None":
@@ -212,7 +212,7 @@ def _system() -> "ctypes.CDLL | None":
     return system
 
 
-def _confining(mounts: _Mounts, rules: _Rules) -> Callable[[], Walls] | None:
+def _confining(mounts: _Mounts, rules: _Ruleset) -> Callable[[], Walls] | None:
     """What confines a process; None on a system that knows no such thing. All that it needs is loaded here."""
     system = _system()
     if system is None:
@@ -317,7 +317,7 @@ def _mount_points(mounts: _Mounts, shown: Sequence[str]) -> str:
     return top
 
 
-def _landlock(home: str, shown: Sequence[str] | None) -> _Rules:
+def _landlock(home: str, shown: Sequence[str] | None) -> _Ruleset:
     """Rules for a process that may read what is *shown* (None: all) and write in *home*."""
     system = _system()
     if system is None:
@@ -347,7 +347,7 @@ def _landlock(home: str, shown: Sequence[str] | None) -> _Rules:
     except OSError:
         os.close(rules)
         return _NO_RULES
-    return _Rules(version, rules)
+    return _Ruleset(version, rules)
 
 
 def _allow(system: "ctypes.CDLL", rules: int, path: str, access: int) -> None:
