@@ -1,7 +1,7 @@
 """KubeVirt releases, and what exists only in some of them.
 
 Whatever changed between releases (a rule, a stage, a check, a row of data) stands in its place, wrapped by `since` or
-`until`; `in_force` takes the wrapping off. Nothing else asks for a release.
+`until`; `in_force` takes the wrapping off. What has no such row asks `holds` or `variant` with a window of its own.
 """
 
 from collections.abc import Callable, Iterable

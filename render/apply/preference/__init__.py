@@ -34,8 +34,8 @@ ELSEWHERE: dict[str, str] = {
     "cpu.spreadOptions.ratio": "lays out the instancetype's vCPUs: render.model.topology",
     "preferSpreadSocketToCoreRatio": "lays out the instancetype's vCPUs: render.model.topology",
     "volumes.preferredStorageClassName": "written by the VM webhook: render.defaults.vm",
-    "requirements.cpu.guest": "checked, never written: render.requirements",
-    "requirements.memory.guest": "checked, never written: render.requirements",
-    "requirements.architecture": "checked, never written: render.requirements",
+    "requirements.cpu.guest": "checked, never written: render.admission.requirements",
+    "requirements.memory.guest": "checked, never written: render.admission.requirements",
+    "requirements.architecture": "checked, never written: render.admission.requirements",
     "devices.preferredVirtualGPUOptions": "no code of KubeVirt v1.9.0 reads it",
 }
