@@ -83,6 +83,10 @@ def _refused(number: str, slug: str) -> Code:
     return Code(number, slug, ERROR, of_admission=True)
 
 
+def _beyond(number: str, slug: str) -> Code:
+    return Code(number, slug, ERROR, of_admission=True, beyond=True)
+
+
 def _warning(number: str, slug: str) -> Code:
     return Code(number, slug, WARNING)
 
@@ -176,11 +180,14 @@ ARCHITECTURE = _refused("VR439", "architecture")
 POOL = _refused("VR440", "pool")
 POOL_UNUSABLE = _error("VR441", "pool-unusable")
 SCHEMA = _refused("VR442", "schema")
+QUOTA = _beyond("VR444", "quota")
+LIMITS = _beyond("VR445", "limits")
+POD_SECURITY = _beyond("VR446", "pod-security")
 NO_POD = _fatal("VR447", "no-pod")
 GUEST = Code("VR450", "guest", WARNING, of_guest=True, beyond=True, always_said=True)
 GUEST_UNREAD = Code("VR451", "guest-unread", INFO, of_guest=True, beyond=True)
 REFERENCE = Code("VR455", "reference", WARNING, of_admission=True, beyond=True, always_said=True)
-IMPORT_REFUSED = Code("VR460", "cdi", ERROR, of_admission=True, beyond=True)
+IMPORT_REFUSED = _beyond("VR460", "cdi")
 
 DEPRECATED_VERSION = _warning("VR501", "deprecated-version")
 DEPRECATED_FIELD = _warning("VR502", "deprecated-field")

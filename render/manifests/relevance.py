@@ -37,6 +37,17 @@ _REFERS = re.compile(
     rb"inferFromVolume|dataVolume|claimName|networkName|priorityClassName|serviceAccountName"
     rb"|imagePullSecret|[sS]ecretRef|secretName|configMap|sysprep"
 )
+#: Objects that decide whether there is room for a pod.
+_LIMITING = (b"ResourceQuota", b"LimitRange", b"pod-security.kubernetes.io/enforce")
+_LIMITING_KINDS = frozenset(
+    {
+        ("", "Namespace"),
+        ("", "ResourceQuota"),
+        ("", "LimitRange"),
+        ("scheduling.k8s.io", "PriorityClass"),
+        ("node.k8s.io", "RuntimeClass"),
+    }
+)
 _SEPARATOR = rb"(?m)^---"
 _NEAR = 3
 
@@ -56,12 +67,25 @@ def refers(data: bytes) -> bool:
     return _REFERS.search(data) is not None
 
 
+def may_limit(data: bytes) -> bool:
+    """Whether a quota, a LimitRange or a namespace that enforces Pod Security may stand in *data*."""
+    return any(word in data for word in _LIMITING)
+
+
 def concerns(body: Tree) -> bool:
     """Whether KubeVirt reads the object *body*, or we do."""
     group = text_at(body, "apiVersion").rpartition("/")[0]
     if group in (OWN, "template.openshift.io") or group.endswith("kubevirt.io"):
         return True
     return (group, text_at(body, "kind")) == ("apps", "ControllerRevision")
+
+
+def limits(body: Tree) -> bool:
+    """Whether *body* has a say in whether there is room for a pod."""
+    group = text_at(body, "apiVersion").rpartition("/")[0]
+    return (group, text_at(body, "kind")) in _LIMITING_KINDS and bool(
+        text_at(body.get("metadata"), "name")
+    )
 
 
 def is_referent(body: Tree) -> bool:

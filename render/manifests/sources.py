@@ -34,6 +34,10 @@ def _is_referent(document: Document) -> bool:
     return relevance.is_referent(document.body)
 
 
+def _is_limiting(document: Document) -> bool:
+    return relevance.limits(document.body)
+
+
 class Documents:
     """What was read.
 
@@ -69,12 +73,13 @@ class Documents:
         self.data = Contents(whole=whole)
 
     def add(self, documents: Iterable[Document]) -> None:
-        """Keep *documents*. Of objects to which VMs refer the first of a name stands for all that have it.
+        """Keep *documents*. Of objects to which VMs refer, or that limit them, the first of a name stands for all.
 
         They may belong to different clusters: then nobody knows what the one holds that is meant.
         """
         for document in documents:
-            identity = relevance.identity(document.body) if _is_referent(document) else None
+            is_shared = _is_referent(document) or _is_limiting(document)
+            identity = relevance.identity(document.body) if is_shared else None
             first = self.referents.get(identity) if identity else None
             if first is not None:
                 known = self.documents[first]
@@ -658,6 +663,7 @@ class _Loader:
         """Read those of the files *wanted* that may hold an object of KubeVirt's, or what one of these asks for."""
         referents: list[tuple[str, bytes]] = []
         refers = False
+        limiting: list[tuple[str, bytes]] = []
         for file in wanted:
             data = files.read(file, file, self.limits.file_bytes)
             if isinstance(data, Diagnostic):
@@ -669,11 +675,23 @@ class _Loader:
                 into.passed.append(file)
                 if relevance.may_be_referent(data):
                     referents.append((file, data))
-        for file, data in referents if refers else ():
+                if relevance.may_limit(data):
+                    limiting.append((file, data))
+        self._beside(referents if refers else (), _is_referent, into)
+        self._beside(limiting if into.documents else (), _is_limiting, into)
+
+    def _beside(
+        self,
+        found: Iterable[tuple[str, bytes]],
+        counts: Callable[[Document], bool],
+        into: Documents,
+    ) -> None:
+        """Take the documents that count of files without a word of KubeVirt's, as long as there is room for them."""
+        for file, data in found:
             if excess(file, len(data), self.limits, self.total) is None:
                 self.total += len(data)
                 into.data.add_file(file, self.limits.file_bytes, data)
-                into.add(filter(_is_referent, read(data, file, self.limits).documents))
+                into.add(filter(counts, read(data, file, self.limits).documents))
 
     def _named(self, file: str, into: Documents) -> None:
         real = os.path.realpath(file)
@@ -752,7 +770,11 @@ class _Loader:
         """Of *documents* those that count."""
         if self.scope is None or not self.scope.drop:
             return documents
-        return [one for one in documents if relevance.concerns(one.body) or _is_referent(one)]
+        return [
+            one
+            for one in documents
+            if relevance.concerns(one.body) or _is_referent(one) or _is_limiting(one)
+        ]
 
     def _fits(self, shown: str, data: bytes, into: Documents) -> bool:
         """Count *data* towards the total; the first one too much is reported, the rest is left unread."""

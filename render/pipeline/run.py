@@ -25,6 +25,7 @@ from render.settings import Settings
 from render.settings import faults as settings_faults
 
 if TYPE_CHECKING:
+    from render.pipeline.capacity.fleet import Capacity
     from render.pipeline.clashes import Clashes
     from render.pipeline.drift import PinDrift
     from render.pipeline.input.unchanged import Unchanged
@@ -152,11 +153,13 @@ class _Journey:
         self._drift = _drift(context)
         self._reach = _reach(context)
         self._clashes = _clashes(context.settings)
+        self._capacity = _capacity(context, resources)
 
     def _observers(self, *, is_refused: bool) -> Iterator[_Observer]:
         """Who looks at a machine; of one whose manifest *is_refused* nobody knows what it would use."""
-        clashes = None if is_refused else self._clashes
-        yield from filter(None, (self._drift, self._output, self._obsolete, self._reach, clashes))
+        yield from filter(None, (self._drift, self._output, self._obsolete, self._reach))
+        if not is_refused:
+            yield from filter(None, (self._clashes, self._capacity))
 
     def conclude(self, machine: Machine, body: Tree, *, is_refused: bool = False) -> None:
         """Tell all that *machine* became *body*, and keep that."""
@@ -228,6 +231,8 @@ class _Journey:
         yield from self._obsolete.diagnostics()
         if self._clashes:
             yield from self._clashes.diagnostics(self._resources)
+        if self._capacity:
+            yield from self._capacity.diagnostics()
         yield from self._output.add_companions(self._context)
 
 
@@ -294,6 +299,24 @@ def _clashes(settings: Settings) -> "Clashes | None":
     from render.pipeline.clashes import Clashes
 
     return Clashes()
+
+
+#: What limits the pods of a namespace.
+_LIMITING = frozenset({"ResourceQuota", "LimitRange", "Namespace"})
+
+
+def _capacity(context: Context, resources: Sequence[Resource]) -> "Capacity | None":
+    """Who asks whether there is room, where an object of the input limits pods."""
+    if not any(one.kind in _LIMITING for one in resources) or not _asks_admission(context.settings):
+        return None
+    from render.pipeline.capacity import namespaces
+
+    found = namespaces.rules(resources, context.settings.namespace)
+    if not found:
+        return None
+    from render.pipeline.capacity.fleet import Capacity
+
+    return Capacity(context, resources, found)
 
 
 def _machine_of(resource: Resource, context: Context, loaded: definitions.Definitions) -> Machine:

@@ -250,7 +250,11 @@ def compare(left: str | float, right: str | float) -> int:
 
     The formats do not count.
     """
-    a, b = parse(left), parse(right)
+    return order(parse(left), parse(right))
+
+
+def order(a: Quantity, b: Quantity) -> int:
+    """-1, 0 or 1 as *a* is less than, equal to or greater than *b*."""
     if (a.mantissa > 0) != (b.mantissa > 0) or not a.mantissa or not b.mantissa:
         return (a.mantissa > b.mantissa) - (a.mantissa < b.mantissa)
     # The sizes are compared first, so that 1e2000000000 is never written out.
@@ -289,6 +293,17 @@ def plus(left: Quantity, right: Quantity) -> Quantity:
 def minus(left: Quantity, right: Quantity) -> Quantity:
     """The difference, in the format of *left* unless that is zero."""
     return plus(left, right._replace(mantissa=-right.mantissa))
+
+
+def in_thousandths(a: Quantity) -> Quantity:
+    """*a*, rounded up where it has smaller parts, as the API server stores amounts of resources."""
+    drop = _MILLI - a.scale
+    if drop <= 0:
+        return a
+    number = -(-a.mantissa // 10**drop)
+    return (
+        a if number * 10**drop == a.mantissa else a._replace(mantissa=number, scale=_MILLI, kept="")
+    )
 
 
 def from_int(number: int, quantity_format: str) -> str:

@@ -1,0 +1,1 @@
+"""Whether the namespaces of an input have room for the pods of its VMs."""

@@ -1,0 +1,102 @@
+"""Amounts of resources: what a pod asks for at its most.
+
+Upstream: k8s.io/component-helpers/resource/helpers.go (PodRequests, PodLimits), k8s.io/apiserver/pkg/quota/v1.
+"""
+
+from collections.abc import Iterable
+
+from render.model import tree
+from render.model.apimachinery import quantity
+from render.model.apimachinery.quantity import Quantity
+from render.model.tree import Tree
+
+#: Resource -> quantity, as a Kubernetes resource list has it.
+Amounts = dict[str, Quantity]
+
+
+def read(resources: Tree | None) -> Amounts:
+    """A Kubernetes resource list, rounded as the API server stores it."""
+    return {
+        name: quantity.in_thousandths(quantity.parse(amount))
+        for name, amount in (resources or {}).items()
+    }
+
+
+def add(left: Amounts, right: Amounts) -> Amounts:
+    """The sum of two lists of resources."""
+    total = dict(left)
+    for name, amount in right.items():
+        total[name] = quantity.plus(total[name], amount) if name in total else amount
+    return total
+
+
+def most(left: Amounts, right: Amounts) -> Amounts:
+    """The larger of two amounts of each resource."""
+    total = dict(left)
+    for name, amount in right.items():
+        if name not in total or quantity.order(amount, total[name]) > 0:
+            total[name] = amount
+    return total
+
+
+def sums(parts: Iterable[Amounts]) -> Amounts:
+    """The sum of many lists of resources."""
+    total: Amounts = {}
+    for part in parts:
+        total = add(total, part)
+    return total
+
+
+def of_container(container: Tree, key: str) -> Amounts:
+    """What *container* has in its ``requests`` or ``limits``, as *key* says."""
+    return read(tree.get(container, "resources", key))
+
+
+def of_pod(spec: Tree, key: str) -> Amounts:
+    """What a pod *spec* asks for at its most: ``requests`` or ``limits`` as *key* says.
+
+    Containers and init containers that restart run together; each of the others runs with those that came before it.
+    """
+    total = sums(of_container(container, key) for container in spec.get("containers") or ())
+    restarting: Amounts = {}
+    peak: Amounts = {}
+    for container in spec.get("initContainers") or ():
+        own = of_container(container, key)
+        if container.get("restartPolicy") == "Always":
+            total, restarting = add(total, own), add(restarting, own)
+            own = restarting
+        else:
+            own = add(own, restarting)
+        peak = most(peak, own)
+    total = most(total, peak)
+    overhead = read(spec.get("overhead"))
+    if key == "requests":
+        return add(total, overhead)
+    # A limit that nobody set does not become one.
+    return add(total, {name: amount for name, amount in overhead.items() if name in total})
+
+
+def defaulted(spec: Tree) -> Tree:
+    """A pod *spec* after the API server's own defaults: what is limited and not requested is requested.
+
+    Upstream: pkg/apis/core/v1/defaults.go (SetDefaults_Pod).
+    """
+    groups = {
+        key: [_requested(container) for container in spec[key]]
+        for key in ("containers", "initContainers")
+        if spec.get(key)
+    }
+    return {**spec, **groups}
+
+
+def _requested(container: Tree) -> Tree:
+    resources = container.get("resources") or {}
+    if not resources.get("limits"):
+        return container
+    requests = {**resources["limits"], **(resources.get("requests") or {})}
+    return {**container, "resources": {**resources, "requests": requests}}
+
+
+def shown(amounts: Amounts) -> str:
+    """A list of resources as Kubernetes prints it: ``cpu=1,memory=2Gi``."""
+    return ",".join(f"{name}={quantity.text_of(amounts[name])}" for name in sorted(amounts))

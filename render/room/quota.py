@@ -1,0 +1,178 @@
+"""What of a pod counts against a ResourceQuota, whether that is in its scope, and why it refuses one.
+
+Upstream: pkg/quota/v1/evaluator/core/pods.go, staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota
+(controller.go), staging/src/k8s.io/apiserver/pkg/quota/v1.
+"""
+
+from collections.abc import Iterable
+
+from render.model import tree
+from render.model.apimachinery import quantity
+from render.model.tree import Tree
+from render.room import amounts
+from render.room.amounts import Amounts
+
+#: What is quoted under its own name and with ``requests.`` before it.
+_COMPUTE = ("cpu", "memory", "ephemeral-storage")
+#: If one of these is limited, every container has to say it.
+_DEMANDED = frozenset(
+    {"cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"}
+)
+_PLAIN = frozenset(
+    {
+        "count/pods",
+        "pods",
+        *(f"{lead}{name}" for name in _COMPUTE for lead in ("", "requests.", "limits.")),
+    }
+)
+_ONE, _NONE = quantity.parse("1"), quantity.parse("0")
+_HUGE = "hugepages-"
+_NATIVE = "kubernetes.io/"
+
+
+def usage(spec: Tree) -> Amounts:
+    """What a pod with this *spec* counts."""
+    counted = _counted(amounts.of_pod(spec, "requests"), amounts.of_pod(spec, "limits"))
+    return {"count/pods": _ONE, "pods": _ONE, **counted}
+
+
+def _counted(requests: Amounts, limits: Amounts) -> Amounts:
+    total: Amounts = {}
+    for name in _COMPUTE:
+        if name in requests:
+            total[name] = total[f"requests.{name}"] = requests[name]
+        if name in limits:
+            total[f"limits.{name}"] = limits[name]
+    for name, amount in requests.items():
+        if name.startswith(_HUGE):
+            total[name] = total[f"requests.{name}"] = amount
+        elif _is_extended(name):
+            total[f"requests.{name}"] = amount
+    return total
+
+
+def _is_extended(name: str) -> bool:
+    domain = name.partition("/")[0]
+    return "/" in name and not (domain + "/").endswith(_NATIVE) and not name.startswith("requests.")
+
+
+def hard(resource_quota: Tree) -> Amounts:
+    """What *resource_quota* grants of what pods ask for; other resources are not judged."""
+    granted = amounts.read(tree.get(resource_quota, "spec", "hard"))
+    return {name: amount for name, amount in granted.items() if _is_of_pods(name)}
+
+
+def _is_of_pods(name: str) -> bool:
+    requested = name.removeprefix("requests.")
+    return (
+        name in _PLAIN
+        or requested.startswith(_HUGE)
+        or (requested != name and _is_extended(requested))
+    )
+
+
+def matches(resource_quota: Tree, spec: Tree) -> bool:
+    """Whether a pod *spec* is in the scope of *resource_quota*, and anything of it is limited there."""
+    selector = tree.get(resource_quota, "spec", "scopeSelector", "matchExpressions") or ()
+    scopes = tree.get(resource_quota, "spec", "scopes") or ()
+    expressions = [*({"scopeName": scope, "operator": "Exists"} for scope in scopes), *selector]
+    return bool(hard(resource_quota)) and all(_in_scope(one, spec) for one in expressions)
+
+
+def _in_scope(expression: Tree, spec: Tree) -> bool:
+    scope, operator = expression.get("scopeName"), expression.get("operator")
+    deadline = spec.get("activeDeadlineSeconds")
+    if scope == "Terminating":
+        return deadline is not None and deadline >= 0
+    if scope == "NotTerminating":
+        return deadline is None or deadline < 0
+    if scope == "BestEffort":
+        return _is_best_effort(spec)
+    if scope == "NotBestEffort":
+        return not _is_best_effort(spec)
+    if scope == "CrossNamespacePodAffinity":
+        return _crosses_namespaces(spec)
+    if scope == "PriorityClass":
+        name = spec.get("priorityClassName") or ""
+        values = expression.get("values") or ()
+        return {
+            "In": name in values,
+            "NotIn": name not in values,
+            "Exists": bool(name),
+            "DoesNotExist": not name,
+        }.get(str(operator), False)
+    return False
+
+
+def _is_best_effort(spec: Tree) -> bool:
+    """Whether no container asks for CPU or memory."""
+    for group in ("containers", "initContainers"):
+        for container in spec.get(group) or ():
+            for key in ("requests", "limits"):
+                amount = amounts.of_container(container, key)
+                if any(name in amount and amount[name].mantissa for name in ("cpu", "memory")):
+                    return False
+    return True
+
+
+def _crosses_namespaces(spec: Tree) -> bool:
+    for kind in ("podAffinity", "podAntiAffinity"):
+        affinity = tree.get(spec, "affinity", kind) or {}
+        required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
+        preferred = affinity.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+        terms = [*required, *(one.get("podAffinityTerm") or {} for one in preferred)]
+        if any(
+            term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms
+        ):
+            return True
+    return False
+
+
+def unspoken(resource_quota: Tree, spec: Tree) -> str:
+    """What *resource_quota* demands that every container says, and some do not; ``""`` if all do."""
+    demanded = _DEMANDED & hard(resource_quota).keys()
+    missing: dict[str, set[str]] = {}
+    for group in ("containers", "initContainers"):
+        for container in spec.get(group) or ():
+            spoken = _counted(
+                amounts.of_container(container, "requests"),
+                amounts.of_container(container, "limits"),
+            )
+            for name in demanded - spoken.keys():
+                missing.setdefault(name, set()).add(container["name"])
+    return "; ".join(f"{name} for: {','.join(sorted(missing[name]))}" for name in sorted(missing))
+
+
+def exceeded(granted: Amounts, used: Amounts, requested: Amounts) -> list[str]:
+    """The resources of which *used* and *requested* together are more than *granted*."""
+    total = amounts.add(
+        {name: amount for name, amount in used.items() if name in granted},
+        {name: amount for name, amount in requested.items() if name in granted},
+    )
+    return sorted(
+        name for name, amount in total.items()
+        if name in requested and quantity.order(amount, granted[name]) > 0
+    )  # fmt: skip
+
+
+def refusal(resource_quotas: Iterable[Tree], spec: Tree) -> str:
+    """Why one of *resource_quotas*, with what their status says is used, refuses a pod *spec*; ``""`` if none does."""
+    interesting = [one for one in resource_quotas if matches(one, spec)]
+    for one in interesting:
+        missing = unspoken(one, spec)
+        if missing:
+            return f"failed quota: {one['metadata']['name']}: must specify {missing}"
+    requested = usage(spec)
+    for one in interesting:
+        granted = hard(one)
+        used = amounts.read(tree.get(one, "status", "used"))
+        names = exceeded(granted, used, requested)
+        if names:
+            parts = (
+                f"exceeded quota: {one['metadata']['name']}",
+                f"requested: {amounts.shown({name: requested[name] for name in names})}",
+                f"used: {amounts.shown({name: used.get(name, _NONE) for name in names})}",
+                f"limited: {amounts.shown({name: granted[name] for name in names})}",
+            )
+            return ", ".join(parts)
+    return ""

@@ -1,0 +1,265 @@
+"""Pod Security Standards: why a namespace that enforces a level refuses a pod.
+
+Upstream: k8s.io/pod-security-admission/policy (check_*.go), one check a function here, in the order of their ids.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from render.model import tree
+from render.model.tree import Tree
+
+LEVELS = ("privileged", "baseline", "restricted")
+_CAPABILITIES = frozenset(
+    {
+        "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP",
+        "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+    }
+)  # fmt: skip
+_SELINUX_TYPES = (
+    "", "container_t", "container_init_t", "container_kvm_t", "container_engine_t",
+)  # fmt: skip
+_VOLUMES = frozenset(
+    {
+        "configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected",
+        "secret",
+    }
+)  # fmt: skip
+_PROFILES = ("RuntimeDefault", "Localhost")
+_CONTEXT = "securityContext"
+
+
+class Violation(NamedTuple):
+    """What a check forbids, and of what: ``hostPath volumes``, ``volume "data"``."""
+
+    reason: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.reason} ({self.detail})" if self.detail else self.reason
+
+
+Check = Callable[[Tree], Violation | None]
+
+
+def _containers(spec: Tree) -> Iterator[Tree]:
+    for group in ("initContainers", "containers", "ephemeralContainers"):
+        yield from spec.get(group) or ()
+
+
+def _named(containers: Sequence[str], *, word: str = "container") -> str:
+    plural = word if len(containers) == 1 else f"{word}s"
+    return f"{plural} {', '.join(map(_quoted, containers))}"
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'
+
+
+def _own(container: Tree, *path: str) -> Any:
+    return tree.get(container, _CONTEXT, *path)
+
+
+def _privilege_escalation(spec: Tree) -> Violation | None:
+    names = [
+        one["name"]
+        for one in _containers(spec)
+        if _own(one, "allowPrivilegeEscalation") is not False
+    ]
+    if not names:
+        return None
+    detail = f"{_named(names)} must set securityContext.allowPrivilegeEscalation=false"
+    return Violation("allowPrivilegeEscalation != false", detail)
+
+
+def _baseline_capabilities(spec: Tree) -> Violation | None:
+    names, added = [], set()
+    for one in _containers(spec):
+        forbidden = set(_own(one, "capabilities", "add") or ()) - _CAPABILITIES
+        if forbidden:
+            names.append(one["name"])
+            added |= forbidden
+    if not names:
+        return None
+    words = ", ".join(map(_quoted, sorted(added)))
+    detail = f"{_named(names)} must not include {words} in securityContext.capabilities.add"
+    return Violation("non-default capabilities", detail)
+
+
+def _restricted_capabilities(spec: Tree) -> Violation | None:
+    kept, adding, added = [], [], set()
+    for one in _containers(spec):
+        if "ALL" not in (_own(one, "capabilities", "drop") or ()):
+            kept.append(one["name"])
+        forbidden = set(_own(one, "capabilities", "add") or ()) - {"NET_BIND_SERVICE"}
+        if forbidden:
+            adding.append(one["name"])
+            added |= forbidden
+    parts = []
+    if kept:
+        parts.append(f'{_named(kept)} must set securityContext.capabilities.drop=["ALL"]')
+    if adding:
+        words = ", ".join(map(_quoted, sorted(added)))
+        parts.append(
+            f"{_named(adding)} must not include {words} in securityContext.capabilities.add"
+        )
+    return Violation("unrestricted capabilities", "; ".join(parts)) if parts else None
+
+
+def _host_namespaces(spec: Tree) -> Violation | None:
+    names = [f"{key}=true" for key in ("hostNetwork", "hostPID", "hostIPC") if spec.get(key)]
+    return Violation("host namespaces", ", ".join(names)) if names else None
+
+
+def _host_path_volumes(spec: Tree) -> Violation | None:
+    names = [one["name"] for one in spec.get("volumes") or () if one.get("hostPath") is not None]
+    return Violation("hostPath volumes", _named(names, word="volume")) if names else None
+
+
+def _privileged(spec: Tree) -> Violation | None:
+    names = [one["name"] for one in _containers(spec) if _own(one, "privileged")]
+    if not names:
+        return None
+    return Violation("privileged", f"{_named(names)} must not set securityContext.privileged=true")
+
+
+def _restricted_volumes(spec: Tree) -> Violation | None:
+    names, kinds = [], []
+    for one in spec.get("volumes") or ():
+        kind = next((key for key in one if key not in ("name", *_VOLUMES)), "")
+        if kind:
+            names.append(one["name"])
+            kinds.append(kind)
+    if not names:
+        return None
+    words = ", ".join(map(_quoted, sorted(set(kinds))))
+    uses = "uses restricted volume type" if len(names) == 1 else "use restricted volume type"
+    plural = "" if len(set(kinds)) == 1 else "s"
+    return Violation(
+        "restricted volume types", f"{_named(names, word='volume')} {uses}{plural} {words}"
+    )
+
+
+def _run_as_non_root(spec: Tree) -> Violation | None:
+    whole = _own(spec, "runAsNonRoot")
+    explicit, implicit = [], []
+    for one in _containers(spec):
+        own = _own(one, "runAsNonRoot")
+        if own is False:
+            explicit.append(one["name"])
+        elif own is None and not whole:
+            implicit.append(one["name"])
+    if whole is False:
+        explicit_parts = ["pod", *([_named(explicit)] if explicit else [])]
+        detail = f"{' and '.join(explicit_parts)} must not set securityContext.runAsNonRoot=false"
+        return Violation("runAsNonRoot != true", detail)
+    if explicit:
+        detail = f"{_named(explicit)} must not set securityContext.runAsNonRoot=false"
+        return Violation("runAsNonRoot != true", detail)
+    if implicit:
+        detail = f"pod or {_named(implicit)} must set securityContext.runAsNonRoot=true"
+        return Violation("runAsNonRoot != true", detail)
+    return None
+
+
+def _run_as_user(spec: Tree) -> Violation | None:
+    names = [one["name"] for one in _containers(spec) if _own(one, "runAsUser") == 0]
+    parts = ["pod"] if _own(spec, "runAsUser") == 0 else []
+    if names:
+        parts.append(_named(names))
+    return (
+        Violation("runAsUser=0", f"{' and '.join(parts)} must not set runAsUser=0")
+        if parts
+        else None
+    )
+
+
+def _selinux_options(spec: Tree) -> Violation | None:
+    pods: list[str] = []
+    names: list[str] = []
+    types: list[str] = []
+    custom: list[str] = []
+    places = [("", spec), *((one["name"], one) for one in _containers(spec))]
+    for name, one in places:
+        options = _own(one, "seLinuxOptions") or {}
+        forbidden = options.get("type", "") not in _SELINUX_TYPES
+        if forbidden or options.get("user") or options.get("role"):
+            (names if name else pods).append(name)
+        if forbidden:
+            types.append(options["type"])
+        custom += (key for key in ("user", "role") if options.get(key) and key not in custom)
+    if not pods and not names:
+        return None
+    setters = " and ".join([*(["pod"] if pods else []), *([_named(names)] if names else [])])
+    kinds = sorted(set(types))
+    plural = "" if len(kinds) == 1 else "s"
+    values = [f"type{plural} {', '.join(map(_quoted, kinds))}"] if kinds else []
+    values += (f"{key} may not be set" for key in custom)
+    detail = f"{setters} set forbidden securityContext.seLinuxOptions: {'; '.join(values)}"
+    return Violation("seLinuxOptions", detail)
+
+
+def _baseline_seccomp(spec: Tree) -> Violation | None:
+    unconfined = [
+        one["name"]
+        for one in _containers(spec)
+        if _own(one, "seccompProfile", "type") == "Unconfined"
+    ]
+    parts = ["pod"] if _own(spec, "seccompProfile", "type") == "Unconfined" else []
+    if unconfined:
+        parts.append(_named(unconfined))
+    if not parts:
+        return None
+    kind = 'securityContext.seccompProfile.type to "Unconfined"'
+    return Violation("seccompProfile", f"{' and '.join(parts)} must not set {kind}")
+
+
+def _restricted_seccomp(spec: Tree) -> Violation | None:
+    whole = _own(spec, "seccompProfile", "type")
+    explicit, implicit = [], []
+    for one in _containers(spec):
+        own = _own(one, "seccompProfile", "type")
+        if own is not None and own not in _PROFILES:
+            explicit.append(one["name"])
+        elif own is None and whole not in _PROFILES:
+            implicit.append(one["name"])
+    if (whole is not None and whole not in _PROFILES) or explicit:
+        parts = ["pod"] if whole is not None and whole not in _PROFILES else []
+        parts += [_named(explicit)] if explicit else []
+        kind = 'securityContext.seccompProfile.type to "Unconfined"'
+        return Violation("seccompProfile", f"{' and '.join(parts)} must not set {kind}")
+    if implicit:
+        kind = 'securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
+        return Violation("seccompProfile", f"pod or {_named(implicit)} must set {kind}")
+    return None
+
+
+#: In upstream's order: the checks of the lower level, but for those whose place a stricter one takes, then its own.
+_CHECKS: dict[str, tuple[Check, ...]] = {
+    "privileged": (),
+    "baseline": (
+        _baseline_capabilities,
+        _host_namespaces,
+        _host_path_volumes,
+        _privileged,
+        _selinux_options,
+        _baseline_seccomp,
+    ),
+    "restricted": (
+        _host_namespaces,
+        _privileged,
+        _selinux_options,
+        _privilege_escalation,
+        _restricted_capabilities,
+        _restricted_volumes,
+        _run_as_non_root,
+        _run_as_user,
+        _restricted_seccomp,
+    ),
+}
+
+
+def violations(spec: Tree, level: str) -> tuple[Violation, ...]:
+    """What of a pod *spec* the *level* forbids; nothing for a level that nobody knows."""
+    found = (check(spec) for check in _CHECKS.get(level, ()))
+    return tuple(one for one in found if one is not None)

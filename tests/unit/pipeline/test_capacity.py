@@ -1,0 +1,341 @@
+"""Small fleets worked out by hand: what their pods ask for, and whether quotas, LimitRanges and namespaces allow it.
+
+The pod of a VM with 1 vCPU under KubeVirt 1.9 requests, beside its guest, 220Mi for launcher and qemu, 8Mi a vCPU, 8Mi
+for the I/O thread, 32Mi for video, and 35M for the log of its console; and 100m + 5m of CPU.
+"""
+
+from typing import Any
+
+import pytest
+
+from render import Diagnostic, Settings, render
+
+Json = dict[str, Any]
+MI, GI = 1 << 20, 1 << 30
+LOG = 35_000_000
+#: What a pod requests beside a guest of 1 GiB, by release: 1.4 and 1.5 count page tables, a 512th of the guest.
+BESIDE = {
+    "1.9": (220 + 8 + 8 + 32) * MI + LOG,
+    "1.6": (220 + 8 + 8 + 32) * MI + LOG,
+    "1.5": (220 + 8 + 8 + 16) * MI + GI // 512 + LOG,
+    "1.4": (215 + 8 + 8 + 16) * MI + GI // 512 + LOG,
+}
+POD = GI + BESIDE["1.9"]
+LIVE = "LiveMigrate"
+
+
+def vm(name: str = "web", run: str = "Always", namespace: str = "prod", **spec: Any) -> Json:
+    domain = {"memory": {"guest": "1Gi"}, "devices": {}, **spec.pop("domain", {})}
+    template = {"metadata": spec.pop("metadata", {}), "spec": {"domain": domain, **spec}}
+    return {
+        "apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"runStrategy": run, "template": template},
+    }  # fmt: skip
+
+
+def obj(kind: str, spec: Json, name: str = "team", namespace: str = "prod") -> Json:
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def quota(namespace: Any = "prod", scopes: Any = None, **hard: Any) -> Json:
+    named = {key.replace("_", "."): str(value) for key, value in hard.items()}
+    return obj("ResourceQuota", {"hard": named, **(scopes or {})}, namespace=namespace)
+
+
+def limit_range(**item: Any) -> Json:
+    return obj("LimitRange", {"limits": [{"type": "Container", **item}]})
+
+
+def enforcing(level: str) -> Json:
+    labels = {"pod-security.kubernetes.io/enforce": level}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "prod", "labels": labels}}
+
+
+def kubevirt(**configuration: Any) -> Json:
+    return {
+        "apiVersion": "kubevirt.io/v1", "kind": "KubeVirt",
+        "metadata": {"name": "kubevirt", "namespace": "kubevirt"},
+        "spec": {"configuration": configuration},
+    }  # fmt: skip
+
+
+KUBEVIRT = kubevirt(developerConfiguration={"featureGates": ["HostDisk", "Sidecar"]})
+
+
+def found(*objects: Json, cluster: Json | None = KUBEVIRT, **settings: Any) -> list[Diagnostic]:
+    given = [*objects, *([cluster] if cluster else [])]
+    said = render(given, Settings(**settings)).diagnostics
+    return [one for one in said if one.code in ("VR444", "VR445", "VR446")]
+
+
+def told(*objects: Json, **settings: Any) -> list[tuple[str, str]]:
+    return [(str(one.severity), one.field) for one in found(*objects, **settings)]
+
+
+MEMORY = "spec.hard[requests.memory]"
+
+
+@pytest.mark.parametrize("release", BESIDE)
+def test_a_quota_that_fits_to_the_byte(release: str) -> None:
+    size = GI + BESIDE[release]
+    assert not found(vm(), quota(requests_memory=size), kubevirt=release)
+    (one,) = found(vm(), quota(requests_memory=size - 1), kubevirt=release)
+    assert (str(one.severity), one.field) == ("error", MEMORY)
+    assert one.resource is not None
+    assert one.resource.kind == "ResourceQuota"
+    assert [related.message for related in one.related] == ["web"]
+
+
+def test_a_guest_of_the_size_of_the_quota_does_not_fit() -> None:
+    guest = vm(domain={"memory": {"guest": "4Gi"}})
+    (one,) = found(guest, quota(requests_memory="4Gi"))
+    assert one.message == (
+        f"exceeded quota: team, requested: requests.memory={4 * GI + BESIDE['1.9']}, limited: requests.memory=4Gi"
+        f": what always runs: web requests.memory={4 * GI + BESIDE['1.9']}"
+    )
+
+
+def test_cpu_of_the_guest_and_of_its_log() -> None:
+    two = [vm("a"), vm("b")]
+    assert not found(*two, quota(requests_cpu="210m"))  # 2 x (100m + 5m)
+    assert told(*two, quota(requests_cpu="209m")) == [("error", "spec.hard[requests.cpu]")]
+    assert told(*two, quota(cpu="209m")) == [("error", "spec.hard.cpu")]
+
+
+def test_what_is_halted_does_not_count() -> None:
+    assert not found(vm("a"), vm("b", "Halted"), quota(pods=1))
+
+
+@pytest.mark.parametrize("run", ["Manual", "Once", "RerunOnFailure"])
+def test_what_may_be_started_is_a_warning(run: str) -> None:
+    assert not found(vm("a"), vm("b", run), quota(pods=2))
+    (one,) = found(vm("a"), vm("b", run), quota(pods=1))
+    assert one.severity == "warning"
+    assert "and what may be started: a pods=1, b pods=1" in one.message
+
+
+def pool(replicas: int) -> Json:
+    labels: Json = {"labels": {"app": "web"}}
+    inner = vm()["spec"]
+    inner["template"]["metadata"] = labels
+    spec = {
+        "replicas": replicas, "selector": {"matchLabels": labels["labels"]},
+        "virtualMachineTemplate": {"metadata": labels, "spec": inner},
+    }  # fmt: skip
+    body = obj("VirtualMachinePool", spec, name="web")
+    return {**body, "apiVersion": "pool.kubevirt.io/v1beta1"}
+
+
+def test_a_pool_counts_its_replicas() -> None:
+    assert not found(pool(3), quota(requests_memory=3 * POD))
+    (one,) = found(pool(3), quota(requests_memory=3 * POD - 1))
+    assert one.message.endswith(f"what always runs: 3 x web requests.memory={POD}")
+    assert not found(pool(0), quota(pods=0))
+
+
+def test_a_replica_set_and_a_vmi() -> None:
+    labels: Json = {"labels": {"app": "web"}}
+    template: Json = {"metadata": labels, "spec": vm()["spec"]["template"]["spec"]}
+    spec: Json = {
+        "replicas": 2,
+        "selector": {"matchLabels": labels["labels"]},
+        "template": template,
+    }
+    body = obj("VirtualMachineInstanceReplicaSet", spec, name="set")
+    replicas = {**body, "apiVersion": "kubevirt.io/v1"}
+    alone = {
+        **obj("VirtualMachineInstance", template["spec"], name="one"),
+        "apiVersion": "kubevirt.io/v1",
+    }
+    assert not found(replicas, alone, quota(count_pods=0, **{"count/pods": 3}))
+    assert told(replicas, alone, quota(**{"count/pods": 2})) == [("error", "spec.hard.count/pods")]
+
+
+def of_class(operator: str, *values: str) -> Json:
+    expression: Json = {"scopeName": "PriorityClass", "operator": operator, "values": [*values]}
+    return {"scopeSelector": {"matchExpressions": [expression]}}
+
+
+@pytest.mark.parametrize(
+    ("scopes", "counts"),
+    [
+        ({"scopes": ["BestEffort"]}, False),
+        ({"scopes": ["NotBestEffort"]}, True),
+        ({"scopes": ["Terminating"]}, False),
+        ({"scopes": ["NotTerminating", "NotBestEffort"]}, True),
+        (of_class("In", "high"), False),
+        (of_class("DoesNotExist"), True),
+    ],
+)  # fmt: skip
+def test_scopes(scopes: Json, counts: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    assert bool(found(vm(), quota(scopes=scopes, pods=0))) is counts
+
+
+def test_the_class_of_a_vm_and_that_of_all() -> None:
+    scoped = quota(scopes=of_class("In", "high"), pods=0)
+    assert found(vm(priorityClassName="high"), scoped)
+    everyones = {
+        "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+        "metadata": {"name": "high"}, "value": 5, "globalDefault": True,
+    }  # fmt: skip
+    assert found(vm(), scoped, everyones)
+    assert not found(vm(), scoped, {**everyones, "globalDefault": False})
+
+
+def test_a_second_pod_for_one_migration() -> None:
+    masquerade: Json = {"devices": {"interfaces": [{"name": "default", "masquerade": {}}]}}
+    network: Json = {"networks": [{"name": "default", "pod": {}}], "domain": masquerade}
+    moving = [vm("a", evictionStrategy=LIVE, **network), vm("b")]
+    assert not found(*moving, quota(requests_memory=3 * POD, pods=3))
+    (one,) = found(*moving, quota(requests_memory=3 * POD - 1, pods=3))
+    assert (str(one.severity), one.field) == ("warning", MEMORY)
+    assert one.message.startswith("no room for a live migration of a, ")
+    assert not found(vm("a"), vm("b"), quota(pods=2))  # nobody moves
+
+
+def test_namespaces_of_their_own() -> None:
+    both = [vm("a"), vm("b", namespace="test")]
+    assert not found(*both, quota(pods=1), quota(namespace="test", pods=1))
+    (one,) = found(*both, vm("c", namespace="test"), quota(pods=1), quota(namespace="test", pods=1))
+    assert one.resource is not None
+    assert one.resource.namespace == "test"
+
+
+def test_the_same_fleet_in_two_roots_is_two_inputs() -> None:
+    assert not found(vm("a"), quota(pods=1))
+    assert not found(vm("b"), quota(pods=1))
+
+
+def test_what_settings_could_lift_is_a_warning_without_any() -> None:
+    tight = quota(requests_memory=POD - 1)
+    (one,) = found(vm(), tight, cluster=None)
+    assert one.severity == "warning"
+    assert one.message.endswith(
+        "(memoryOvercommit decides, and nothing in the input says what it is)"
+    )
+    assert told(vm(), tight, cluster=None, admission="strict") == [("error", MEMORY)]
+    assert told(vm(), quota(pods=0), cluster=None) == [("error", "spec.hard.pods")]
+    overcommitted = kubevirt(developerConfiguration={"memoryOvercommit": 200})
+    assert not found(vm(), tight, cluster=overcommitted)
+
+
+def test_limits_that_kubevirt_adds_where_a_quota_asks_for_them() -> None:
+    assert not found(vm(), quota(limits_memory="64Gi", limits_cpu=64))
+    sidecar = {"annotations": {"hooks.kubevirt.io/hookSidecars": '[{"image": "x:1"}]'}}
+    (one,) = found(vm(metadata=sidecar), quota(limits_cpu=64))
+    assert one.message == (
+        "failed quota: team: must specify limits.cpu for: hook-sidecar-0, of VirtualMachine prod/web"
+    )
+
+
+def test_storage_is_not_judged() -> None:
+    assert not found(vm(), quota(requests_storage=0, persistentvolumeclaims=0, services=0))
+
+
+def test_extended_resources() -> None:
+    kvm = {"requests.devices.kubevirt.io/kvm": "1"}
+    two = [vm("a"), vm("b")]
+    assert not found(vm("a"), obj("ResourceQuota", {"hard": kvm}))
+    assert [one.severity for one in found(*two, obj("ResourceQuota", {"hard": kvm}))] == ["error"]
+
+
+def test_the_overhead_of_a_runtime() -> None:
+    cluster = kubevirt(defaultRuntimeClass="kata")
+    runtime = {
+        "apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "kata"},
+        "handler": "kata", "overhead": {"podFixed": {"memory": "160Mi"}},
+    }  # fmt: skip
+    assert not found(vm(), quota(requests_memory=POD + 160 * MI), runtime, cluster=cluster)
+    assert found(vm(), quota(requests_memory=POD + 160 * MI - 1), runtime, cluster=cluster)
+
+
+def test_a_default_limit_below_the_pod() -> None:
+    (one,) = found(vm(), limit_range(default={"memory": "1Gi"}))
+    assert (str(one.severity), one.code) == ("error", "VR445")
+    assert one.message == (  # 1024 + 220 + 8 + 8 + 32
+        'container compute: resources.requests: Invalid value: "1292Mi": must be less than or equal to memory'
+        " limit of 1Gi"
+    )
+    assert not found(vm(), limit_range(default={"memory": "2Gi"}))
+
+
+def test_a_least_request_above_that_of_the_log() -> None:
+    (one,) = found(vm(), limit_range(min={"cpu": "50m"}))
+    assert one.message == "minimum cpu usage per Container is 50m, but request is 5m"
+    assert one.severity == "error"
+
+
+DISK: Json = {"volumes": [{"name": "data", "hostDisk": {"path": "/data/x.img", "type": "Disk"}}]}
+DEVICES: Json = {"domain": {"devices": {"disks": [{"name": "data", "disk": {}}]}}}
+
+
+def test_levels_of_pod_security() -> None:
+    assert not found(vm(**DISK, **DEVICES), enforcing("privileged"))
+    (one,) = found(vm(**DISK, **DEVICES), enforcing("baseline"))
+    assert (one.code, str(one.severity), one.field) == (
+        "VR446",
+        "error",
+        "spec.template.spec.volumes[0]",
+    )
+    assert one.message == (
+        'it needs a privileged namespace to run: violates PodSecurity "baseline:latest": hostPath volumes'
+        ' (volume "data")'
+    )
+    assert not found(vm(), enforcing("baseline"))
+    assert told(vm(), enforcing("restricted")) == [("error", "")]
+    assert told(vm(), enforcing("restricted"), cluster=None) == [("warning", "")]
+
+
+def test_an_annotation_of_the_quota_silences() -> None:
+    tight = quota(pods=0)
+    tight["metadata"]["annotations"] = {
+        "virt-render.dev/ignore.VR444": "raised before each release"
+    }
+    said = render([vm(), tight]).diagnostics
+    assert not [one for one in said if one.code in ("VR444", "VR120")]
+
+
+def test_off_asks_nothing() -> None:
+    assert not found(vm(), quota(pods=0), enforcing("restricted"), admission="off")
+    assert not found(vm(), quota(pods=0), emit="expand")
+
+
+def test_nothing_of_it_is_imported_without_such_an_object() -> None:
+    import subprocess
+    import sys
+
+    program = (
+        "import sys; from render import render; render([{}]); import json;"
+        " print([name for name in sys.modules if name.startswith(('render.room', 'render.launcher'))])"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", program.format(vm())], capture_output=True, text=True, check=True
+    )
+    assert out.stdout.strip() == "[]"
+
+
+NAMESPACES = [f"team-{number:02}" for number in range(20)]
+
+
+def fleet(sizes: dict[str, int]) -> list[Json]:
+    """A thousand VMs of 1 GiB, fifty a namespace, each with a quota for so many of them."""
+    vms = [vm(f"vm-{number:02}", namespace=one) for one in NAMESPACES for number in range(50)]
+    quotas = [quota(namespace=one, requests_memory=sizes.get(one, 50) * POD) for one in NAMESPACES]
+    return [*vms, *quotas]
+
+
+def test_a_thousand_vms_and_nothing_wrong() -> None:
+    assert not found(*fleet({}))
+
+
+def test_a_thousand_vms_and_what_was_planted() -> None:
+    said = found(*fleet({"team-03": 49, "team-17": 10}))
+    assert [
+        (one.resource and one.resource.namespace, one.field, str(one.severity)) for one in said
+    ] == [
+        ("team-03", MEMORY, "error"),
+        ("team-17", MEMORY, "error"),
+    ]
+    assert all("and 47 more" in one.message for one in said)
