@@ -104,8 +104,9 @@ def identity(body: Tree) -> tuple[str, ...]:
 
 
 def named(body: Tree) -> Tree:
-    """*body* without what it holds."""
-    return {key: body[key] for key in ("apiVersion", "kind", "metadata")}
+    """*body* without what it holds; of a namespace that is what its labels enforce."""
+    kept = {key: body[key] for key in ("apiVersion", "kind", "metadata")}
+    return {**kept, "metadata": {**kept["metadata"], "labels": {}}} if limits(body) else kept
 
 
 class Globs(NamedTuple):

@@ -307,7 +307,8 @@ _LIMITING = frozenset({"ResourceQuota", "LimitRange", "Namespace"})
 
 def _capacity(context: Context, resources: Sequence[Resource]) -> "Capacity | None":
     """Who asks whether there is room, where an object of the input limits pods."""
-    if not any(one.kind in _LIMITING for one in resources) or not _asks_admission(context.settings):
+    asks = order.asks_admission(context.settings)
+    if not asks or not any(one.kind in _LIMITING for one in resources):
         return None
     from render.pipeline.capacity import namespaces
 

@@ -29,7 +29,7 @@ _PROFILES = ("RuntimeDefault", "Localhost")
 _CONTEXT = "securityContext"
 
 
-class Violation(NamedTuple):
+class PodViolation(NamedTuple):
     """What a check forbids, and of what: ``hostPath volumes``, ``volume "data"``."""
 
     reason: str
@@ -39,7 +39,7 @@ class Violation(NamedTuple):
         return f"{self.reason} ({self.detail})" if self.detail else self.reason
 
 
-Check = Callable[[Tree], Violation | None]
+Check = Callable[[Tree], PodViolation | None]
 
 
 def _containers(spec: Tree) -> Iterator[Tree]:
@@ -60,7 +60,7 @@ def _own(container: Tree, *path: str) -> Any:
     return tree.get(container, _CONTEXT, *path)
 
 
-def _privilege_escalation(spec: Tree) -> Violation | None:
+def _privilege_escalation(spec: Tree) -> PodViolation | None:
     names = [
         one["name"]
         for one in _containers(spec)
@@ -69,10 +69,10 @@ def _privilege_escalation(spec: Tree) -> Violation | None:
     if not names:
         return None
     detail = f"{_named(names)} must set securityContext.allowPrivilegeEscalation=false"
-    return Violation("allowPrivilegeEscalation != false", detail)
+    return PodViolation("allowPrivilegeEscalation != false", detail)
 
 
-def _baseline_capabilities(spec: Tree) -> Violation | None:
+def _baseline_capabilities(spec: Tree) -> PodViolation | None:
     names, added = [], set()
     for one in _containers(spec):
         forbidden = set(_own(one, "capabilities", "add") or ()) - _CAPABILITIES
@@ -83,10 +83,10 @@ def _baseline_capabilities(spec: Tree) -> Violation | None:
         return None
     words = ", ".join(map(_quoted, sorted(added)))
     detail = f"{_named(names)} must not include {words} in securityContext.capabilities.add"
-    return Violation("non-default capabilities", detail)
+    return PodViolation("non-default capabilities", detail)
 
 
-def _restricted_capabilities(spec: Tree) -> Violation | None:
+def _restricted_capabilities(spec: Tree) -> PodViolation | None:
     kept, adding, added = [], [], set()
     for one in _containers(spec):
         if "ALL" not in (_own(one, "capabilities", "drop") or ()):
@@ -103,27 +103,29 @@ def _restricted_capabilities(spec: Tree) -> Violation | None:
         parts.append(
             f"{_named(adding)} must not include {words} in securityContext.capabilities.add"
         )
-    return Violation("unrestricted capabilities", "; ".join(parts)) if parts else None
+    return PodViolation("unrestricted capabilities", "; ".join(parts)) if parts else None
 
 
-def _host_namespaces(spec: Tree) -> Violation | None:
+def _host_namespaces(spec: Tree) -> PodViolation | None:
     names = [f"{key}=true" for key in ("hostNetwork", "hostPID", "hostIPC") if spec.get(key)]
-    return Violation("host namespaces", ", ".join(names)) if names else None
+    return PodViolation("host namespaces", ", ".join(names)) if names else None
 
 
-def _host_path_volumes(spec: Tree) -> Violation | None:
+def _host_path_volumes(spec: Tree) -> PodViolation | None:
     names = [one["name"] for one in spec.get("volumes") or () if one.get("hostPath") is not None]
-    return Violation("hostPath volumes", _named(names, word="volume")) if names else None
+    return PodViolation("hostPath volumes", _named(names, word="volume")) if names else None
 
 
-def _privileged(spec: Tree) -> Violation | None:
+def _privileged(spec: Tree) -> PodViolation | None:
     names = [one["name"] for one in _containers(spec) if _own(one, "privileged")]
     if not names:
         return None
-    return Violation("privileged", f"{_named(names)} must not set securityContext.privileged=true")
+    return PodViolation(
+        "privileged", f"{_named(names)} must not set securityContext.privileged=true"
+    )
 
 
-def _restricted_volumes(spec: Tree) -> Violation | None:
+def _restricted_volumes(spec: Tree) -> PodViolation | None:
     names, kinds = [], []
     for one in spec.get("volumes") or ():
         kind = next((key for key in one if key not in ("name", *_VOLUMES)), "")
@@ -135,12 +137,12 @@ def _restricted_volumes(spec: Tree) -> Violation | None:
     words = ", ".join(map(_quoted, sorted(set(kinds))))
     uses = "uses restricted volume type" if len(names) == 1 else "use restricted volume type"
     plural = "" if len(set(kinds)) == 1 else "s"
-    return Violation(
+    return PodViolation(
         "restricted volume types", f"{_named(names, word='volume')} {uses}{plural} {words}"
     )
 
 
-def _run_as_non_root(spec: Tree) -> Violation | None:
+def _run_as_non_root(spec: Tree) -> PodViolation | None:
     whole = _own(spec, "runAsNonRoot")
     explicit, implicit = [], []
     for one in _containers(spec):
@@ -152,29 +154,29 @@ def _run_as_non_root(spec: Tree) -> Violation | None:
     if whole is False:
         explicit_parts = ["pod", *([_named(explicit)] if explicit else [])]
         detail = f"{' and '.join(explicit_parts)} must not set securityContext.runAsNonRoot=false"
-        return Violation("runAsNonRoot != true", detail)
+        return PodViolation("runAsNonRoot != true", detail)
     if explicit:
         detail = f"{_named(explicit)} must not set securityContext.runAsNonRoot=false"
-        return Violation("runAsNonRoot != true", detail)
+        return PodViolation("runAsNonRoot != true", detail)
     if implicit:
         detail = f"pod or {_named(implicit)} must set securityContext.runAsNonRoot=true"
-        return Violation("runAsNonRoot != true", detail)
+        return PodViolation("runAsNonRoot != true", detail)
     return None
 
 
-def _run_as_user(spec: Tree) -> Violation | None:
+def _run_as_user(spec: Tree) -> PodViolation | None:
     names = [one["name"] for one in _containers(spec) if _own(one, "runAsUser") == 0]
     parts = ["pod"] if _own(spec, "runAsUser") == 0 else []
     if names:
         parts.append(_named(names))
     return (
-        Violation("runAsUser=0", f"{' and '.join(parts)} must not set runAsUser=0")
+        PodViolation("runAsUser=0", f"{' and '.join(parts)} must not set runAsUser=0")
         if parts
         else None
     )
 
 
-def _selinux_options(spec: Tree) -> Violation | None:
+def _selinux_options(spec: Tree) -> PodViolation | None:
     pods: list[str] = []
     names: list[str] = []
     types: list[str] = []
@@ -196,10 +198,10 @@ def _selinux_options(spec: Tree) -> Violation | None:
     values = [f"type{plural} {', '.join(map(_quoted, kinds))}"] if kinds else []
     values += (f"{key} may not be set" for key in custom)
     detail = f"{setters} set forbidden securityContext.seLinuxOptions: {'; '.join(values)}"
-    return Violation("seLinuxOptions", detail)
+    return PodViolation("seLinuxOptions", detail)
 
 
-def _baseline_seccomp(spec: Tree) -> Violation | None:
+def _baseline_seccomp(spec: Tree) -> PodViolation | None:
     unconfined = [
         one["name"]
         for one in _containers(spec)
@@ -211,10 +213,10 @@ def _baseline_seccomp(spec: Tree) -> Violation | None:
     if not parts:
         return None
     kind = 'securityContext.seccompProfile.type to "Unconfined"'
-    return Violation("seccompProfile", f"{' and '.join(parts)} must not set {kind}")
+    return PodViolation("seccompProfile", f"{' and '.join(parts)} must not set {kind}")
 
 
-def _restricted_seccomp(spec: Tree) -> Violation | None:
+def _restricted_seccomp(spec: Tree) -> PodViolation | None:
     whole = _own(spec, "seccompProfile", "type")
     explicit, implicit = [], []
     for one in _containers(spec):
@@ -227,10 +229,10 @@ def _restricted_seccomp(spec: Tree) -> Violation | None:
         parts = ["pod"] if whole is not None and whole not in _PROFILES else []
         parts += [_named(explicit)] if explicit else []
         kind = 'securityContext.seccompProfile.type to "Unconfined"'
-        return Violation("seccompProfile", f"{' and '.join(parts)} must not set {kind}")
+        return PodViolation("seccompProfile", f"{' and '.join(parts)} must not set {kind}")
     if implicit:
         kind = 'securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
-        return Violation("seccompProfile", f"pod or {_named(implicit)} must set {kind}")
+        return PodViolation("seccompProfile", f"pod or {_named(implicit)} must set {kind}")
     return None
 
 
@@ -259,7 +261,7 @@ _CHECKS: dict[str, tuple[Check, ...]] = {
 }
 
 
-def violations(spec: Tree, level: str) -> tuple[Violation, ...]:
+def violations(spec: Tree, level: str) -> tuple[PodViolation, ...]:
     """What of a pod *spec* the *level* forbids; nothing for a level that nobody knows."""
     found = (check(spec) for check in _CHECKS.get(level, ()))
     return tuple(one for one in found if one is not None)

@@ -22,7 +22,7 @@ from render.pipeline.stages import emit
 
 if TYPE_CHECKING:
     from render.room.amounts import Amounts
-    from render.room.security import Violation
+    from render.room.security import PodViolation
 
 #: How a VM with a run strategy counts: it runs whenever it can, or only when somebody starts it.
 _ALWAYS, _SOMETIMES = "Always", ("Manual", "Once", "RerunOnFailure")
@@ -296,7 +296,7 @@ def _replicas(machine: Machine) -> int:
     return replicas if isinstance(replicas, int) else 1
 
 
-def _blamed(machine: Machine, found: Iterable["Violation"]) -> FieldPath:
+def _blamed(machine: Machine, found: Iterable["PodViolation"]) -> FieldPath:
     """The field of the VM that brings what the namespace forbids: a volume, if one is named."""
     if machine.resource.holder is not None:
         return ()
