@@ -4,10 +4,10 @@ A text that is not for the schemas (a script, say) is not checked. Upstream: clo
 (validate_cloudconfig_file), cloudinit/handlers/__init__.py (type_from_starts_with), without netplan.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from render.guest import yaml11
-from render.model.fieldpath import FieldPath
+from render.guest.problem import Problem
 
 CLOUD_CONFIG = "text/cloud-config"
 JINJA = "text/jinja2"
@@ -27,22 +27,6 @@ BEGINNINGS = {
     "#!": "text/x-shellscript",
 }
 _BEGINNING = 64
-
-
-class Problem(NamedTuple):
-    """What a schema refuses, or what it calls deprecated.
-
-    *path*: where, in the document (cloud-init names the one key that is too much on top, of several none); *rule* and
-    *wanted*: the keyword of the schema and its value there; *keys*: what is too much, or missing. *version* and *cure*
-    are those of a deprecation, in cloud-init's words.
-    """
-
-    path: FieldPath
-    rule: str
-    wanted: Any = None
-    keys: tuple[str, ...] = ()
-    version: str = ""
-    cure: str = ""
 
 
 class SchemaAnswer(NamedTuple):
@@ -89,12 +73,6 @@ def network_data(text: str) -> SchemaAnswer:
     from render.guest import schemas
 
     return _answer(SchemaAnswer(None, loaded), schemas.network(value))
-
-
-def network_version(value: dict[Any, Any]) -> Any:
-    """The version of network data that say *value*, with or without the key ``network`` on top."""
-    inner = value.get("network", value)
-    return inner.get("version") if isinstance(inner, dict) else None
 
 
 def _answer(answer: SchemaAnswer, problems: list[Problem]) -> SchemaAnswer:

@@ -16,7 +16,7 @@ from jsonschema import Draft4Validator, FormatChecker, ValidationError
 from jsonschema.exceptions import best_match
 from jsonschema.validators import create
 
-from render.guest.engine import Problem, network_version
+from render.guest.problem import Problem
 from render.model import types
 from render.model.fieldpath import FieldPath
 
@@ -53,9 +53,15 @@ def cloud_config(value: dict[Any, Any]) -> list[Problem]:
     return list(dict.fromkeys(problems))
 
 
+def _network_version(value: dict[Any, Any]) -> Any:
+    """The version of network data that say *value*, with or without the key ``network`` on top."""
+    inner = value.get("network", value)
+    return inner.get("version") if isinstance(inner, dict) else None
+
+
 def network(value: dict[Any, Any]) -> list[Problem]:
     """What the schema of its version says of network data that are a mapping."""
-    version = network_version(value)
+    version = _network_version(value)
     name = _NETWORKS.get(version, _NETWORK) if isinstance(version, int) else _NETWORK
     return list(dict.fromkeys(_problems(_inlined(name), value, ())))
 

@@ -11,7 +11,8 @@ from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from render.guest import engine, yaml11
-from render.guest.engine import Problem, SchemaAnswer
+from render.guest.engine import SchemaAnswer
+from render.guest.problem import Problem
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
 
