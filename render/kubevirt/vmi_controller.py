@@ -10,7 +10,7 @@ from render.admission import configuration
 from render.diagnostics.codes import NO_POD
 from render.launcher import placement, template
 from render.launcher.cluster import LAUNCHER_IMAGE, ClusterObjects, LauncherCluster, Name
-from render.launcher.launch import Launch, PodError
+from render.launcher.launch import NO_CLAIMS, Launch, PodError
 from render.machine import CONFIGURATION, Context, Machine
 from render.model import tree
 from render.model.resource import CDI, Resource
@@ -81,19 +81,20 @@ def _claim(data_volume: Tree) -> Tree:
     }
 
 
-def found(vmi: Tree, cluster: LauncherCluster) -> Tree:
+def found(vmi: Tree, cluster: LauncherCluster, claims: Mapping[str, Tree] = NO_CLAIMS) -> Launch:
     """*vmi* as the controller makes a pod of it: with the user of the pod, and what its CPUs need of the node.
 
-    Raises `PodError` where the settings of the cluster leave no node for it.
+    *claims*: those that its VM has made, by name. Raises `PodError` where the settings of the cluster leave no node
+    for it.
     """
     status = dict(vmi.get("status") or {})
     if "Root" not in cluster.gates:
         status.setdefault("runtimeUser", _USER)
-    with_user = {**vmi, "status": status}
-    hints = placement.topology_hints(Launch(with_user, cluster))
+    launch = Launch({**vmi, "status": status}, cluster, claims=claims)
+    hints = placement.topology_hints(launch)
     if hints is not None:
         status["topologyHints"] = hints
-    return with_user
+    return launch
 
 
 class Launched(NamedTuple):
@@ -112,7 +113,7 @@ def launched(machine: Machine, vmi: Tree) -> Launched | None:
     name = vmi["metadata"].get("name") or beginning.rstrip("-")
     own = {**vmi, "metadata": {"name": name, **metadata, "namespace": machine.namespace}}
     try:
-        launch = Launch(found(own, cluster), cluster, claims=_claims(machine))
+        launch = found(own, cluster, _claims(machine))
         pod = template.pod(launch)
     except PodError as error:
         path = (*machine.vmi_path[:-1], *error.path)

@@ -70,6 +70,9 @@ class Launch:
         self.interfaces: list[Tree] = self.devices.get("interfaces") or []
         self.networks: list[Tree] = self.spec.get("networks") or []
         self.volumes: list[Tree] = self.spec.get("volumes") or []
+        #: What volumes and interfaces have in them, whichever they are: most rules look for one thing.
+        self.sources = {key for volume in self.volumes for key in volume}
+        self.bindings = {key for interface in self.interfaces for key in interface}
         self.disks: list[Tree] = self.devices.get("disks") or []
         self.filesystems: list[Tree] = self.devices.get("filesystems") or []
         resources: Tree = self.domain.get("resources") or {}
@@ -77,6 +80,10 @@ class Launch:
         self.limits: Mapping[str, Any] = resources.get("limits") or {}
         self.security: Tree = self.domain.get("launchSecurity") or {}
         self._state_claim = state_claim
+
+    def again(self, images: Mapping[str, str], state_claim: str) -> "Launch":
+        """The same VMI on its way into another pod."""
+        return Launch(self.vmi, self.cluster, images, state_claim, self._claims)
 
     @cached_property
     def is_nonroot(self) -> bool:
@@ -94,10 +101,12 @@ class Launch:
         return self.is_dedicated or self._wants_guaranteed()
 
     def _wants_guaranteed(self) -> bool:
-        cpu = self.requests.get("cpu", 0)
+        cpu, limit = self.requests.get("cpu"), self.limits.get("cpu")
+        if cpu is None or limit is None:
+            return False
         return (
             not quantity.is_zero(cpu)
-            and quantity.compare(cpu, self.limits.get("cpu", 0)) == 0
+            and quantity.compare(cpu, limit) == 0
             and _GUARANTEED_MEMORY(self.release)(
                 self.requests.get("memory", 0), self.limits.get("memory", 0)
             )
@@ -113,7 +122,7 @@ class Launch:
         """Whether the state of its CPUs is encrypted too."""
         return bool(tree.get(self.security, "sev", "policy", "encryptedState"))
 
-    @cached_property
+    @property
     def has_hugepages(self) -> bool:
         """Whether its memory is made of huge pages."""
         return self.memory.get("hugepages") is not None
@@ -164,10 +173,10 @@ class Launch:
         """Whether a disk may hold persistent SCSI reservations."""
         return any(tree.get(disk, "lun", "reservation") for disk in self.disks)
 
-    @cached_property
+    @property
     def has_sriov(self) -> bool:
         """Whether an interface is an SR-IOV device."""
-        return any(interface.get("sriov") is not None for interface in self.interfaces)
+        return "sriov" in self.bindings
 
     @cached_property
     def kernel_boot(self) -> Tree | None:
@@ -191,7 +200,7 @@ class Launch:
         }
         return frozenset(plugged | declared)
 
-    @cached_property
+    @property
     def uses_image_volumes(self) -> bool:
         """Whether container disks are volumes, and need no containers."""
         return "ImageVolume" in self.gates

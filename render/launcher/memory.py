@@ -5,7 +5,8 @@ pkg/network/resources/memory.go, pkg/virt-controller/services/renderresources.go
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from render.launcher.cpu import vcpus
@@ -13,7 +14,7 @@ from render.launcher.launch import Launch
 from render.model import tree
 from render.model.apimachinery import quantity
 from render.model.apimachinery.quantity import BINARY, DECIMAL, Quantity, minus, parse, plus, scaled
-from render.model.release import Rows, rows, since, until
+from render.model.release import Rows, Version, rows, since, until
 
 _KILO = 3
 _PAGE_TABLE = 512
@@ -83,7 +84,7 @@ def _has_vfio(launch: Launch) -> bool:
 
 
 def _has_metrics_volume(launch: Launch) -> bool:
-    return any(volume.get("downwardMetrics") is not None for volume in launch.volumes)
+    return "downwardMetrics" in launch.sources
 
 
 def _probes(launch: Launch) -> str:
@@ -129,35 +130,45 @@ AFTER_RATIO: Rows[OverheadRow] = rows(until("1.5", _DEDICATED))
 
 def overhead(launch: Launch) -> Overhead:
     """The memory that the pod of *launch* needs beside that of its guest."""
-    parts = [
-        OverheadPart(row.what, parse(text))
-        for row in ROWS(launch.release)
-        if (text := row.amount(launch))
-    ]
-    total = _sum(parts)
-    ratio = _ratio(launch.cluster.configuration.get("additionalGuestMemoryOverheadRatio"))
-    if ratio is not None:
-        extra = Quantity(int(scaled(total, _KILO) * (ratio - 1.0)) * 1000, 0, DECIMAL)
-        parts.append(OverheadPart(f"additionalGuestMemoryOverheadRatio {ratio:g}", extra))
+    release = launch.release
+    before = tuple([row.amount(launch) for row in ROWS(release)])
+    after = tuple([row.amount(launch) for row in AFTER_RATIO(release)])
+    ratio = launch.cluster.configuration.get("additionalGuestMemoryOverheadRatio")
+    networks = tuple(part for row in _NETWORKS(release) for part in row(launch))
+    return _summed(release, before, after, ratio, networks)
+
+
+@lru_cache(maxsize=1024)
+def _summed(
+    release: Version,
+    before: tuple[str, ...],
+    after: tuple[str, ...],
+    ratio: str | None,
+    networks: tuple[OverheadPart, ...],
+) -> Overhead:
+    """The sum of what the rows of *release* say, which many VMs have alike."""
+    parts = _parts(ROWS(release), before)
+    # It takes the format of its first summand: page tables are counted in decimal bytes, all else in MiB.
+    total = Quantity(0, 0, BINARY)
+    for part in parts:
+        total = plus(total, part.amount)
+    factor = _ratio(ratio)
+    if factor is not None:
+        extra = Quantity(int(scaled(total, _KILO) * (factor - 1.0)) * 1000, 0, DECIMAL)
+        parts.append(OverheadPart(f"additionalGuestMemoryOverheadRatio {ratio}", extra))
         total = plus(total, extra)
-    rest = [
-        OverheadPart(row.what, parse(text))
-        for row in AFTER_RATIO(launch.release)
-        if (text := row.amount(launch))
-    ]
-    rest += _of_networks(launch)
+    rest = [*_parts(AFTER_RATIO(release), after), *networks]
     for part in rest:
         total = plus(total, part.amount)
     return Overhead(total, (*parts, *rest))
 
 
-def _sum(parts: list[OverheadPart]) -> Quantity:
-    # Without page tables the sum takes the format of the first summand, else it stays decimal.
-    is_binary = not parts or parts[0].what != "page tables"
-    total = Quantity(0, 0, BINARY if is_binary else DECIMAL)
-    for part in parts:
-        total = plus(total, part.amount)
-    return total if is_binary or not total.mantissa else total._replace(format=DECIMAL)
+def _parts(rows_of_sum: Iterable[OverheadRow], texts: Iterable[str]) -> list[OverheadPart]:
+    return [
+        OverheadPart(row.what, parse(text))
+        for row, text in zip(rows_of_sum, texts, strict=True)
+        if text
+    ]
 
 
 def _ratio(text: object) -> float | None:
@@ -168,17 +179,14 @@ def _ratio(text: object) -> float | None:
     return ratio if abs(ratio) < float("inf") else None
 
 
-def _of_networks(launch: Launch) -> Iterator[OverheadPart]:
-    for row in _NETWORKS(launch.release):
-        yield from row(launch)
-
-
 def _passt(launch: Launch) -> Iterator[OverheadPart]:
-    if any(interface.get("passtBinding") is not None for interface in launch.interfaces):
+    if "passtBinding" in launch.bindings:
         yield OverheadPart("passt", parse(_PASST))
 
 
 def _plugins(launch: Launch) -> Iterator[OverheadPart]:
+    if "binding" not in launch.bindings:
+        return
     names = dict.fromkeys(
         interface["binding"].get("name", "")
         for interface in launch.interfaces

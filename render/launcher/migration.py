@@ -7,7 +7,6 @@ pkg/virt-controller/services/template.go (RenderMigrationManifest), pkg/containe
 from collections.abc import Callable, Mapping
 
 from render.launcher import placement, security, template
-from render.launcher.cluster import LauncherCluster
 from render.launcher.hotplug import NODE
 from render.launcher.launch import Launch
 from render.launcher.volumes import KERNEL_BOOT
@@ -32,14 +31,13 @@ _MIGRATION_MODEL = "cpu-model-migration.node.kubevirt.io/"
 _FEATURE = "cpu-feature.node.kubevirt.io/"
 
 
-def target(vmi: Tree, cluster: LauncherCluster) -> Tree:
-    """The pod that the running *vmi* migrates into, whose resources are those of the VMI as it is now.
+def target(running: Launch) -> Tree:
+    """The pod that the *running* VMI migrates into, whose resources are those of the VMI as it is now.
 
     Raises `PodError` with KubeVirt's words where it makes none.
     """
-    claim = f"persistent-state-for-{vmi['metadata'].get('name') or ''}-TARGET"
-    source = Launch(vmi, cluster)
-    launch = Launch(vmi, cluster, images=_running_images(source), state_claim=claim)
+    claim = f"persistent-state-for-{running.name}-TARGET"
+    launch = running.again(_running_images(running), claim)
     pod = template.manifest(launch)
     metadata, spec = pod["metadata"], pod["spec"]
     metadata["labels"]["kubevirt.io/migrationJobUID"] = _UID
@@ -48,7 +46,7 @@ def target(vmi: Tree, cluster: LauncherCluster) -> Tree:
     labels = _labels_of_node(launch)
     for row in _SELECTORS(launch.release):
         row(launch, labels, spec["nodeSelector"])
-    matches = tree.get(cluster.configuration, "migrations", "matchSELinuxLevelOnMigration")
+    matches = tree.get(launch.cluster.configuration, "migrations", "matchSELinuxLevelOnMigration")
     if matches is not False:
         level = security.level_of_target(launch.status)
         if level:

@@ -5,6 +5,7 @@ Upstream: pkg/network/pod/annotations/generator.go, pkg/network/multus/annotatio
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from render.launcher.launch import Launch, PodError
 from render.model import tree
@@ -33,42 +34,41 @@ def annotations(launch: Launch) -> Iterator[tuple[str, str]]:
             if tree.get(network, "multus", "default"):
                 yield _DEFAULT_NETWORK, network["multus"].get("networkName") or ""
                 break
-    if any(interface.get("masquerade") is not None for interface in launch.interfaces):
+    if "masquerade" in launch.bindings:
         for key in _ISTIO(launch.release):
             yield key, _BRIDGE
 
 
 def _selection(launch: Launch) -> list[Tree]:
     networks = {network.get("name"): network for network in launch.networks}
+    plugged = [one for one in launch.interfaces if one.get("state") != "absent"]
+    first = {one.get("name"): one for one in reversed(plugged)}
     elements: list[Tree] = []
-    for interface in launch.interfaces:
-        network = networks.get(interface.get("name"))
-        if network is None or interface.get("state") == "absent":
+    for interface in plugged:
+        name = interface.get("name")
+        network = networks.get(name)
+        if network is None:
             continue
         multus = network.get("multus")
         if multus is not None and not multus.get("default"):
-            elements.append(_element(launch, network, _interface_of(launch, network)))
-        binding = _interface_of(launch, network).get("binding")
+            elements.append(_element(launch, network, first[name]))
+        binding = first[name].get("binding")
         if binding is not None and "NetworkBindingPlugins" in launch.gates:
             elements += _element_of_binding(launch, binding.get("name") or "", network)
     return elements
 
 
-def _interface_of(launch: Launch, network: Tree) -> Tree:
-    """The first interface of a network that is not absent."""
-    return next(
-        one
-        for one in launch.interfaces
-        if one.get("name") == network.get("name") and one.get("state") != "absent"
-    )
-
-
 def _element(launch: Launch, network: Tree, interface: Tree) -> Tree:
     namespace, name = namespaced(network["multus"].get("networkName") or "", launch.namespace)
     element = {"name": name, "namespace": namespace, "mac": interface.get("macAddress")}
-    digest = hashlib.sha256((network.get("name") or "").encode()).hexdigest()
-    element["interface"] = f"pod{digest[:_HASHED]}"
+    element["interface"] = _pod_interface(network.get("name") or "")
     return {key: value for key, value in element.items() if value or key == "name"}
+
+
+@lru_cache(maxsize=1024)
+def _pod_interface(network: str) -> str:
+    """What the interface of a *network* is called in the pod."""
+    return f"pod{hashlib.sha256(network.encode()).hexdigest()[:_HASHED]}"
 
 
 def _element_of_binding(launch: Launch, name: str, network: Tree) -> Iterator[Tree]:
@@ -122,6 +122,8 @@ def network_devices(launch: Launch) -> Iterator[str]:
 
 def shows_devices(launch: Launch) -> bool:
     """Whether the pod is told which devices its networks got."""
+    if "binding" not in launch.bindings:
+        return launch.has_sriov
     return launch.has_sriov or any(
         tree.get(
             launch.cluster.bindings.get(tree.get(interface, "binding", "name") or ""), "downwardAPI"

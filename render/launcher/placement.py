@@ -43,8 +43,7 @@ def node_selector(launch: Launch) -> Tree:
         selector.pop(_ARCHITECTURE, None)
         selector[f"kubevirt.io/vm-arch-{launch.architecture}"] = "true"
     for labels in _LABELS(launch.release):
-        for label in labels(launch):
-            selector[label] = "true"
+        selector.update(dict.fromkeys(labels(launch), "true"))
     return selector
 
 

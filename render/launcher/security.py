@@ -40,6 +40,14 @@ _ROOT_GROUP: Form[Tree] = form(until("1.6", {}), since("1.6", {"fsGroup": USER})
 
 def of_pod(launch: Launch) -> Tree:
     """The security context of the pod."""
+    key = ("pod", launch.is_nonroot)
+    if key not in launch.cluster.shared:
+        launch.cluster.shared[key] = _of_pod(launch)
+    context: Tree = launch.cluster.shared[key]
+    return context
+
+
+def _of_pod(launch: Launch) -> Tree:
     context: Tree = {}
     if launch.is_nonroot:
         context |= {"runAsUser": USER, "runAsGroup": USER, "runAsNonRoot": True, "fsGroup": USER}
@@ -78,6 +86,14 @@ def of_container(launch: Launch, capabilities: Tree | None) -> Tree:
 
 def of_compute(launch: Launch) -> Tree:
     """The security context of compute."""
+    key = ("compute", launch.is_nonroot)
+    if key not in launch.cluster.shared:
+        launch.cluster.shared[key] = _of_compute(launch)
+    context: Tree = launch.cluster.shared[key]
+    return context
+
+
+def _of_compute(launch: Launch) -> Tree:
     if launch.is_nonroot:
         return of_container(launch, {"add": ["NET_BIND_SERVICE"], "drop": ["ALL"]})
     return of_container(launch, {"add": ["NET_BIND_SERVICE", "SYS_NICE"]})

@@ -80,6 +80,8 @@ def _hooks(launch: Launch) -> list[Sidecar]:
 
 def _bindings(launch: Launch) -> list[Sidecar]:
     # QUIRK(netbinding.go): the order of several is that of a Go map; here that of the interfaces.
+    if "binding" not in launch.bindings:
+        return []
     plugins = {}
     for index, interface in enumerate(launch.interfaces):
         binding = interface.get("binding")

@@ -80,8 +80,8 @@ def container_disks(launch: Launch) -> Iterator[Tree]:
 
 def pulling(launch: Launch) -> Iterator[Tree]:
     """The init containers that copy the binary of container disks, and have their images pulled."""
-    has_disks = any(volume.get("containerDisk") is not None for volume in launch.volumes)
-    if launch.uses_image_volumes or not (has_disks or launch.kernel_boot is not None):
+    has_disks = "containerDisk" in launch.sources or launch.kernel_boot is not None
+    if launch.uses_image_volumes or not has_disks:
         return
     yield {
         "name": "container-disk-binary",
@@ -139,6 +139,8 @@ def _probes(launch: Launch) -> Iterator[Tree]:
 
 def virtiofs(launch: Launch) -> Iterator[Tree]:
     """The containers that serve volumes as filesystems."""
+    if not launch.filesystems:
+        return
     names = {filesystem.get("name") for filesystem in launch.filesystems}
     for volume in launch.volumes:
         if volume.get("name") in names and _SERVED(launch.release)(volume):
@@ -217,6 +219,8 @@ _ARGUMENTS: Form[Callable[[Launch, Tree, list[str]], list[str]]] = form(
 
 def container_paths(launch: Launch, compute: Tree, pod_volumes: list[Tree]) -> list[Tree]:
     """The containers that virt-api's webhook adds to serve paths of *compute* (since 1.8)."""
+    if "containerPath" not in launch.sources:
+        return []
     served = {one.get("name") for one in launch.filesystems if one.get("virtiofs") is not None}
     containers = []
     for volume in launch.volumes:
@@ -267,10 +271,17 @@ def _has_console_log(launch: Launch) -> bool:
 
 def console_log(launch: Launch, verbosity: int) -> Iterator[Tree]:
     """The container that prints what the serial console shows."""
-    if not _has_console_log(launch):
-        return
+    if _has_console_log(launch):
+        key = ("console-log", launch.uid, verbosity, launch.is_guaranteed)
+        shared = launch.cluster.shared
+        if key not in shared:
+            shared[key] = _console_log(launch, verbosity)
+        yield shared[key]
+
+
+def _console_log(launch: Launch, verbosity: int) -> Tree:
     arguments = ["--logfile", f"{PRIVATE}/{launch.uid}/virt-serial0-log"]
-    yield {
+    return {
         "name": "guest-console-log",
         "image": launch.cluster.image,
         "imagePullPolicy": _LOG_PULL_POLICY(launch.release)(launch),

@@ -160,7 +160,7 @@ _CLAIMS: Form[Callable[[Launch], list[Tree] | None]] = form(
 
 
 def _check_container_paths(launch: Launch) -> None:
-    if "ContainerPathVolumes" in launch.gates:
+    if "containerPath" not in launch.sources or "ContainerPathVolumes" in launch.gates:
         return
     for index, volume in enumerate(launch.volumes):
         if volume.get("containerPath") is not None:
@@ -189,6 +189,8 @@ def hostname(launch: Launch) -> str:
 
 
 def _account_of_volume(launch: Launch) -> str:
+    if "serviceAccount" not in launch.sources:
+        return ""
     for volume in launch.volumes:
         account = volume.get("serviceAccount")
         if account is not None:

@@ -8,7 +8,7 @@ from render.diagnostics.codes import INVALID_QUANTITY, WRONG_TYPE
 from render.kubevirt import vmi_controller
 from render.launcher import migration, template
 from render.launcher.cluster import LauncherCluster
-from render.launcher.launch import Launch, PodError
+from render.launcher.launch import PodError
 from render.model import fieldpath, tree
 from render.model.draft import Draft
 from render.model.tree import Tree
@@ -37,8 +37,8 @@ def pod(
     words where it makes no pod, and where *vmi* or *settings* are none.
     """
     cluster = cluster_of(resources, settings)
-    found = vmi_controller.found(decoded(vmi, cluster), cluster)
-    made = migration.target(found, cluster) if target else template.pod(Launch(found, cluster))
+    launch = vmi_controller.found(decoded(vmi, cluster), cluster)
+    made = migration.target(launch) if target else template.pod(launch)
     copied: Tree = tree.copy(made)
     return copied
 

@@ -31,22 +31,22 @@ def answers(release: str) -> dict[str, Json]:
 
 
 def _launcher(vmi: Tree, cluster: LauncherCluster) -> Tree | None:
-    return template.pod(Launch(vmi_controller.found(vmi, cluster), cluster))
+    return template.pod(vmi_controller.found(vmi, cluster))
 
 
 def _temporary(vmi: Tree, cluster: LauncherCluster) -> Tree | None:
-    return template.pod(Launch(vmi_controller.found(vmi, cluster), cluster), is_temporary=True)
+    return template.pod(vmi_controller.found(vmi, cluster), is_temporary=True)
 
 
 def _target(vmi: Tree, cluster: LauncherCluster) -> Tree | None:
-    return migration.target(vmi_controller.found(vmi, cluster), cluster)
+    return migration.target(vmi_controller.found(vmi, cluster))
 
 
 def _of_hotplug(
     make: Callable[[Launch, Tree], Tree | None],
 ) -> Callable[[Tree, LauncherCluster], Tree | None]:
     def pod(vmi: Tree, cluster: LauncherCluster) -> Tree | None:
-        launch = Launch(vmi_controller.found(vmi, cluster), cluster)
+        launch = vmi_controller.found(vmi, cluster)
         return make(launch, template.pod(launch))
 
     return pod

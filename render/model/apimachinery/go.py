@@ -36,9 +36,12 @@ def _escaped(character: str) -> str:
     return f"\\u{code:04x}" if code < _BASIC_PLANE else f"\\U{code:08x}"
 
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+
+
 def marshalled(value: Any) -> str:
     """*value* as encoding/json prints it, which escapes what is special in HTML; keys stay in their order."""
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    text = _ENCODER.encode(value)
     for character in "<>&\u2028\u2029":
         if character in text:
             text = text.replace(character, f"\\u{ord(character):04x}")
