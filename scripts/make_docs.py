@@ -18,7 +18,9 @@ from render.frontends.argocd.commands import announcements
 from render.frontends.request import config
 from render.frontends.request.commands import COMMANDS, Command
 from render.frontends.request.options import DEADLINE, HOST_OPTIONS
+from render.launcher.memory import AFTER_RATIO, ROWS
 from render.model.provenance import Decider
+from render.model.release import VERSIONS, minor
 from render.pipeline.lock_roles import TRACES
 from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, OutcomeRow
 from render.report.deciders import FORMAT_VERSION as EXPLAIN_VERSION
@@ -195,6 +197,21 @@ def emit() -> str:
     traces = [_row(f"`{mode}`", str(one.lock), one.stamped) for mode, one in TRACES.items()]
     head = [_row("Mode", "The lock", "Stamped"), _row("---", "---", "---")]
     return _filled(text, "traces", head + traces)
+
+
+def pod() -> str:
+    """The page on the pod, with the sum of its memory overhead by release."""
+    text = (ROOT / "docs/pod.md").read_text(encoding="utf-8")
+    by_release = [
+        {row.what: row for row in (*ROWS(release), *AFTER_RATIO(release))} for release in VERSIONS
+    ]
+    whole = {name: row for rows in by_release for name, row in rows.items()}
+    head = [_row("For", "When", *map(minor, VERSIONS)), _row(*["---"] * (len(VERSIONS) + 2))]
+    body = [
+        _row(name, row.when, *(rows[name].figure if name in rows else "-" for rows in by_release))
+        for name, row in whole.items()
+    ]
+    return _filled(text, "overhead", head + body)
 
 
 def _outcome(row: OutcomeRow, mode: str) -> str:
@@ -659,6 +676,7 @@ def pages() -> dict[str, str]:
         "docs/admission.md": admission(),
         "docs/usage.md": usage(),
         "docs/emit.md": emit(),
+        "docs/pod.md": pod(),
         "plugin.yaml": plugin(),
         "schemas/renderconfig.schema.json": json.dumps(config_schema(), indent=2) + "\n",
         "schemas/explain.schema.json": json.dumps(explain_schema(), indent=2) + "\n",

@@ -29,6 +29,7 @@ _REVIEWED = 1000
 OURS, FULL, DIFF, THEIRS, BARE = (
     "virt-render --admission off", "virt-render", "virt-render diff", "kustomize", "python -I -c pass"
 )  # fmt: skip
+VMI, POD = "virt-render --emit vmi", "virt-render --emit pod"
 GO_PROGRAM = "sigs.k8s.io/yaml"
 _SMALL_SHARE = 0.01
 
@@ -94,6 +95,8 @@ def _measured(
     program = os.path.join(os.path.dirname(sys.executable), "virt-render")
     ours = [program, "build", "--kustomize", "never", path]
     commands = {OURS: [*ours, "--admission", "off"], FULL: ours}
+    if tree.vms == LARGE and not tree.several:
+        commands |= {VMI: [*ours, "--emit", "vmi"], POD: [*ours, "--emit", "pod"]}
     if tree.vms >= _REVIEWED and not tree.several:
         fleet.commit_edit(path)
         commands[DIFF] = [program, "diff", "HEAD~1..HEAD", "--kustomize", "never", path]
@@ -157,6 +160,8 @@ def _verdicts(results: Sequence[Result], bare: Cost) -> Iterable[Verdict]:
         yield Verdict("10,000 VMs: peak memory / kustomize", 0.2, memory)
         what = "10,000 VMs, one instancetype edited: CPU time of diff / build"
         yield Verdict(what, 2.2, large[DIFF].cpu / large[FULL].cpu)
+        what = "10,000 VMs: CPU time of --emit pod / --emit vmi"
+        yield Verdict(what, 1.6, large[POD].cpu / large[VMI].cpu)
         growth = large[OURS].cpu / thousand[OURS].cpu
         yield Verdict("10,000 / 1,000 VMs: CPU time of ours", 11, growth)
 
@@ -174,7 +179,7 @@ def _document(
         f"| (nothing) | `{BARE}` | {bare.cpu:.3f} | {bare.wall:.3f} | {bare.memory:.0f} | |",
     ]
     for result in results:
-        for tool in (OURS, FULL, DIFF, THEIRS, GO_PROGRAM):
+        for tool in (OURS, FULL, DIFF, VMI, POD, THEIRS, GO_PROGRAM):
             if tool in result.costs:
                 cost = result.costs[tool]
                 ratio = f"{result.ratio:.3g}" if tool == OURS and result.ratio else ""

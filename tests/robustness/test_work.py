@@ -33,7 +33,8 @@ RARE = {
     f"render.{name}"
     for name in (
         "apply.flavor", "admission.configuration", "convert.flavors", "convert.hyperconverged", "convert.presets",
-        "convert.templates", "diff", "manifests.charts.helm", "manifests.kustomize", "manifests.neighbours",
+        "convert.templates", "diff", "kubevirt.vmi_controller", "launcher", "manifests.charts.helm",
+        "manifests.kustomize", "manifests.neighbours",
         "manifests.origins", "manifests.patches", "manifests.roots", "manifests.charts.templating", "model.provenance",
         "pipeline.drift", "pipeline.input.cluster_settings",
         "kubevirt.controller_revisions", "pipeline.input.elsewhere", "legacy.decoding",
