@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from render import Settings, render
 from render.yaml.reader import read
@@ -29,7 +30,7 @@ def test_the_python_of_the_page_runs() -> None:
         "metadata": {"name": "web", "namespace": "prod"},
         "spec": vm["spec"]["template"]["spec"],
     }
-    names = {"objects": [vm], "vmi": vmi, "cluster": []}
+    names: dict[str, Any] = {"objects": [vm], "vmi": vmi, "cluster": []}
     exec(blocks("python")[0], names)  # noqa: S102 - ours
     (pod,) = names["pods"]
     assert pod["kind"] == "Pod"
