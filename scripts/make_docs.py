@@ -572,7 +572,12 @@ def impact_schema() -> dict[str, Any]:
                 "holders": {
                     "type": "array",
                     "items": _closed(holder),
-                    "description": "pools and replica sets, whose VMs are not among the machines",
+                    "description": "pools, replica sets and templates, whose VMs are not among the machines",
+                },
+                "definitions": {
+                    "type": "array",
+                    "items": _closed({"resource": resource, "used": {"type": "boolean"}}),
+                    "description": "instancetypes and preferences that changed; used: a VM asks for the name",
                 },
                 "errors": _closed(
                     {

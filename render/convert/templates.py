@@ -1,7 +1,9 @@
 """Templates: objects with parameters, and what they make once these are filled in.
 
 Upstream: kubevirt.io/virt-template-engine (template/parameters.go, template/processor.go) for a VirtualMachineTemplate,
-OpenShift's library-go (pkg/template/templateprocessing/template.go) for a Template.
+OpenShift's library-go (pkg/template/templateprocessing/template.go) for a Template. Harvester
+(pkg/apis/harvesterhci.io/v1beta1/template.go) and Cluster API's provider for KubeVirt
+(api/v1alpha1/kubevirtmachine_types.go) hold a VM as it is.
 """
 
 import json
@@ -17,8 +19,20 @@ from render.model.tree import Tree
 
 OPENSHIFT = "Template"
 OURS = "VirtualMachineTemplate"
-KINDS = frozenset({OPENSHIFT, OURS})
-_GROUPS = {OPENSHIFT: ("template.openshift.io", ""), OURS: (f"template.{KUBEVIRT}",)}
+#: What holds the one VM that it makes, by kind: its group, and where the VM stands. Only the first has parameters.
+_HOLDERS: dict[str, tuple[str, FieldPath]] = {
+    OURS: (f"template.{KUBEVIRT}", ("spec", "virtualMachine")),
+    "VirtualMachineTemplateVersion": ("harvesterhci.io", ("spec", "vm")),
+    "KubevirtMachineTemplate": (
+        "infrastructure.cluster.x-k8s.io",
+        ("spec", "template", "spec", "virtualMachineTemplate"),
+    ),
+}
+KINDS = frozenset({OPENSHIFT, *_HOLDERS})
+_GROUPS = {
+    OPENSHIFT: ("template.openshift.io", ""),
+    **{kind: (group,) for kind, (group, _) in _HOLDERS.items()},
+}
 _IN_TEXT = re.compile(r"\$\{([a-zA-Z0-9_]+)\}")
 _AS_JSON = re.compile(r"\$\{\{([a-zA-Z0-9_]+)\}\}\Z")
 _LABELS: FieldPath = ("metadata", "labels")
@@ -68,12 +82,18 @@ Fill = Callable[[Use], str | None]
 
 
 def is_template(resource: Resource) -> bool:
-    """Whether *resource* is a template of OpenShift or of KubeVirt."""
+    """Whether *resource* is a template of OpenShift or KubeVirt, or of Harvester or Cluster API."""
     return resource.kind in KINDS and resource.group in _GROUPS[resource.kind]
 
 
 def parameters(resource: Resource) -> dict[str, Parameter]:
-    """The parameters that a template declares, by name."""
+    """The parameters that a template declares, by name; of what declares none, what is to be filled in before it."""
+    if resource.kind not in (OPENSHIFT, OURS):
+        names = {name for _, _, body in places(resource) for name in _named_in(body)}
+        return {
+            name: Parameter(name, None, is_generated=False, is_required=False, path=())
+            for name in sorted(names)
+        }
     above: FieldPath = ("parameters",) if resource.kind == OPENSHIFT else ("spec", "parameters")
     declared = tree.get(resource.body, *above)
     by_name = {}
@@ -88,6 +108,15 @@ def parameters(resource: Resource) -> dict[str, Parameter]:
                 (*above, index),
             )
     return by_name
+
+
+def _named_in(value: Any) -> Iterator[str]:
+    """The names in ``${NAME}`` below *value*."""
+    if isinstance(value, str):
+        yield from _IN_TEXT.findall(value)
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _named_in(item)
 
 
 def _text(value: Any) -> str:
@@ -107,17 +136,18 @@ def filled(resource: Resource, fill: Fill, release: Version) -> Iterator[Templat
         body = walk.value(_unplaced(written), ())
         if isinstance(labels, dict):
             body = _labelled(body, walk.value(labels, _LABELS))
-        if resource.kind == OURS:
+        if resource.kind in _HOLDERS:
             body = {**body, "apiVersion": f"{KUBEVIRT}/v1", "kind": kind}
         yield TemplateObject(path, body, tuple(walk.uses))
 
 
 def places(resource: Resource) -> Iterator[tuple[FieldPath, str, Tree]]:
     """The objects in a template as they are written: where, of which kind, and what."""
-    if resource.kind == OURS:
-        body = resource.spec.get("virtualMachine")
+    if resource.kind in _HOLDERS:
+        path = _HOLDERS[resource.kind][1]
+        body = tree.get(resource.body, *path)
         if isinstance(body, dict):
-            yield ("spec", "virtualMachine"), "VirtualMachine", body
+            yield path, "VirtualMachine", body
         return
     objects = resource.body.get("objects")
     for index, body in enumerate(objects if isinstance(objects, list) else ()):

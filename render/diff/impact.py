@@ -85,6 +85,13 @@ class DefinitionWithoutEffect(NamedTuple):
     pin: str = ""
 
 
+class ChangedDefinition(NamedTuple):
+    """A definition that was edited, came or went; *is_used*: whether a VM of either state asks for one of its name."""
+
+    resource: ResourceRef
+    is_used: bool
+
+
 class MachineImpact(NamedTuple):
     """What the change does to one VM.
 
@@ -114,7 +121,7 @@ class MachineImpact(NamedTuple):
 
 
 class HolderImpact(NamedTuple):
-    """What becomes of what the pool or replica set *resource* has made.
+    """What becomes of what the pool, replica set or template *resource* has made.
 
     *replicas*: before and after; *changes*: of the VM or VMI that it makes; *edited*: definitions that were edited,
     which reach only what it makes later. *is_selective*: it updates only VMs that it selects.
@@ -133,13 +140,15 @@ class Impact(NamedTuple):
 
     An error is the same one in both states if it says the same of the same field of the same object.
 
-    *holders*: pools and replica sets that change, or of which a definition does; their VMs are not among *machines*.
+    *holders*: pools, replica sets and templates that change, or of which a definition does; their VMs are not among
+    *machines*. *redefined*: the definitions that changed.
     """
 
     machines: tuple[MachineImpact, ...]
     before: tuple[Diagnostic, ...] = ()
     after: tuple[Diagnostic, ...] = ()
     holders: tuple[HolderImpact, ...] = ()
+    redefined: tuple[ChangedDefinition, ...] = ()
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

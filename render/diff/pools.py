@@ -14,7 +14,7 @@ from render.model.tree import Tree
 from render.model.types import VM_TYPE
 
 #: What becomes of the VMs: see the texts of `render.report.impact.review`.
-Outcome = Literal["new", "gone", "replaced", "restarted", "updated", "later", "scaled"]
+Outcome = Literal["new", "gone", "withdrawn", "replaced", "restarted", "updated", "later", "scaled"]
 
 _TEMPLATE = ("spec", "template")
 _VOLUMES = ("spec", "dataVolumeTemplates")

@@ -18,6 +18,8 @@ _MACHINES = frozenset(
         (KUBEVIRT, "VirtualMachineInstanceReplicaSet"),
         (f"pool.{KUBEVIRT}", "VirtualMachinePool"),
         (f"template.{KUBEVIRT}", "VirtualMachineTemplate"),
+        ("harvesterhci.io", "VirtualMachineTemplateVersion"),
+        ("infrastructure.cluster.x-k8s.io", "KubevirtMachineTemplate"),
     }
 )
 #: What a guest boots with, and nobody has looked into.

@@ -26,7 +26,12 @@ from render.yaml.reader import Document
 
 _CLAIMS = frozenset({("", "PersistentVolumeClaim"), (SNAPSHOT, "VolumeSnapshot")})
 _GROUPS = frozenset({INSTANCETYPE_GROUP, FLAVOR_GROUP, CDI})
-_HOLDERS = frozenset({f"pool.{KUBEVIRT}", f"template.{KUBEVIRT}", "template.openshift.io"})
+_HOLDERS = frozenset(
+    {
+        f"pool.{KUBEVIRT}", f"template.{KUBEVIRT}", "template.openshift.io", "harvesterhci.io",
+        "infrastructure.cluster.x-k8s.io",
+    }
+)  # fmt: skip
 _NAMING = frozenset({"name", "claimName", "flavor", "kubevirt.io/flavour"})
 _Identity = tuple[str, ResourceRef]
 

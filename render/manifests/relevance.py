@@ -48,13 +48,18 @@ _LIMITING_KINDS = frozenset(
         ("node.k8s.io", "RuntimeClass"),
     }
 )
+#: Without a word of KubeVirt's: what Harvester and Cluster API make VMs of.
+_HOLDERS_OF_OTHERS = (b"VirtualMachineTemplateVersion", b"KubevirtMachineTemplate")
+_HOLDER_GROUPS = frozenset(
+    {OWN, "template.openshift.io", "harvesterhci.io", "infrastructure.cluster.x-k8s.io"}
+)
 _SEPARATOR = rb"(?m)^---"
 _NEAR = 3
 
 
 def may_hold(data: bytes) -> bool:
     """Whether an object of KubeVirt's, or one of ours, may stand in the text *data*."""
-    return _KUBEVIRT in data or _OWN in data
+    return any(word in data for word in (_KUBEVIRT, _OWN, *_HOLDERS_OF_OTHERS))
 
 
 def may_be_referent(data: bytes) -> bool:
@@ -75,7 +80,7 @@ def may_limit(data: bytes) -> bool:
 def concerns(body: Tree) -> bool:
     """Whether KubeVirt reads the object *body*, or we do."""
     group = text_at(body, "apiVersion").rpartition("/")[0]
-    if group in (OWN, "template.openshift.io") or group.endswith("kubevirt.io"):
+    if group in _HOLDER_GROUPS or group.endswith("kubevirt.io"):
         return True
     return (group, text_at(body, "kind")) == ("apps", "ControllerRevision")
 

@@ -174,7 +174,7 @@ def _computed(route: Route, change: Transition) -> ChangeSource | None:
 def _derived(route: Route, change: Transition) -> ChangeSource | None:
     """The source of a request or limit that the manifests have alike, and that KubeVirt computes from another field."""
     path = (*_TEMPLATE, *route)
-    was, now = (tree.get(one, *_path(path, one)) for one in change.manifests)
+    was, now = (tree.get(one, *path_of(path, one)) for one in change.manifests)
     is_resource = route[:-1] in {_REQUESTS, _LIMITS}
     return _computed(route, change) if is_resource and was == now else None
 
@@ -182,8 +182,8 @@ def _derived(route: Route, change: Transition) -> ChangeSource | None:
 def _edited(route: Route, change: Transition) -> ChangeSource | None:
     """The field at *route* itself, if the two manifests or VMIs have it otherwise."""
     path = (*_TEMPLATE, *route)
-    manifests = [tree.get(one, *_path(path, one)) for one in change.manifests]
-    vmis = [tree.get(one.vmi, *_path(route, one.vmi)) for one in (change.before, change.after)]
+    manifests = [tree.get(one, *path_of(path, one)) for one in change.manifests]
+    vmis = [tree.get(one.vmi, *path_of(route, one.vmi)) for one in (change.before, change.after)]
     if manifests[0] == manifests[1] and vmis[0] == vmis[1]:
         return None
     old, new = change.sides
@@ -206,7 +206,7 @@ def _around(route: Route, change: Transition) -> ChangeSource | None:
     )
     while source is None and route and route not in _BROAD:
         old, new = (
-            tree.get(manifest, *_path((*_TEMPLATE, *route), manifest))
+            tree.get(manifest, *path_of((*_TEMPLATE, *route), manifest))
             for manifest in change.manifests
         )
         source = _written((*_TEMPLATE, *route), change) if old != new else None
@@ -277,7 +277,7 @@ def _decided(
     route: Route, change: Transition, machine: Machine, side: SideIndex, *, whole: bool = False
 ) -> ChangeSource | None:
     """What a definition or a preset says of *route*, or of the field around it; unless *whole*, of part of it."""
-    path = _path(route, machine.vmi)
+    path = path_of(route, machine.vmi)
     nearest, best = -1, None
     source: ResourceRef | None = None
     for one in change.provenance(machine, side):
@@ -324,7 +324,7 @@ def _pinned(machine: Machine, word: str, side: SideIndex) -> ChangeSource | None
     return ChangeSource(ResourceRef(*lock), path, side.places[lock], side.side)
 
 
-def _path(route: Route, root: Tree) -> FieldPath:
+def path_of(route: Route, root: Tree) -> FieldPath:
     """*route* in *root* with the positions of items instead of their names."""
     path: list[str | int] = []
     node: object = root
@@ -344,7 +344,7 @@ def _only_stored(route: Route, change: Transition) -> ChangeSource | None:
     """The VM, where it stores what no manifest has: what left the manifest may have brought it."""
     path = (*_TEMPLATE, *route)
     stored = change.before.decoded
-    is_there = tree.get(stored, *_path(path, stored)) is not None
+    is_there = tree.get(stored, *path_of(path, stored)) is not None
     return _rewritten(path, change) if is_there else None
 
 
@@ -370,7 +370,7 @@ def _written(route: Route, change: Transition) -> ChangeSource | None:
         (new, change.after, change.sides[1]),
         (old, change.before, change.sides[0]),
     ):
-        path = _path(route, manifest)
+        path = path_of(route, manifest)
         if len(path) == len(route) and tree.get(manifest, *path) is not None:
             return _in_manifest(machine, path, change, side)
     return None
@@ -391,7 +391,7 @@ def _rewritten(route: Route, change: Transition) -> ChangeSource | None:
     side = change.sides[1]
     return ChangeSource(
         change.after.resource.ref,
-        _path(route, change.after.vm),
+        path_of(route, change.after.vm),
         _place(change.after.resource.ref, side),
         side.side,
     )

@@ -31,7 +31,14 @@ if TYPE_CHECKING:
     from render.pipeline.input.unchanged import Unchanged
     from render.pipeline.reach import PresetReach
 
-_TEMPLATES = frozenset({"Template", "VirtualMachineTemplate"})
+_TEMPLATES = frozenset(
+    {
+        "Template",
+        "VirtualMachineTemplate",
+        "VirtualMachineTemplateVersion",
+        "KubevirtMachineTemplate",
+    }
+)
 Observe = Callable[[Machine, Tree], None]
 
 

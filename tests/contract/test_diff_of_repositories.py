@@ -468,3 +468,116 @@ def test_long_values_are_cut_around_what_differs(repository: Repository, diff: R
     assert " hither " in before
     assert " thither " in after
     assert len(line) < 400
+
+
+TEMPLATE = """\
+apiVersion: template.openshift.io/v1
+kind: Template
+metadata: {name: web}
+parameters:
+- {name: NAME, required: true}
+objects:
+- apiVersion: kubevirt.io/v1
+  kind: VirtualMachine
+  metadata: {name: "${NAME}"}
+  spec:
+    runStrategy: Always
+    template:
+      spec:
+        domain:
+          devices: {}
+          memory: {guest: SIZE}
+"""
+HARVESTER = """\
+apiVersion: harvesterhci.io/v1beta1
+kind: VirtualMachineTemplateVersion
+metadata: {name: ubuntu-1, namespace: default}
+spec:
+  templateId: default/ubuntu
+  vm:
+    spec:
+      runStrategy: Always
+      template:
+        spec:
+          domain:
+            devices: {disks: DISKS}
+            memory: {guest: SIZE}
+"""
+CLUSTER_API = """\
+apiVersion: infrastructure.cluster.x-k8s.io/v1alpha1
+kind: KubevirtMachineTemplate
+metadata: {name: workers, namespace: "${NAMESPACE}"}
+spec:
+  template:
+    spec:
+      virtualMachineTemplate:
+        metadata: {namespace: "${NAMESPACE}"}
+        spec:
+          runStrategy: Always
+          template:
+            spec:
+              domain:
+                devices: {disks: DISKS}
+                memory: {guest: SIZE}
+              volumes: [{name: root, containerDisk: {image: "${IMAGE}"}}]
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [TEMPLATE, HARVESTER, CLUSTER_API], ids=["openshift", "harvester", "capi"]
+)
+def test_templates_take_part(repository: Repository, diff: Run, text: str) -> None:
+    """E8, E15: what a template makes changes, with the line in the template; what was made of it stays."""
+    written = ""
+    for size in ("1Gi", "2Gi"):
+        written = text.replace("SIZE", size).replace("DISKS", "[]")
+        repository.write("template.yaml", written)
+        repository.commit(size)
+    said = diff()
+    assert "1 VM: what it has made stays as it is; what it makes later has the change" in said.text
+    assert "spec.template.spec.domain.memory.guest: 1Gi -> 2Gi" in said.text
+    line = written[: written.index("2Gi")].count("\n") + 1
+    assert f"template.yaml:{line}:" in said.text
+    (holder,) = diff("--format", "json").json["holders"]
+    assert (holder["outcome"], holder["replicas"]) == ("later", {"before": 1, "after": 1})
+    (repository.folder / "template.yaml").unlink()
+    repository.commit("Gone")
+    assert "is no longer in the repository; what was made of it stays" in diff().text
+    for form in ("markdown", "html"):
+        assert "emplates, whose VMs are not in the counts" in diff("--format", form).text
+
+
+@pytest.mark.parametrize("text", [HARVESTER, CLUSTER_API], ids=["harvester", "capi"])
+def test_vms_that_others_make_are_checked(
+    repository: Repository, capfd: pytest.CaptureFixture[str], text: str
+) -> None:
+    """E15: a disk without a volume, at its line in the holder; what is not filled in is no error."""
+    disks = text.replace("DISKS", "[{name: absent, disk: {}}]")
+    repository.write("template.yaml", disks.replace("SIZE", "1Gi"))
+    assert invoke(["check", "--format", "json"]) == 1
+    found = json.loads(capfd.readouterr().out)["diagnostics"]
+    errors = [one for one in found if one["severity"] == "error"]
+    line = text[: text.index("DISKS")].count("\n") + 1
+    assert [(one["code"], one["line"]) for one in errors] == [("VR420", line)]
+
+
+def test_definitions_that_no_vm_uses_are_said(repository: Repository, diff: Run) -> None:
+    """E8: a repository of instancetypes has no VM, and its changes are no silence."""
+    for cpus in (2, 4):
+        for name in ("small", "large", "other"):
+            count = cpus if name != "other" else 1
+            repository.write(f"{name}.yaml", manifests.instancetype(name, cpus=count))
+        repository.commit("Definitions")
+    words = "2 definitions changed, used by no VM here: VirtualMachineClusterInstancetype large"
+    for form in ("text", "markdown", "html"):
+        assert words.partition(":")[0] in diff("--format", form).text
+    assert words in diff().text
+    repository.write("vms/web.yaml", vm(instancetype="small", memory=""))
+    repository.commit("A VM")
+    said = diff(revisions="HEAD~2..HEAD")
+    assert "1 definition changed, used by no VM here" in said.text
+    definitions = diff("--format", "json", revisions="HEAD~2..HEAD").json["definitions"]
+    assert {one["resource"]["name"]: one["used"] for one in definitions} == {
+        "large": False,
+        "small": True,
+    }

@@ -1,16 +1,17 @@
 """The definitions that a change edits or deletes, and whom that does not reach."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from render.diff.impact import DefinitionWithoutEffect
+from render.diff.impact import ChangedDefinition, DefinitionWithoutEffect
 from render.machine import Machine
 from render.model import catalogue, tree
 from render.model.catalogue import Catalogue, Definition
 from render.model.kinds import KIND_CLASSES, KindClass
-from render.model.resource import ResourceRef
+from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline.comparison.sides import Side
+from render.pipeline.input import definitions
 from render.pipeline.stages import pins
 from render.revisions import hashes
 
@@ -31,6 +32,35 @@ def changed_between(old: Side, new: Side) -> ChangedDefinitions:
     if before is None or after is None:
         return ChangedDefinitions()
     return ChangedDefinitions(frozenset(_edited(before, after)), frozenset(_deleted(before, after)))
+
+
+def redefined(
+    old: Sequence[Resource], new: Sequence[Resource], used: Container[str]
+) -> list[ChangedDefinition]:
+    """The definitions among the objects of both states that differ, come or go, and whether a VM asks for their names.
+
+    They are compared as they are written: what nobody uses is nowhere else.
+    """
+    specs: tuple[dict[ResourceRef, Tree], ...] = tuple(
+        {one.ref: one.spec for one in state if definitions.is_definition(one)}
+        for state in (old, new)
+    )
+    before, after = specs
+    return [
+        ChangedDefinition(ref, ref.name in used)
+        for ref in sorted({**before, **after})
+        if before.get(ref) != after.get(ref)
+    ]
+
+
+def names_used(machines: Iterable[Machine]) -> Iterator[str]:
+    """What the definitions of *machines* are called, by whoever found them, and by their authors."""
+    for machine in machines:
+        for kind_class in KIND_CLASSES:
+            definition: Definition | None = getattr(machine, kind_class.word)
+            if definition is not None:
+                yield definition.name
+            yield tree.get(machine.decoded, "spec", kind_class.word, "name") or ""
 
 
 def _edited(before: Catalogue, after: Catalogue) -> Iterator[catalogue.Key]:

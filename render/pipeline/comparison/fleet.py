@@ -1,6 +1,6 @@
 """What a change of a repository does to the VMs of a cluster: its second state applied to its first."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from render.diff.impact import (
     Impact,
@@ -11,6 +11,7 @@ from render.machine import Machine
 from render.model import tree
 from render.model.resource import TEMPLATE, VM, ResourceRef
 from render.model.tree import Tree
+from render.pipeline.comparison import edits, templates
 from render.pipeline.comparison.edits import (
     ChangedDefinitions,
     changed_between,
@@ -47,8 +48,24 @@ def compare(
     changed = changed_between(old, new)
     described = (_described(one, (old, new), changed) for one in impacts)
     machines = tuple(sorted(described, key=lambda one: one.resource))
-    holders = holder_impacts(old, new, changed.edited)
-    return Impact(machines, old.diagnostics, new.diagnostics, tuple(holders))
+    objects = first.given.resources, second.given.resources
+    used = {
+        *(name for side in (old, new) for name in edits.names_used(_all_machines(side))),
+        *(name for state in objects for one in state for name in templates.names_used(one)),
+    }
+    redefined = edits.redefined(*objects, used)
+    holders = (
+        *holder_impacts(old, new, changed.edited),
+        *templates.template_impacts(
+            *objects, (old.places, new.places), [one.resource for one in redefined]
+        ),
+    )
+    return Impact(machines, old.diagnostics, new.diagnostics, holders, tuple(redefined))
+
+
+def _all_machines(side: Side) -> Iterator[Machine]:
+    yield from side.machines.values()
+    yield from side.places.rendered.values()
 
 
 def _described(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from render.diff.impact import Impact
+from render.diff.impact import HolderImpact, Impact
 from render.model.resource import ResourceRef
 
 _GONE, _NEW = "gone", "new"
@@ -66,7 +66,11 @@ def _states(one: ComparedInput) -> Iterator[tuple[ResourceRef, frozenset[str]]]:
     for machine in one.impact.machines:
         yield machine.resource, marks.intersection(machine.effects)
     for holder in one.impact.holders:
-        yield holder.resource, marks.intersection((holder.outcome,))
+        yield holder.resource, marks.intersection((_mark(holder),))
+
+
+def _mark(holder: HolderImpact) -> str:
+    return _GONE if holder.outcome == "withdrawn" else holder.outcome
 
 
 def _identity(resource: ResourceRef, namespace: str) -> ResourceRef:
@@ -137,7 +141,7 @@ def without(impact: Impact, moved: Iterable[Relocation], name: str) -> Impact:
 
     return impact._replace(
         machines=tuple(one for one in impact.machines if stays(one.resource, one.effects)),
-        holders=tuple(one for one in impact.holders if stays(one.resource, (one.outcome,))),
+        holders=tuple(one for one in impact.holders if stays(one.resource, (_mark(one),))),
     )
 
 

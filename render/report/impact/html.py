@@ -6,7 +6,6 @@ from render.diff.impact import FieldChange
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
-    HOLDERS_TITLE,
     MEANINGS,
     HolderEntry,
     MachineEntry,
@@ -22,6 +21,7 @@ from render.report.impact.review import (
     errors,
     gibibytes,
     holders,
+    holders_title,
     is_shown,
     leaves,
     not_counted,
@@ -29,6 +29,7 @@ from render.report.impact.review import (
     texts,
     total,
     unaffected,
+    unused,
     without_rest,
     worst,
 )
@@ -52,7 +53,7 @@ def report(review: Review, _: ImpactStyle) -> str:
             *filter(None, [str(found)]),
             *(
                 f"{said[:1].upper()}{said[1:]}"
-                for said in (pinned(machines), not_counted(review.parts))
+                for said in (pinned(machines), not_counted(review.parts), unused(review.parts))
                 if said
             ),
         ],
@@ -69,7 +70,7 @@ def report(review: Review, _: ImpactStyle) -> str:
             )
         ],
         machines=[_machine(one) for one in every],
-        holders_title=HOLDERS_TITLE,
+        holders_title=holders_title(holders(review.parts)),
         holders=[_holder(one) for one in holders(review.parts)],
     )
 

@@ -10,6 +10,7 @@ from render.diff.impact import (
     RolloutStrategy,
 )
 from render.diff.sizes import Size
+from render.model.resource import ResourceRef
 from render.report import escaping, findings, plain_json
 from render.report.findings import Finding
 from render.report.impact.formats import ImpactStyle
@@ -58,9 +59,19 @@ def document(review: Review) -> dict[str, Any]:
         "assumptions": list(ASSUMED),
         "machines": [_machine(one) for one in entries(review.parts, every=True)],
         "holders": [_holder(one) for one in holders(review.parts)],
+        "definitions": _definitions(review),
         "errors": _errors(review),
         "diagnostics": _diagnostics(review),
     }
+
+
+def _definitions(review: Review) -> list[dict[str, Any]]:
+    """The definitions that changed, and whether a VM of any input asks for one of that name."""
+    used: dict[ResourceRef, bool] = {}
+    for part in review.parts:
+        for one in part.impact.redefined:
+            used[one.resource] = used.get(one.resource, False) or one.is_used
+    return [{"resource": one._asdict(), "used": used[one]} for one in sorted(used)]
 
 
 def _errors(review: Review) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from render.model.counting import counted
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
-    HOLDERS_TITLE,
     MEANINGS,
     ROLLOUT,
     ChangeCause,
@@ -37,6 +36,7 @@ from render.report.impact.review import (
     entries,
     errors,
     holders,
+    holders_title,
     leaves,
     not_counted,
     pinned,
@@ -45,6 +45,7 @@ from render.report.impact.review import (
     total,
     unaffected,
     unrendered,
+    unused,
     without_rest,
     worst,
 )
@@ -74,11 +75,11 @@ def report(review: Review, style: ImpactStyle) -> str:
     """All of *review*; what does not fit into `style.most` bytes is counted, and left out."""
     machine_entries = entries(review.parts)
     found = errors(review.parts)
-    title, counted = map("\n".join, (_title(review, found), _counts(review, found)))
+    head, counted = map("\n".join, (_title(review, found), _counts(review, found)))
     tail = f"\nAssumed: {'; '.join(ASSUMED)}.\n" if machine_entries else ""
-    budget = _ByteBudget(style.most, sum(map(_bytes, (title, counted, tail))))
+    budget = _ByteBudget(style.most, sum(map(_bytes, (head, counted, tail))))
     listed = ((1 + len(one.others), _error(one)) for one in found.groups)
-    sections = [title, *budget.fitting(listed, _ERRORS, "{} of these errors")]
+    sections = [head, *budget.fitting(listed, _ERRORS, "{} of these errors")]
     sections += ["\n" if found.new else "", counted]
     sections += _table(
         ("Cause", "VMs"), map(_cause, causes(machine_entries)), "more causes", budget, _CAUSES
@@ -96,8 +97,11 @@ def report(review: Review, style: ImpactStyle) -> str:
     sections += budget.fitting(
         ((len(one.machines), _folded(one)) for one in alike(shown)), _DETAILS, "details of {} VMs"
     )
-    blocks = ((1, _holder(entry)) for entry in holders(review.parts))
-    sections += budget.fitting(_headed(blocks), _HOLDERS, "{} more pools and replica sets")
+    listed_holders = holders(review.parts)
+    blocks = ((1, _holder(entry)) for entry in listed_holders)
+    title = holders_title(listed_holders)
+    rest = "{} more pools, replica sets and templates"
+    sections += budget.fitting(_headed(blocks, title), _HOLDERS, rest)
     for word, totals in (
         ("Namespace", by_namespace(machines)),
         ("Instancetype", by_instancetype(machines)),
@@ -181,6 +185,9 @@ def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
         yield f"{old_errors}\n"
     for said in filter(None, (pinned(machines), not_counted(review.parts))):
         yield f"{said[:1].upper()}{said[1:]}\n"
+    words, _, names = unused(review.parts).partition(": ")
+    if words:
+        yield f"{words}: {code(names)}\n"
     numbers = counts(machines)
     if numbers:
         yield "| VMs | Effect | What becomes of them |\n| ---: | --- | --- |"
@@ -254,9 +261,9 @@ def _folded(group: MachineGroup) -> str:
     )
 
 
-def _headed(blocks: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """*blocks*, the first with the title of all."""
-    title = f"\n{HOLDERS_TITLE}:\n\n"
+def _headed(blocks: Iterable[tuple[int, str]], title: str) -> Iterator[tuple[int, str]]:
+    """*blocks*, the first with the *title* of all."""
+    title = f"\n{title}:\n\n"
     for number_of, block in blocks:
         yield number_of, f"{title}{block}"
         title = ""

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from render.convert.templates import KINDS as TEMPLATE_KINDS
 from render.diagnostics.diagnostic import without_known
 from render.diff.effects import EFFECTS
 from render.diff.impact import (
@@ -58,13 +59,15 @@ WORKLOAD = {
 HOLDER_OUTCOMES = {
     "new": ("is new", "new"),
     "gone": ("is no longer in the repository: deleted where the sync prunes, and so is what it has made", "gone"),
+    "withdrawn": ("is no longer in the repository; what was made of it stays", "none"),
     "replaced": ("its controller deletes each VM and makes it anew: the DataVolumes are others", "restart"),
     "restarted": ("its controller deletes each VMI, and the run strategy starts it with the change", "restart"),
     "updated": ("its controller updates each VM, and such a VM fares as if it had been edited", "none"),
     "later": ("what it has made stays as it is; what it makes later has the change", "recreate"),
     "scaled": ("nothing changes but how many it makes", "none"),
 }  # fmt: skip
-HOLDERS_TITLE = "Pools and replica sets, whose VMs are not in the counts"
+_POOLS = ("pool or replica set", "pools and replica sets")
+_TEMPLATES = ("template", "templates")
 #: The setting of the cluster by which templates that change reach VMs that run.
 ROLLOUT = "vmRolloutStrategy"
 #: What only the cluster knows, and is taken for granted.
@@ -73,6 +76,8 @@ ASSUMED = (
     "claims that are not in the repository are ReadWriteMany",
     "applies are server-side",
 )
+#: So many definitions are named that no VM uses.
+_NAMED = 5
 #: What lies in no input of its own.
 OTHER_FILES = "other files"
 #: Effects of which a reader is shown no more than the number.
@@ -214,10 +219,15 @@ class MachineEntry(NamedTuple):
 
 
 class HolderEntry(NamedTuple):
-    """A pool or replica set, and the part that it belongs to."""
+    """A pool, replica set or template, and the part that it belongs to."""
 
     part: ReviewPart
     holder: HolderImpact
+
+    @property
+    def is_template(self) -> bool:
+        """Whether VMs are made of it on demand."""
+        return self.holder.resource.kind in TEMPLATE_KINDS
 
     @property
     def words(self) -> str:
@@ -226,19 +236,45 @@ class HolderEntry(NamedTuple):
         count = f"{before:,} -> {after:,}" if before != after else f"{after:,}"
         said = HOLDER_OUTCOMES[self.holder.outcome][0]
         chosen = " (of those that its updateStrategy selects)" if self.holder.is_selective else ""
-        return f"{count} {'replica' if before == after == 1 else 'replicas'}: {said}{chosen}"
+        noun = "VM" if self.is_template else "replica"
+        return f"{count} {noun if before == after == 1 else f'{noun}s'}: {said}{chosen}"
 
 
 def holders(parts: Iterable[ReviewPart]) -> list[HolderEntry]:
-    """The pools and replica sets of which something is to be said."""
+    """The pools, replica sets and templates of which something is to be said."""
     return [HolderEntry(part, one) for part in parts for one in part.impact.holders]
 
 
 def not_counted(parts: Iterable[ReviewPart]) -> str:
-    """How many pools and replica sets are to be read of beside the counts of VMs, in words; nothing without any."""
-    count = len(holders(parts))
-    said = f"{count:,} pool or replica set" if count == 1 else f"{count:,} pools and replica sets"
-    return f"beside these VMs {said}, see below" if count else ""
+    """How many pools, replica sets and templates stand beside the counts of VMs, in words; nothing without any."""
+    listed = holders(parts)
+    said = []
+    for names, count in (
+        (_POOLS, sum(not one.is_template for one in listed)),
+        (_TEMPLATES, sum(one.is_template for one in listed)),
+    ):
+        said += [f"{count:,} {names[count > 1]}"] if count else []
+    return f"beside these VMs {' and '.join(said)}, see below" if said else ""
+
+
+def holders_title(listed: Iterable[HolderEntry]) -> str:
+    """What stands above those *listed*."""
+    kinds = {one.is_template for one in listed}
+    nouns = [names[1] for names, kind in ((_POOLS, False), (_TEMPLATES, True)) if kind in kinds]
+    text = " and ".join(nouns)
+    return f"{text[:1].upper()}{text[1:]}, whose VMs are not in the counts"
+
+
+def unused(parts: Iterable[ReviewPart]) -> str:
+    """How many definitions changed that no VM asks for, in words and by name; nothing without any."""
+    changed = [one for part in parts for one in part.impact.redefined]
+    used = {one.resource for one in changed if one.is_used}
+    names = sorted({one.resource for one in changed} - used)
+    if not names:
+        return ""
+    shown = ", ".join(map(str, names[:_NAMED]))
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return f"{counted(len(names), 'definition')} changed, used by no VM here: {shown}{more}"
 
 
 class Total(NamedTuple):

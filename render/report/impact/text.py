@@ -12,7 +12,6 @@ from render.model.resource import ResourceRef
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
-    HOLDERS_TITLE,
     MEANINGS,
     OTHER_FILES,
     HolderEntry,
@@ -28,6 +27,7 @@ from render.report.impact.review import (
     entries,
     errors,
     holders,
+    holders_title,
     is_shown,
     leaves,
     not_counted,
@@ -37,6 +37,7 @@ from render.report.impact.review import (
     texts,
     total,
     unaffected,
+    unused,
     without_rest,
 )
 from render.report.places import Place
@@ -59,7 +60,9 @@ def report(review: Review, style: ImpactStyle) -> str:
     totals = total(machines)
     if totals[0] != totals[1]:
         said.append(f"in all: {', '.join(amounts(totals))}{without_rest(machines)}")
-    said += filter(None, (pinned(machines), not_counted(review.parts)))
+    said += map(
+        printable, filter(None, (pinned(machines), not_counted(review.parts), unused(review.parts)))
+    )
     for part in review.parts:
         details = list(_details(part, colour=style.colour))
         if details and len(review.parts) > 1:
@@ -75,7 +78,8 @@ def report(review: Review, style: ImpactStyle) -> str:
             said += _wrapped(printable(", ".join(map(_name, one.machines))))
     listed = holders(review.parts)
     if listed:
-        said += ["", f"{HOLDERS_TITLE[:1].lower()}{HOLDERS_TITLE[1:]}:"]
+        title = holders_title(listed)
+        said += ["", f"{title[:1].lower()}{title[1:]}:"]
     for entry in listed:
         said += _holder(entry)
     if any(map(is_shown, machines)):

@@ -1,0 +1,98 @@
+"""What becomes of templates, and of the VMs that are made of them: those that are there stay as they are."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from render.convert import templates
+from render.diff import impact
+from render.diff.compare import differences
+from render.diff.impact import ChangeSource, FieldChange, HolderImpact
+from render.model import tree
+from render.model.fieldpath import FieldPath
+from render.model.kinds import KIND_CLASSES
+from render.model.release import NEWEST
+from render.model.resource import Resource, ResourceRef
+from render.model.tree import Tree
+from render.model.types import VM_TYPE
+from render.pipeline.attribution import SideIndex, path_of
+
+_MACHINES = ("VirtualMachine", "VirtualMachineInstance")
+
+
+def template_impacts(
+    old: Sequence[Resource],
+    new: Sequence[Resource],
+    sides: tuple[SideIndex, SideIndex],
+    edited: Collection[ResourceRef],
+) -> Iterator[HolderImpact]:
+    """What becomes of the templates among the objects of both states that change, or use an *edited* definition."""
+    before, after = _by_identity(old), _by_identity(new)
+    for ref in sorted({**before, **after}):
+        was, now = before.get(ref), after.get(ref)
+        if was is None or now is None:
+            if now is None:
+                yield HolderImpact(ref, "withdrawn", (len(_machines(was)), 0))
+            else:
+                yield HolderImpact(ref, "new", (0, len(_machines(now))))
+            continue
+        found = list(_changes(was, now, sides))
+        passed = tuple(one for one in sorted(edited) if one.name in names_used(now))
+        if found or passed:
+            counts = len(_machines(was)), len(_machines(now))
+            yield HolderImpact(ref, "later", counts, tuple(found), passed)
+
+
+def _by_identity(resources: Sequence[Resource]) -> dict[ResourceRef, Resource]:
+    return {one.ref: one for one in resources if templates.is_template(one) and _machines(one)}
+
+
+_Machines = dict[str, tuple[FieldPath, Tree]]
+
+
+def _machines(template: Resource | None) -> _Machines:
+    """The VMs that *template* makes with its defaults, by kind and name, each with its place there."""
+    if template is None:
+        return {}
+    declared = templates.parameters(template)
+
+    def fill(use: templates.Use) -> str | None:
+        return declared[use.name].value if use.name in declared else None
+
+    return {
+        f"{one.body['kind']} {tree.get(one.body, 'metadata', 'name') or ''}": (one.path, one.body)
+        for one in templates.filled(template, fill, NEWEST)
+        if one.body.get("kind") in _MACHINES
+    }
+
+
+def _changes(
+    was: Resource, now: Resource, sides: tuple[SideIndex, SideIndex]
+) -> Iterator[FieldChange]:
+    """What differs in the VMs that two states of a template make; of those that only one makes, that alone."""
+    old, new = _machines(was), _machines(now)
+    for name in {**old, **new}:
+        if name not in old or name not in new:
+            held, made = (one[name][1] if name in one else None for one in (old, new))
+            yield FieldChange(name, impact.shown((), held), impact.shown((), made), "")
+            continue
+        label = f"{name}: " if len(new) > 1 else ""
+        for one in differences(old[name][1], new[name][1], VM_TYPE):
+            for side, (above, body) in zip(reversed(sides), (new[name], old[name]), strict=True):
+                path = path_of(one.route, body)
+                if tree.get(body, *path) is not None:
+                    key = (now.ref.kind, now.ref.namespace, now.ref.name)
+                    cause = ChangeSource(now.ref, (*above, *path), side.places.get(key), side.side)
+                    change = impact.field_change(one, "", cause)
+                    yield change._replace(field=f"{label}{change.field}")
+                    break
+
+
+def names_used(template: Resource) -> set[str]:
+    """The names of the definitions that VMs of *template* ask for; none of another object."""
+    if not templates.is_template(template):
+        return set()
+    matchers = (
+        tree.get(body, "spec", kind_class.word, "name")
+        for _, body in _machines(template).values()
+        for kind_class in KIND_CLASSES
+    )
+    return {name for name in matchers if isinstance(name, str)}
