@@ -69,10 +69,7 @@ def _failed(error: Exception) -> Exit:
     if status is Exit.BROKEN_PIPE:  # who reads our output has seen enough
         _abandon_output()
         return status
-    if os.environ.get("VIRT_RENDER_DEBUG") == "1":
-        import traceback
-
-        traceback.print_exception(error)
+    signals.trace(error)
     if status is Exit.INTERNAL or not isinstance(error, OSError):
         _say(_apology(error))
     elif isinstance(error, FileNotFoundError):
@@ -113,17 +110,6 @@ def _run(argv: Sequence[str]) -> Exit:
 
 
 def _apology(error: Exception) -> str:
-    """Where it failed, but not the error's own words: they may quote what is secret in a manifest."""
-    place, trace = "", error.__traceback__
-    while trace:
-        code = trace.tb_frame.f_code
-        if f"{os.sep}render{os.sep}" in code.co_filename:
-            place = (
-                f" in {code.co_filename.rpartition(f'{os.sep}render{os.sep}')[2]}:{trace.tb_lineno}"
-            )
-        trace = trace.tb_next
-    return (
-        f"virt-render: error VR901 internal-error: {type(error).__name__}{place}; this is a defect in virt-render, "
-        "not in your manifests\n"
-        "  help: please report it to the project with the smallest input that does it; VIRT_RENDER_DEBUG=1 shows more\n"
-    )
+    from render.diagnostics import defects
+
+    return f"virt-render: error VR901 internal-error: {defects.message(error)}\n  help: {defects.HELP}\n"

@@ -92,7 +92,7 @@ def _deliver(answer: Answer, asked: Request, work: Work) -> Exit:
     fault = _saved(answer.files, work) or _printed(answer, asked, work)
     if fault is not None:
         return _deliver(Answer(findings=(), faults=[fault]), _unfiled(asked), work)
-    return exit_ if answer.exit is None else answer.exit
+    return exit_ if answer.exit is None or exit_ is Exit.INTERNAL else answer.exit
 
 
 def _unfiled(asked: Request) -> Request:

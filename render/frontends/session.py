@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
-from render.diagnostics import codes
+from render.diagnostics import codes, defects
 from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.diagnostics.suppression import suppress
@@ -24,6 +24,7 @@ from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource, from_b
 from render.model.tree import Tree
 from render.pipeline import Rendered, run
 from render.settings import Settings
+from render.system import signals
 from render.system.streams import standard_input
 from render.yaml.reader import Document
 
@@ -155,9 +156,22 @@ def render_part(
     """
     work.begin("render", rendering(part.loaded))
     asked = part.request if settings is None else part.request._replace(settings=settings)
-    rendered, part.diagnostics = render_loaded(part.loaded, asked, sink, observe)
+    try:
+        rendered, part.diagnostics = render_loaded(part.loaded, asked, sink, observe)
+    except defects.KINDS as error:
+        fault = _survived(error, Location(file=part.loaded.folder))
+        rendered = Rendered([], (), (), ())
+        part.diagnostics = [*part.loaded.diagnostics, fault]
     part.is_rendered = True
     return rendered
+
+
+def _survived(error: Exception, location: Location) -> Diagnostic:
+    """The finding that a fault of ours at *location* is; raises *error* where it only came of a stop."""
+    if signals.behind(error) is not None:
+        raise error
+    signals.trace(error)
+    return defects.finding(error, location)
 
 
 def render_loaded(
@@ -172,7 +186,10 @@ def render_loaded(
     """
     locks.choose(loaded, asked)
     resources = [_resource(document, i) for i, document in enumerate(loaded.documents)]
-    rendered = run(resources, asked.settings, observe, sink=sink, traced=observe is not None)
+    rendered = run(
+        resources, asked.settings, observe, sink=sink, traced=observe is not None,
+        survive=lambda error, resource: _survived(error, at(resource)),
+    )  # fmt: skip
     of_rendering: Iterable[Diagnostic] = rendered.diagnostics
     for place, document in enumerate(asked.around, len(loaded.documents)):
         if place not in loaded.borrowed:

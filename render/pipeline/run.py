@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from render.diagnostics import codes, suppression
+from render.diagnostics import codes, defects, suppression
 from render.diagnostics.codes import MISSING_FIELD
 from render.diagnostics.diagnostic import Diagnostic, ordered
 from render.legacy import machines
@@ -73,13 +73,15 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
     sink: Callable[[Tree, int | None], None] | None = None,
     traced: bool = False,
     unchanged: "Unchanged | None" = None,
+    survive: Callable[[Exception, Resource], Diagnostic] | None = None,
 ) -> Rendered:
     """Render *resources*, whose indexes are their positions. The result shares trees with the input.
 
     *observe* is told each machine, failed or not, and what became of it; *sink* gets each resource and its source as
     soon as they are there, and `Rendered.resources` stays empty; *traced*: with provenance, which costs time and much
     memory. *unchanged* machines, which another rendering with the same *settings* made, are not made again: only where
-    these leave VMs as they are (``source``), and without provenance.
+    these leave VMs as they are (``source``), and without provenance. *survive* makes a finding of a fault of ours in
+    one object, so that the others go on; without it, it is raised.
     """
     refused = settings_faults(settings)
     if refused:
@@ -101,16 +103,16 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
     for resource in resources:
         if resource.group in definitions.CONSUMED or resource.index in loaded.refused:
             continue
-        if definitions.is_machine(resource):
+        try:
             same = unchanged.find(resource, context) if unchanged else None
             if same is not None:
                 journey.conclude(same, same.raw)
             else:
-                journey.render_machine(resource)
-        elif resource.kind in outcomes.HOLDERS and _is_holder(resource):
-            journey.render_replica(resource)
-        else:
-            journey.leave(resource)
+                journey.take(resource)
+        except defects.KINDS as error:
+            if survive is None:
+                raise
+            output.diagnostics.append(survive(error, resource))
     return _answer(journey.diagnostics(), resources, output, settings)
 
 
@@ -176,6 +178,15 @@ class _Journey:
             self._observe(machine, body)
         if not machine.failed:
             self._output.put(body, machine.resource.index)
+
+    def take(self, resource: Resource) -> None:
+        """Do with *resource* what is done with objects of its kind."""
+        if definitions.is_machine(resource):
+            self.render_machine(resource)
+        elif resource.kind in outcomes.HOLDERS and _is_holder(resource):
+            self.render_replica(resource)
+        else:
+            self.leave(resource)
 
     def render_machine(self, resource: Resource) -> None:
         """Take the machine *resource* through its stages; of a refused manifest only the schema says more."""

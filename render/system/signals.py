@@ -21,7 +21,7 @@ else:
 
 __all__ = (
     "PATIENCE", "STOPPED", "STOPS", "HungUp", "OverdueError", "Terminated", "add_moment", "arm", "behind", "deadline",
-    "deferred", "disarm", "lift_deadline", "outcome", "signal",
+    "deferred", "disarm", "lift_deadline", "outcome", "signal", "trace",
 )  # fmt: skip
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -176,3 +176,11 @@ def outcome(stopped: BaseException) -> tuple[Exit, str]:
     when = stopped.args[0] if stopped.args else "while starting"
     _, status, word = next(stop for stop in _STOPS.values() if isinstance(stopped, stop[0]))
     return status, f"virt-render: {word} {when}\n"
+
+
+def trace(error: Exception) -> None:
+    """Print where *error* was raised, if somebody looks for a defect."""
+    if os.environ.get("VIRT_RENDER_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exception(error)
