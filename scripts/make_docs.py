@@ -561,6 +561,18 @@ def impact_schema() -> dict[str, Any]:
                     "description": "to how many VMs something else would happen, synced the other way; "
                     "null where --emit was given",
                 },
+                "uncompared": {
+                    "type": "array",
+                    "items": _closed(
+                        {
+                            "name": {**text, "description": "of the input, empty for loose files"},
+                            "codes": names,
+                            "before": {"type": "boolean"},
+                            "after": {"type": "boolean"},
+                        }
+                    ),
+                    "description": "inputs that cannot be read, in which state, and why",
+                },
                 "counts": {
                     "type": "object",
                     "additionalProperties": False,

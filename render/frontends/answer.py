@@ -32,10 +32,11 @@ class Answer:
     what is written for it, where ``--output`` may name a folder. Both may be made when they are asked for. *findings*:
     None for all that was found in the input that was read, with its figures; else *tally* are the figures, if any.
     *faults* are about the call itself. *exit*: None for what the findings ask for, and then what makes it another than
-    0 withholds output and files. *files* are replaced before anything is printed.
+    0 withholds output and files. *files* are replaced before anything is printed. *unread* are the inputs that could
+    not be read, though all that was asked for could.
     """
 
-    __slots__ = ("exit", "faults", "files", "findings", "objects", "output", "tally")
+    __slots__ = ("exit", "faults", "files", "findings", "objects", "output", "tally", "unread")
 
     def __init__(  # noqa: PLR0913 - a value; its fields have quoted types, which a tuple's may not have
         self,
@@ -47,6 +48,7 @@ class Answer:
         faults: Sequence[Diagnostic] = (),
         objects: Iterable[tuple[Tree, Tree | str]] | None = None,
         files: Files | None = None,
+        unread: Sequence[str] = (),
     ) -> None:
         self.output = output
         self.findings = findings
@@ -55,6 +57,7 @@ class Answer:
         self.faults = faults
         self.objects = objects
         self.files = files
+        self.unread = unread
 
 
 class RefusedError(Exception):

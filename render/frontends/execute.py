@@ -89,6 +89,8 @@ def _deliver(answer: Answer, asked: Request, work: Work) -> Exit:
     if answer.exit is None and exit_ is not Exit.OK:
         return exit_
     work.begin("write", "writing the answer")
+    if answer.unread:
+        emit(f"not read: {', '.join(answer.unread)}; virt-render check says why\n", STDERR)
     fault = _saved(answer.files, work) or _printed(answer, asked, work)
     if fault is not None:
         return _deliver(Answer(findings=(), faults=[fault]), _unfiled(asked), work)

@@ -14,7 +14,7 @@ from render.frontends.progress import Work, in_words
 from render.frontends.request.request import Request, with_objects
 from render.machine import Machine
 from render.manifests import kustomization, sources
-from render.manifests.discover import CHART, tidy
+from render.manifests.discover import CHART, is_chart, tidy
 from render.manifests.relevance import Scope
 from render.manifests.sources import Documents, Reading
 from render.model import tree
@@ -60,6 +60,26 @@ def fleet(
     neighbours = Neighbours(inputs, asked.reading.layout.shared)
     for loaded in inputs:
         yield _noted(FleetPart(loaded, _with_neighbours(asked, loaded, neighbours)), work)
+
+
+def parts(asked: Request, work: Work) -> list[FleetPart]:
+    """What the paths of *asked* hold: the roots of folders, a kustomization, a chart or files as one part."""
+    is_fleet = all(_is_repository(path, asked) for path in asked.paths or (".",))
+    return [*fleet(asked, work)] if is_fleet else [single(asked, work)]
+
+
+def _is_repository(path: str, asked: Request) -> bool:
+    """Whether *path* is a folder that kustomize and helm make nothing of."""
+    how = asked.reading
+    is_built = how.kustomize != "never" and kustomization.find(path) is not None
+    is_filled = how.helm != "never" and is_chart(path)
+    return path != "-" and os.path.isdir(path) and not is_built and not is_filled
+
+
+def unread(part: FleetPart) -> str:
+    """What of *part* cannot be read, and the codes of the errors that say why; nothing where all can be."""
+    errors = dict.fromkeys(one.code for one in part.loaded.diagnostics if one.is_error)
+    return f"{part.loaded.folder} ({', '.join(errors)})" if errors else ""
 
 
 def _noted(part: FleetPart, work: Work) -> FleetPart:

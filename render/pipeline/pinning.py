@@ -115,6 +115,9 @@ def pin(
     release = tag(releases.target(resources, settings).release)
     settings = settings._replace(lock=lockfile.document(start))
     rendered = run(unlocked, settings, observe)
+    # One that cannot be rendered keeps what it has.
+    failed = vms(resources).keys() & old.pins.keys() - next_pins.keys()
+    next_pins |= {vm: old.pins[vm] for vm in failed}
     otherwise = _otherwise(unlocked, settings, old, next_pins, release)
     for vm in otherwise:
         next_pins[vm] = next_pins[vm]._replace(revision=old.pins[vm].revision)

@@ -5,16 +5,16 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from render.diagnostics.codes import status
 from render.frontends.answer import Answer, refused
 from render.frontends.argocd import ignore_differences
 from render.frontends.progress import Work
 from render.frontends.request import config
 from render.frontends.request.options import DEADLINE
 from render.frontends.request.request import Request
-from render.frontends.session import single
+from render.frontends.session import parts, single
 from render.manifests import discover, kustomization
 from render.manifests.sources import Documents
-from render.model.resource import from_body
 from render.report.places import Sources
 from render.settings import OPTIONS, Option, Source
 from render.system import files
@@ -108,10 +108,13 @@ def print_ignore_differences(asked: Request, work: Work) -> Answer:
     Rendered VMs need none. A VM that infers its instancetype or preference from a volume gets an entry of its own,
     since the cluster replaces its matchers.
     """
-    loaded = _sound(asked, work)
-    resources = [from_body(d.body, i) for i, d in enumerate(loaded.documents)]
+    inputs = parts(asked, work)
+    resources = [one for part in inputs for one in part.resources]
+    errors = [one for part in inputs for one in part.diagnostics if one.is_error]
     body = {"ignoreDifferences": ignore_differences.differences(resources)}
-    return Answer([writer.dump(body)], ())
+    if not resources and errors:
+        return Answer()
+    return Answer([writer.dump(body)], exit=status(errors))
 
 
 def _sound(asked: Request, work: Work) -> Documents:

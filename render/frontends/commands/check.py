@@ -1,12 +1,12 @@
 """``virt-render check``: what is wrong, and no manifests."""
 
-import json
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location, Severity
-from render.frontends.answer import Answer, refused
+from render.diagnostics.diagnostic import Diagnostic, Severity
+from render.frontends.answer import Answer
+from render.frontends.commands.baseline import accepted_by, without
 from render.frontends.commands.snapshots import back_at
 from render.frontends.figures import tally_of
 from render.frontends.parts import FleetPart
@@ -19,7 +19,7 @@ from render.manifests.sources import Documents
 from render.model.counting import counted
 from render.report.findings import Finding, merge
 from render.report.summary import Tally
-from render.system import files, git
+from render.system import git
 from render.system.files import repository
 
 
@@ -82,36 +82,13 @@ def _new(
     """
     baseline, revision = asked.own["baseline"], asked.own["changed_since"]
     if baseline:
-        findings, accepted = _without(findings, _accepted(baseline, asked))
+        findings, accepted = without(findings, accepted_by(baseline, asked))
         tally = tally._replace(accepted=accepted)
     if revision:
         work.begin("compare", f"checking {revision}")
-        findings, before = _without(findings, _at(revision, asked, work))
+        findings, before = without(findings, _at(revision, asked, work))
         tally = tally._replace(before=before)
     return findings, tally
-
-
-def _without(findings: list[Finding], known: Collection[str]) -> tuple[list[Finding], int]:
-    """*findings* but for those whose fingerprint is *known*; and how many of these are more than notes."""
-    whole = with_fingerprints(findings)
-    gone = [finding for finding in whole if finding.fingerprint in known]
-    count = sum(finding.diagnostic.severity is not Severity.INFO for finding in gone)
-    return [finding for finding in whole if finding.fingerprint not in known], count
-
-
-def _accepted(baseline: str, asked: Request) -> frozenset[str]:
-    """The fingerprints in the JSON report *baseline*."""
-    data = files.read(baseline, baseline, asked.reading.limits.file_bytes)
-    if isinstance(data, Diagnostic):
-        raise refused(data)
-    try:
-        return frozenset(one["fingerprint"] for one in json.loads(data)["diagnostics"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        message = f"{baseline} is no JSON report of virt-render"
-        cure = "write one: virt-render check --json-file FILE"
-        raise refused(
-            codes.INVALID_SETTING.at(Location(file=baseline), message, help=cure)
-        ) from None
 
 
 def _at(revision: str, asked: Request, work: Work) -> frozenset[str]:

@@ -31,6 +31,7 @@ from render.report.impact.review import (
     Review,
     ReviewedState,
     ReviewPart,
+    UncomparedInput,
     errors,
     holders,
     is_shown,
@@ -60,23 +61,25 @@ def _diff(asked: Request, work: Work, trees: contextlib.ExitStack) -> Answer:
     clusters = clusters_of(asked)
     before, after = sides_of(asked, clusters, trees)
     work.begin("render", "rendering both states")
-    parts, other_way = _compared(before, after, asked)
+    parts, uncompared, other_way = _compared(before, after, asked)
     emitted = next(state.settings.emit for side in (after, before) for state in side.values())
     old_state, new_state = _states(clusters, (before, after))
     otherwise = (
         None if "--emit" in asked.called.call.flags else OtherEmit(_other(emitted), other_way)
     )
-    review = Review(old_state, new_state, emitted, tuple(parts), otherwise)
+    review = Review(old_state, new_state, emitted, tuple(parts), otherwise, tuple(uncompared))
     style = ImpactStyle(_is_coloured(asked), asked.own["max_bytes"])
     work.begin("write", "writing the answer")
     written = formats.report(asked.own["format"], review, style)
     return Answer([written], (), _status(review, asked))
 
 
-def _compared(before: Side, after: Side, asked: Request) -> tuple[list[ReviewPart], int]:
+def _compared(
+    before: Side, after: Side, asked: Request
+) -> tuple[list[ReviewPart], list[UncomparedInput], int]:
     """What becomes of the VMs input by input, and to how many something else would happen, synced the other way.
 
-    Raises RefusedError where an input cannot be read of which no VM is known.
+    An input that cannot be read takes away itself alone: it is named instead. Raises RefusedError where none can be.
     """
     from render.pipeline.comparison import moves
     from render.pipeline.comparison.fleet import compare
@@ -84,20 +87,27 @@ def _compared(before: Side, after: Side, asked: Request) -> tuple[list[ReviewPar
     asks_other_way = "--emit" not in asked.called.call.flags
     compared: list[moves.ComparedInput] = []
     sides: list[tuple[NamedState, NamedState]] = []
+    uncompared: list[UncomparedInput] = []
     other_way = 0
     for name in sorted({**before, **after}):
         old, new = (side.get(name) or _nothing(side, asked) for side in (before, after))
         is_read = old.fault is None and new.fault is None
-        differing = (
-            compare(old.objects, new.objects, old.settings, new.settings)
-            if is_read
-            else _lost(old, new)
-        )
+        if is_read:
+            differing = compare(old.objects, new.objects, old.settings, new.settings)
+        else:
+            differing = _lost(old, new)
+            if not differing.machines:
+                uncompared.append(_uncompared(name, old, new))
+            if old.fault and new.fault:
+                continue
         namespaces = (old.settings.namespace, new.settings.namespace)
         compared.append(moves.ComparedInput(name, differing, namespaces))
         sides.append((old, new))
         if is_read and asks_other_way:
             other_way += _differing(differing, old, new)
+    faults = [one.fault for side in (after, before) for one in side.values() if one.fault]
+    if len(uncompared) == len({**before, **after}) and faults:
+        raise faults[0]
     moved = moves.moves(compared)
     parts = [
         ReviewPart(
@@ -116,18 +126,25 @@ def _compared(before: Side, after: Side, asked: Request) -> tuple[list[ReviewPar
         parts.append(ReviewPart(move.after, differing, _locator(old, new), places, move.before))
         if asks_other_way:
             other_way += _differing(differing, old, new)
-    return parts, other_way
+    return parts, uncompared, other_way
+
+
+def _uncompared(name: str, old: NamedState, new: NamedState) -> UncomparedInput:
+    """That nothing is known of the input *name*, and why."""
+    fault = new.fault or old.fault
+    diagnostics = [one.diagnostic for one in fault.findings] if fault else []
+    named = dict.fromkeys(one.code for one in diagnostics if one.is_error)
+    return UncomparedInput(name, tuple(named), old.fault is not None, new.fault is not None)
 
 
 def _lost(old: NamedState, new: NamedState) -> Impact:
-    """The VMs of the one state that can be read: the other cannot. Raises RefusedError where nobody knows of any."""
+    """The VMs of the one state that can be read: the other cannot. None where neither can."""
     from render.pipeline.comparison.fleet import compare
 
     broken, read = (new, old) if new.fault else (old, new)
-    assert broken.fault is not None  # noqa: S101 - one of them is
+    if broken.fault is None or read.fault:
+        return Impact((), (), ())
     known = compare([], read.objects, read.settings)
-    if read.fault or not known.machines:
-        raise broken.fault
     faults = tuple(one.diagnostic for one in broken.fault.findings)
     texts = tuple(
         f"{broken.name} cannot be read: {', '.join(filter(None, (str(one.place), one.text)))}"

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from render.diagnostics import codes
@@ -17,11 +18,12 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request
-from render.frontends.session import rendering, single
+from render.frontends.session import parts, rendering, unread
 from render.model import fieldpath
 from render.model.naming import ambiguity, fitting, name_of
 from render.model.provenance import Decision
 from render.pipeline.deciders import Explained
+from render.pipeline.input import definitions
 from render.report.deciders import FORMAT_VERSION, Input, brief, document, input_of, trace, words
 from render.report.findings import merge
 from render.report.text import printable
@@ -38,15 +40,17 @@ def explain(asked: Request, work: Work) -> Answer:
     there = answer.part.request
     write = _as_json if there.own["format"] == "json" else _as_text
     given = input_of(answer.part.loaded, there.around, there.reading.limits)
-    return Answer([write(answer.machine, answer.decisions, given)], ())
+    text = write(answer.machine, answer.decisions, given)
+    return Answer([text], (), unread=answer.unread)
 
 
 class _ExplainedPart(NamedTuple):
-    """The *decisions* on what was asked of a *machine*, which stands in *part*."""
+    """The *decisions* on what was asked of a *machine*, which stands in *part*; *unread* are others."""
 
     part: FleetPart
     machine: Explained
     decisions: list[Decision]
+    unread: list[str]
 
 
 def _answer(asked: Request, work: Work) -> _ExplainedPart:
@@ -85,31 +89,62 @@ def _is_bare(word: str) -> bool:
 
 def _answer_at(path: str, field: str, asked: Request, work: Work) -> _ExplainedPart:
     """What is decided in *path* about *field*, about all fields without one. Raises RefusedError."""
-    part = single(asked_at(asked, path), work)
-    machine = _one(asked.own["vm"], part, work)
-    return _ExplainedPart(part, machine, _about(machine, field))
+    parts_ = parts(asked_at(asked, path), work)
+    part, machine = _found(asked.own["vm"], parts_, work)
+    missing = [said for one in parts_ if (said := unread(one))]
+    return _ExplainedPart(part, machine, _about(machine, field), missing)
 
 
-def _one(name: str, part: FleetPart, work: Work) -> Explained:
-    """The VM *name* of *part*. Raises RefusedError."""
+def _found(name: str, parts_: Sequence[FleetPart], work: Work) -> tuple[FleetPart, Explained]:
+    """The VM *name*, and which of *parts_* has it. Raises RefusedError."""
     from render.pipeline import deciders
 
-    loaded, asked = part.loaded, part.request
-    locks.choose(loaded, asked)
-    if status(loaded.diagnostics) is not Exit.OK:
-        raise RefusedError(merge(findings_of(loaded, loaded.diagnostics, asked)))
-    work.begin("render", rendering(loaded))
-    explained = deciders.explain(part.resources, asked.settings)
-    known = {name_of(one.resource): one for one in explained}
+    for part in parts_:
+        locks.choose(part.loaded, part.request)
+    sound = [part for part in parts_ if not unread(part)]
+    plain = name.rpartition("/")[2]
+    known: dict[str, list[tuple[FleetPart, Explained]]] = {}
+    for part in sound:
+        if len(sound) > 1 and not any(one.name == plain for one in part.resources):
+            continue
+        work.begin("render", rendering(part.loaded))
+        for one in deciders.explain(part.resources, part.request.settings):
+            known.setdefault(name_of(one.resource), []).append((part, one))
     names = fitting(name, known)
-    if len(names) != 1:
-        message, cure = ambiguity(name, names) if names else (f"no VirtualMachine {name}", "")
+    if not names:
+        raise _missing(name, parts_)
+    if len(names) > 1:
+        message, cure = ambiguity(name, names)
         raise refused(codes.USAGE.at(Location(), message, help=cure))
-    chosen = known[names[0]]
+    several = known[names[0]]
+    part, chosen = several[0]
+    if len(several) > 1:
+        folders = [one.loaded.folder for one, _ in several]
+        message = f"{names[0]} is in {', '.join(folders)}"
+        cure = f"name one of them: virt-render explain {names[0]} {folders[0]}"
+        raise refused(codes.USAGE.at(Location(), message, help=cure))
     if not chosen.decisions:
-        findings = merge(findings_of(loaded, chosen.diagnostics, asked))
-        raise RefusedError(findings)
-    return chosen
+        raise RefusedError(merge(findings_of(part.loaded, chosen.diagnostics, part.request)))
+    return part, chosen
+
+
+def _missing(name: str, parts_: Sequence[FleetPart]) -> RefusedError:
+    """That no VM is called *name*, or why that cannot be told."""
+    from render.model.nearest import nearest
+
+    findings = [
+        finding
+        for part in parts_
+        if unread(part)
+        for finding in findings_of(part.loaded, part.loaded.diagnostics, part.request)
+    ]
+    if findings:
+        return RefusedError(merge(findings))
+    resources = (one for part in parts_ for one in part.resources)
+    names = {name_of(one) for one in resources if definitions.is_machine(one)}
+    near = nearest(name, sorted({*names, *(one.rpartition("/")[2] for one in names)}))
+    cure = f"did you mean {near}?" if near else ""
+    return refused(codes.USAGE.at(Location(), f"no VirtualMachine {name}", help=cure))
 
 
 def _about(explained: Explained, field: str) -> list[Decision]:

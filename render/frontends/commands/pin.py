@@ -2,17 +2,19 @@
 
 import errno
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location, at
-from render.diagnostics.exits import Exit
 from render.frontends import locks
 from render.frontends.answer import Answer, Files, refused
+from render.frontends.commands.baseline import accepted_by, without
+from render.frontends.figures import tally_of
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
+from render.frontends.reporting import findings_of, outcome
 from render.frontends.request.request import Request
 from render.frontends.session import fleet, rendering, single
 from render.manifests import kustomization, sources
@@ -23,7 +25,9 @@ from render.model.nearest import nearest
 from render.model.resource import LOCK_KIND, Resource
 from render.pipeline import pinning
 from render.pipeline.pinning import PinMove, Pinned
+from render.report.findings import Finding, merge
 from render.report.places import Sources
+from render.report.summary import Tally
 from render.report.text import printable
 from render.revisions import lockfile
 from render.revisions.hashes import suffix
@@ -64,7 +68,7 @@ def pin(asked: Request, work: Work) -> Answer:
             adopted = adopted._replace(diagnostics=_placed(adopted.diagnostics, dump.loaded))
         work.begin("render", rendering(one.part.loaded))
         result = pinning.pin(resources, one.part.request.settings, upgrade, adopted)
-        one.part.diagnostics += result.diagnostics
+        one.part.diagnostics = [*one.part.diagnostics, *result.diagnostics]
         one.part.is_rendered = True
         pinned.append(one._replace(pinned=result))
     work.parts = [one.part for one in pinned]
@@ -82,20 +86,69 @@ def _dump(asked: Request, work: Work) -> tuple[FleetPart | None, list[Diagnostic
 
 
 def _answer(targets: Sequence[_PinTarget], faults: Sequence[Diagnostic], asked: Request) -> Answer:
-    """If nothing is wrong the locks, or what would be written."""
-    found = [*faults, *(diagnostic for one in targets for diagnostic in one.part.diagnostics)]
-    pinned = any(one.pinned.lock.pins for one in targets)
-    if not pinned and not asked.settings.allow_empty and not status(found):
-        message = "no VirtualMachine in the input: the lock would pin nothing"
-        cure = "check the path, or accept it with --allow-empty"
-        return Answer(faults=[codes.NO_OBJECTS.at(Location(), message, help=cure)])
+    """The locks of what has no error, or what would be written; the others are named."""
+    judged = _judged([one.part for one in targets], asked)
+    sound = [one for one in targets if one.part not in judged.unsound]
+    found = [*faults, *(finding.diagnostic for finding in judged.findings)]
+    if not any(one.pinned.lock.pins for one in targets) and not asked.settings.allow_empty:
+        if not status(found):
+            message = "no VirtualMachine in the input: the lock would pin nothing"
+            cure = "check the path, or accept it with --allow-empty"
+            faults = [codes.NO_OBJECTS.at(Location(), message, help=cure)]
+        sound = []
+    answer = Answer(findings=judged.findings, tally=judged.tally, faults=faults)
+    if faults or not sound:
+        return answer
     if asked.own["check"]:
-        for one in targets if status(found) is Exit.OK else ():
-            one.part.diagnostics += _outdated(one.pinned, one.target, asked)
-        return Answer(faults=faults)
+        answer.findings = [*judged.findings, *_outdated_findings(sound, asked)]
+        return answer
+    answer.exit = outcome(found, asked)
+    unpinned = "".join(f"{one}\n" for one in judged.unsound.values())
     if asked.own["dry_run"]:
-        return Answer(_previews(targets), faults=faults)
-    return _written([(one.target, one.pinned) for one in targets], asked, faults)
+        answer.output = (unpinned, *_previews(sound))
+        return answer
+    locks_ = [(one.target, one.pinned) for one in sound]
+    answer.output = (unpinned, _moved(locks_, titled=len(targets) > 1))
+    answer.files = _files(locks_, asked)
+    return answer
+
+
+class _Judged(NamedTuple):
+    """What was found, but for what is accepted; the figures; and which parts get no lock, each in words."""
+
+    findings: list[Finding]
+    tally: Tally
+    unsound: Mapping[FleetPart, str]
+
+
+def _judged(parts: Sequence[FleetPart], asked: Request) -> _Judged:
+    """What is wrong with *parts*. Who writes a lock must know of every VM, and so what cannot be read."""
+    known = accepted_by(asked.own["baseline"], asked) if asked.own["baseline"] else frozenset()
+    whole = merge(
+        finding
+        for part in parts
+        for finding in findings_of(part.loaded, part.diagnostics, part.request)
+    )
+    findings, accepted = without(whole, known) if known else (whole, 0)
+    errors = {_identity(one.diagnostic) for one in findings if one.diagnostic.is_error}
+    unsound = {}
+    for part in parts:
+        unread = [one for one in part.loaded.diagnostics if one.is_error]
+        others = [one for one in part.diagnostics if one.is_error and _identity(one) in errors]
+        if unread or others:
+            named = dict.fromkeys(one.code for one in (*unread, *others))
+            unsound[part] = f"not pinned: {part.loaded.folder} ({', '.join(named)})"
+    return _Judged(findings, tally_of(parts)._replace(accepted=accepted), unsound)
+
+
+def _identity(diagnostic: Diagnostic) -> tuple[object, ...]:
+    return diagnostic.code, diagnostic.message, diagnostic.resource, diagnostic.location.path
+
+
+def _outdated_findings(targets: Iterable[_PinTarget], asked: Request) -> Iterator[Finding]:
+    for one in targets:
+        diagnostics = _outdated(one.pinned, one.target, asked)
+        yield from findings_of(one.part.loaded, diagnostics, one.part.request)
 
 
 def _previews(targets: Iterable[_PinTarget]) -> Iterator[str]:
@@ -249,16 +302,11 @@ def _shown(entry: Entry) -> str:
     return f"{entry.ref.name}@{suffix(entry.ref.hash)}{named}"
 
 
-def _written(
-    locks_: Sequence[tuple[str, Pinned]], asked: Request, faults: Sequence[Diagnostic] = ()
-) -> Answer:
-    """All locks or none, and a table of what moved."""
+def _moved(locks_: Sequence[tuple[str, Pinned]], *, titled: bool) -> str:
+    """A table of what moved, one each for several locks."""
     moved = [(target, pinned.moves) for target, pinned in locks_ if pinned.moves]
-    shown = [
-        _table(moves) if len(locks_) == 1 else f"{name}\n{_table(moves)}" for name, moves in moved
-    ]
-    told = "\n".join(shown) or "nothing moved\n"
-    return Answer([told], faults=faults, files=_files(locks_, asked))
+    tables = [f"{name}\n{_table(moves)}" if titled else _table(moves) for name, moves in moved]
+    return "\n".join(tables) or "nothing moved\n"
 
 
 def _files(locks_: Sequence[tuple[str, Pinned]], asked: Request) -> Files:

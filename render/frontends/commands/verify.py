@@ -9,9 +9,10 @@ from render.diagnostics import codes
 from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.frontends.answer import Answer
+from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
-from render.frontends.session import single
+from render.frontends.session import parts
 from render.legacy import machines
 from render.model.counting import counted
 from render.model.kinds import FLAVOR
@@ -41,19 +42,25 @@ _NAMING = frozenset({"name", "secretName"})
 def verify(asked: Request, work: Work) -> Answer:
     """Say which machines were not rendered, or edited since; findings on stdout."""
     tally: Counter[tuple[str, str]] = Counter()
-    part = single(asked, work)
-    work.begin("verify", f"verifying {counted(len(part.loaded.documents), 'object')}")
-    resources = part.resources
-    generated = _generated(resources)
-    for resource in resources:
-        part.diagnostics += examined(
-            resource, tally, generated, allow_matchers=asked.own["allow_matchers"]
-        )
-    if not resources and not asked.settings.allow_empty and not status(part.diagnostics):
+    inputs = parts(asked, work)
+    count = sum(len(part.loaded.documents) for part in inputs)
+    work.begin("verify", f"verifying {counted(count, 'object')}")
+    for part in inputs:
+        resources = part.resources
+        generated = _generated(resources)
+        for resource in resources:
+            part.diagnostics += examined(
+                resource, tally, generated, allow_matchers=asked.own["allow_matchers"]
+            )
+    if not count and not asked.settings.allow_empty and not any(map(_has_error, inputs)):
         message = "no Kubernetes object in the input"
         cure = "check the path, or accept an empty input with --allow-empty"
         return Answer(faults=[codes.NO_OBJECTS.at(Location(), message, help=cure)])
     return Answer([_summary(tally)] if asked.reporting.format == "text" else ())
+
+
+def _has_error(part: FleetPart) -> bool:
+    return bool(status(part.diagnostics))
 
 
 def _generated(resources: Iterable[Resource]) -> dict[str, str]:

@@ -222,6 +222,7 @@ _ROWS: tuple[Command, ...] = (
         """,
         (_PATH,),
         (*OPTIONS, DEADLINE, *HOST_OPTIONS, CONFIG, VERBOSE),
+        whole=True,
     ),
     Command(
         "catalog list",
@@ -255,11 +256,11 @@ _ROWS: tuple[Command, ...] = (
 
         The lock lies beside what is built: of a PATH with several kustomizations each gets its own. VMs that are pinned
         stay as they are, whatever becomes of the objects, until they are upgraded. A table of what moved goes to
-        standard output.
+        standard output. What has an error keeps the lock that it has, and is named; the others get theirs.
         """,
         (_PATHS,),
         (
-            UPGRADE, UPGRADE_ALL, DRY_RUN, PIN_CHECK, RESOLVE, FROM,
+            UPGRADE, UPGRADE_ALL, DRY_RUN, PIN_CHECK, RESOLVE, FROM, BASELINE,
             *_PINNING, *HOST_OPTIONS, *_REPORTING, *_COMMON,
         ),
         excludes=((PIN_CHECK, RESOLVE), (UPGRADE, UPGRADE_ALL), (PIN_CHECK, DRY_RUN), (RESOLVE, DRY_RUN)),
@@ -275,6 +276,7 @@ _ROWS: tuple[Command, ...] = (
         (_PATHS,),
         (ALLOW_MATCHERS, *HOST_OPTIONS, *_REPORTING, *_COMMON),
         report=STDOUT,
+        whole=True,
     ),
     Command(
         "migrate",
@@ -315,6 +317,7 @@ _ROWS: tuple[Command, ...] = (
         """,
         (_VM, Argument("paths", "[FIELD] [PATH]", many=True)),
         (EXPLAIN_FORMAT, *OPTIONS, *HOST_OPTIONS, CONFIG, VERBOSE),
+        whole=True,
     ),
     Command(
         "report",

@@ -50,6 +50,7 @@ def document(review: Review) -> dict[str, Any]:
         "after": _state(review.after),
         "emit": review.emit,
         "otherwise": review.otherwise and review.otherwise._asdict(),
+        "uncompared": [{**one._asdict(), "codes": list(one.codes)} for one in review.uncompared],
         "counts": counts(machines),
         "totals": {
             "all": _totals(total(machines)),

@@ -38,6 +38,7 @@ from render.report.impact.review import (
     holders,
     holders_title,
     leaves,
+    not_compared,
     not_counted,
     pinned,
     sizes,
@@ -161,7 +162,8 @@ def _title(review: Review, found: ErrorsOfChange) -> Iterator[str]:
     yield f"### {count}: {said}\n" if said else f"### {count}\n"
     states = f"{code(str(review.before))} → {code(str(review.after))}"
     synced = "" if review.after.emit else f", synced with `--emit {review.emit}`"
-    yield f"{states}{synced}{_otherwise(review)}\n"
+    missing = not_compared(review)
+    yield f"{states}{synced}{_otherwise(review)}{f'; {code(missing)}' if missing else ''}\n"
     if found.new:
         first, _, rest = str(found).partition(" (")
         yield f"**{first}** ({rest}\n"

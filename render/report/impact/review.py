@@ -80,6 +80,8 @@ ASSUMED = (
 _NAMED = 5
 #: What lies in no input of its own.
 OTHER_FILES = "other files"
+#: So many inputs that are not compared are named.
+_UNCOMPARED = 5
 #: Effects of which a reader is shown no more than the number.
 QUIET = frozenset({"same", "none"})
 
@@ -196,19 +198,39 @@ class OtherEmit(NamedTuple):
     machines: int
 
 
+class UncomparedInput(NamedTuple):
+    """An input of which nothing is known, as the *codes* of errors say; *before* and *after*: in which state."""
+
+    name: str
+    codes: tuple[str, ...]
+    before: bool
+    after: bool
+
+
 class Review(NamedTuple):
-    """A comparison of the states *before* and *after*, synced with *emit*; *otherwise*: the other way to sync."""
+    """A comparison of the states *before* and *after*, synced with *emit*; *otherwise*: the other way to sync.
+
+    *uncompared* are the inputs that could not be read, and of which no VM is known.
+    """
 
     before: ReviewedState
     after: ReviewedState
     emit: str
     parts: tuple[ReviewPart, ...]
     otherwise: OtherEmit | None = None
+    uncompared: tuple[UncomparedInput, ...] = ()
 
     @property
     def machines(self) -> list[MachineImpact]:
         """The VMs of all parts."""
         return [machine for part in self.parts for machine in part.impact.machines]
+
+
+def not_compared(review: Review) -> str:
+    """The inputs that are not compared, each with the codes of the errors that say why; nothing where all are."""
+    named = [f"{one.name or OTHER_FILES} ({', '.join(one.codes)})" for one in review.uncompared]
+    more = [f"{len(named) - _UNCOMPARED:,} more"] if len(named) > _UNCOMPARED else []
+    return f"not compared: {', '.join(named[:_UNCOMPARED] + more)}" if named else ""
 
 
 class MachineEntry(NamedTuple):

@@ -30,6 +30,7 @@ from render.report.impact.review import (
     holders_title,
     is_shown,
     leaves,
+    not_compared,
     not_counted,
     nowhere,
     pinned,
@@ -103,7 +104,7 @@ def header(review: Review) -> str:
     other = review.otherwise
     if other is not None and other.machines:
         text += f" ({counted(other.machines, 'VM')} would fare otherwise with --emit {other.emit})"
-    return printable(text)
+    return printable("; ".join(filter(None, (text, not_compared(review)))))
 
 
 def _errors(review: Review) -> Iterator[str]:

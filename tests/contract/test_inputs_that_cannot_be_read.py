@@ -1,0 +1,164 @@
+"""An input that cannot be read takes away itself: each command answers for the others, and names it."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from render.diagnostics.exits import Exit
+from tests.support.manifests import put, vm
+from tests.support.process import argv, environ
+
+REMOTE = "resources: [https://example.invalid/operator.yaml, vm.yaml]\n"
+LOCK = "virt-render.lock.yaml"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Two overlays, one kustomization that is not built, and a VM that KubeVirt refuses."""
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    put(tmp_path / "base/vm.yaml", vm(name="web", memory="1Gi"))
+    put(tmp_path / "base/kustomization.yaml", "resources: [vm.yaml]\n")
+    for name in ("prod", "test"):
+        put(tmp_path / f"{name}/kustomization.yaml", f"namespace: {name}\nresources: [../base]\n")
+    put(tmp_path / "infra/vm.yaml", vm(name="infra", memory="1Gi"))
+    put(tmp_path / "infra/kustomization.yaml", REMOTE)
+    commit(tmp_path)
+    return tmp_path
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True)
+
+
+def commit(folder: Path) -> None:
+    git(folder, "add", "--all")
+    git(folder, "-c", "user.name=x", "-c", "user.email=", "commit", "--quiet", "-m", "x")
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        argv(*words), cwd=folder, env=environ(), capture_output=True, encoding="utf-8", check=False
+    )
+
+
+def test_diff_compares_the_others(repository: Path) -> None:
+    put(repository / "base/vm.yaml", vm(name="web", memory="2Gi"))
+    done = run(repository, "diff", "HEAD")
+    assert done.returncode == Exit.OK
+    assert "; not compared: infra (VR122)" in done.stdout.splitlines()[0]
+    assert "2 VMs: 2 restart" in done.stdout
+    assert done.stderr == ""
+    listed = json.loads(run(repository, "diff", "HEAD", "--format", "json").stdout)
+    assert listed["uncompared"] == [
+        {"name": "infra", "codes": ["VR122"], "before": True, "after": True}
+    ]
+    assert [one["resource"]["namespace"] for one in listed["machines"]] == ["prod", "test"]
+    markdown = run(repository, "diff", "HEAD", "--format", "markdown").stdout
+    assert "not compared: infra (VR122)" in markdown.splitlines()[2]
+
+
+def test_what_a_change_makes_unreadable_is_an_error(repository: Path) -> None:
+    put(repository / "infra/kustomization.yaml", "resources: [vm.yaml]\n")
+    commit(repository)
+    put(repository / "infra/kustomization.yaml", REMOTE)
+    done = run(repository, "diff", "HEAD")
+    assert done.returncode == Exit.FINDINGS
+    assert "1 unrenderable" in done.stdout
+    put(
+        repository / "infra/vm.yaml",
+        "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: k}\n",
+    )
+    put(repository / "infra/kustomization.yaml", "resources: [vm.yaml]\n")
+    commit(repository)
+    put(repository / "infra/kustomization.yaml", REMOTE)
+    done = run(repository, "diff", "HEAD")
+    assert done.returncode == Exit.FINDINGS
+    assert "not compared: infra (VR122)" in done.stdout
+    assert "VR122" in run(repository, "diff", "HEAD", "--format", "markdown").stdout
+
+
+def test_where_nothing_can_be_compared_diff_says_why(repository: Path) -> None:
+    done = run(repository, "diff", "HEAD", "infra")
+    assert done.returncode == Exit.FINDINGS
+    assert "error VR122" in done.stderr
+    assert done.stdout == ""
+
+
+def test_pin_writes_the_locks_of_the_others(repository: Path) -> None:
+    dry = run(repository, "pin", "--dry-run", ".")
+    assert dry.stdout.startswith("not pinned: infra (VR122)\n")
+    done = run(repository, "pin", ".")
+    assert done.returncode == Exit.FINDINGS
+    assert done.stdout.splitlines()[:2] == ["not pinned: infra (VR122)", f"prod/{LOCK}"]
+    assert "error VR122" in done.stderr
+    written = {str(one.relative_to(repository)) for one in repository.rglob(LOCK)}
+    assert written == {f"prod/{LOCK}", f"test/{LOCK}"}
+    checked = run(repository, "pin", "--check", ".")
+    assert checked.returncode == Exit.FINDINGS
+    assert "VR122" in checked.stderr
+    assert "VR606" not in checked.stderr
+
+
+def test_pin_accepts_what_a_baseline_has(repository: Path) -> None:
+    put(repository / "test/kustomization.yaml", "namespace: test\nresources: [../base, bad.yaml]\n")
+    text = vm(name="bad", memory="1Gi").replace("  runStrategy", "  nonsense: 1\n  runStrategy")
+    put(repository / "test/bad.yaml", text)
+    assert run(repository, "check", "--json-file", "accepted.json", ".").returncode != Exit.OK
+    done = run(repository, "pin", "--baseline", "accepted.json", ".")
+    assert (done.returncode, done.stderr) == (Exit.OK, "")
+    assert done.stdout.startswith("not pinned: infra (VR122)\n")
+    assert (repository / f"test/{LOCK}").exists()
+    assert run(repository, "pin", "--baseline", "accepted.json", "--check", ".").returncode == 0
+    put(repository / "prod/kustomization.yaml", "namespace: prod\nresources: [../base, bad.yaml]\n")
+    put(repository / "prod/bad.yaml", text.replace("bad", "worse"))
+    done = run(repository, "pin", "--baseline", "accepted.json", ".")
+    assert done.returncode == Exit.FINDINGS
+    assert "not pinned: prod (VR105)" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["prod/web", "VirtualMachine/prod/web"])
+def test_explain_finds_a_vm_in_the_kustomization_that_has_it(name: str, repository: Path) -> None:
+    done = run(repository, "explain", name, "spec.domain.memory.guest")
+    assert done.returncode == Exit.OK
+    assert "spec.domain.memory.guest: 1Gi  base/vm.yaml:" in done.stdout
+    assert done.stderr == "not read: infra (VR122); virt-render check says why\n"
+
+
+def test_explain_names_the_kustomizations_where_there_are_several(repository: Path) -> None:
+    assert "web may be prod/web or test/web" in run(repository, "explain", "web").stderr
+    put(repository / "other/kustomization.yaml", "namespace: prod\nresources: [../base]\n")
+    done = run(repository, "explain", "prod/web")
+    assert done.returncode == Exit.USAGE
+    assert "prod/web is in other, prod" in done.stderr
+    assert "virt-render explain prod/web other" in done.stderr
+    assert run(repository, "explain", "prod/web", "other").returncode == Exit.OK
+
+
+def test_explain_says_what_a_missing_vm_may_be(repository: Path) -> None:
+    assert "VR122" in run(repository, "explain", "wob").stderr  # it may stand there
+    put(repository / "infra/kustomization.yaml", "resources: [vm.yaml]\n")
+    done = run(repository, "explain", "wob")
+    assert done.returncode == Exit.USAGE
+    assert "no VirtualMachine wob" in done.stderr
+    assert "did you mean web?" in done.stderr
+
+
+def test_verify_looks_at_the_others(repository: Path) -> None:
+    built = run(repository, "build", "prod").stdout
+    put(repository / "prod/rendered.yaml", built.replace("guest: 1Gi", "guest: 3Gi"))
+    put(repository / "prod/kustomization.yaml", "resources: [rendered.yaml]\n")
+    done = run(repository, "verify", ".")
+    assert done.returncode == Exit.FINDINGS
+    assert "VR122" in done.stdout
+    assert "VR119" not in done.stdout
+
+
+def test_ignored_differences_of_the_others(repository: Path) -> None:
+    volume = "  preference: {inferFromVolume: root}\n  runStrategy"
+    put(repository / "base/vm.yaml", vm(name="web", memory="1Gi").replace("  runStrategy", volume))
+    done = run(repository, "argocd", "ignore-differences", ".")
+    assert done.returncode == Exit.FINDINGS
+    assert done.stdout.count("name: web") == 2
+    assert "VR122" in done.stderr
