@@ -1,6 +1,7 @@
 """What a message or a quoted source line must not show: cloud-init data, passwords, the content of Secrets."""
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from render.model.fieldpath import FieldPath
@@ -24,6 +25,7 @@ _HOLDERS = {
 }
 
 
+@lru_cache(maxsize=4096)
 def is_secret_key(key: str) -> bool:
     """Whether the value under *key* is not for other eyes (a reference such as ``secretName`` is not one)."""
     return _SECRET_KEY.search(key) is not None

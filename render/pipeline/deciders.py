@@ -6,7 +6,6 @@ did not: they are asked once more, without that.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 from render import presets, rules
@@ -25,7 +24,7 @@ from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES
 from render.model.provenance import HIDDEN, Contender, Decider, Decision, Provenance
-from render.model.release import Windowed
+from render.model.release import Version, in_force
 from render.model.resource import TEMPLATE, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import attribution
@@ -266,7 +265,8 @@ class _Judge:
         if definition is None:
             return
         known = {(edit.path, edit.source) for edit in self._edits(definition.spec, None)}
-        for place in self._occupied():
+        targets = _targets(definition.spec, self.machine.context.release)
+        for place in self._occupied(targets):
             for edit in self._edits(definition.spec, place):
                 if (edit.path, edit.source) in known or _is_section(edit, definition.spec):
                     continue
@@ -275,8 +275,8 @@ class _Judge:
                     yield place, wish
                     break
 
-    def _occupied(self) -> Iterator[FieldPath]:
-        """The places that the VM or its instancetype has and a preference might have written."""
+    def _occupied(self, targets: Iterable[FieldPath]) -> Iterator[FieldPath]:
+        """The places that the VM or its instancetype has and a preference with these *targets* might have written."""
         given = tree.get(self.machine.decoded, *self.own) or {}
         decided = (
             edit.path
@@ -285,7 +285,7 @@ class _Judge:
             for edit in one.edits
         )
         for path in dict.fromkeys((*_nodes(given), *decided)):
-            if _is_preferable(path) and tree.get(self.machine.vmi, *path) is not None:
+            if _is_preferable(path, targets) and tree.get(self.machine.vmi, *path) is not None:
                 yield path
 
     def _edits(self, spec: Tree, without: FieldPath | None) -> Iterable[Edit]:
@@ -324,24 +324,29 @@ def _nodes(node: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
         yield from _nodes(child, (*path, step))
 
 
-@cache
-def _targets() -> tuple[FieldPath, ...]:
-    """What preferences write, of any release, below ``spec``: lists without positions."""
-    rows = (row.item if isinstance(row, Windowed) else row for row in preference.RULES)
-    return tuple({_without_positions(write) for row in rows for write in row.writes})
+def _targets(spec: Tree, release: Version) -> frozenset[FieldPath]:
+    """What the preference *spec* may write below ``spec``, or keep others from: lists without positions."""
+    targets = {
+        _without_positions(write)
+        for row in in_force(preference.RULES, release)
+        if row.bind(spec) is not None
+        for write in row.writes
+    }
+    groups = ((one, group) for one in targets for group in _EXCLUSIVE if one[-1] in group)
+    return frozenset(targets | {(*one[:-1], name) for one, group in groups for name in group})
 
 
 def _without_positions(path: FieldPath) -> FieldPath:
     return tuple(step for step in path if isinstance(step, str))
 
 
-def _is_preferable(path: FieldPath) -> bool:
+def _is_preferable(path: FieldPath, targets: Iterable[FieldPath]) -> bool:
     if path[0] == "metadata":
         return path[:2] == ("metadata", "annotations")
     plain = _without_positions(path)[1:]
     if not plain or plain in (("domain",), ("domain", "devices")):
         return False
-    return any(_touches(plain, target) for target in _targets())
+    return any(_touches(plain, target) for target in targets)
 
 
 def _touches(one: FieldPath, other: FieldPath) -> bool:

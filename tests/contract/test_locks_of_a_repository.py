@@ -80,11 +80,12 @@ def test_check_names_every_lock_that_is_not_right(repository: Repository) -> Non
     assert "vms/team-b" in done.stderr
 
 
-def test_all_locks_are_written_or_none(repository: Repository) -> None:
+def test_what_has_an_error_gets_no_lock_and_the_others_do(repository: Repository) -> None:
     repository.write("vms/team-b/db.yaml", vm("db", namespace="vms", instancetype="gone"))
     done = repository.run("pin")
     assert done.returncode == Exit.FINDINGS
-    assert locks(repository) == set()
+    assert done.stdout.startswith("not pinned: vms/team-b (VR201)\n")
+    assert locks(repository) == {"overlays/prod", "overlays/test", "vms/team-a"}
 
 
 def test_a_lock_that_is_not_used_is_said(repository: Repository) -> None:
