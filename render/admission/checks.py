@@ -110,13 +110,11 @@ class Check(NamedTuple):
     also: tuple[FieldPath, ...] = ()
     follows: tuple[str, ...] = ()
 
-    def causes(self, subject: Subject) -> Iterator[Cause]:
-        """Why *subject* is refused, under the name of the row where nothing else is said."""
-        for found in self.evaluate(subject):
-            if isinstance(found, Violation):
-                yield Cause(self.name, found.path, found.message, found.help, place=found.place)
-            else:
-                yield found
+    def named(self, found: "Cause | Violation") -> Cause:
+        """The cause that *found* is, which *evaluate* yields: under the name of the row where nothing else is said."""
+        if isinstance(found, Cause):
+            return found
+        return Cause(self.name, found.path, found.message, found.help, place=found.place)
 
 
 #: What is wrong with an item of a list, which stands at a path of the object that was sent; None if nothing.

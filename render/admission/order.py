@@ -170,5 +170,5 @@ def _causes(subject: Subject, scope: CheckScope | str) -> Iterator[tuple[Check, 
         if check.evaluate is _not_imported:
             yield from _causes(subject, check.name)
             continue
-        for cause in check.causes(subject):
-            yield check, cause
+        for found in check.evaluate(subject):
+            yield check, check.named(found)

@@ -36,4 +36,4 @@ def causes(domain: Tree, release: Version) -> Iterator[Cause]:
     checks = in_force((*disks.CHECKS, *firmware.CHECKS), release)
     for check in selection(checks)(subject.spec):
         if check.name != _NOT_ASKED:
-            yield from check.causes(subject)
+            yield from map(check.named, check.evaluate(subject))

@@ -45,7 +45,7 @@ def refusals(checks: Rows, spec: Json, **more: Any) -> list[Refusal]:
     return [
         Refusal(cause.check, fieldpath.text(cause.path), cause.message)
         for check in asked(subject.spec)
-        for cause in check.causes(subject)
+        for cause in map(check.named, check.evaluate(subject))
     ]
 
 
