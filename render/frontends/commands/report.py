@@ -33,7 +33,9 @@ def report(asked: Request, work: Work) -> Answer:
     page = extras.load("render.report.fleet.html", "the page")
     fleet_ = _fleet(asked, work)
     work.begin("write", f"writing about {len(fleet_.machines):,} VMs")
-    return Answer([page.report(fleet_)], (), Exit.OK)
+    every = [*fleet_.findings, *(found for one in fleet_.machines for found in one.findings)]
+    ours = [found for found in every if found.diagnostic.code == codes.INTERNAL.number]
+    return Answer([page.report(fleet_)], ours, Exit.OK)
 
 
 def _fleet(asked: Request, work: Work) -> Fleet:
