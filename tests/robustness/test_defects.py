@@ -67,3 +67,26 @@ def test_of_an_input(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixtu
     assert "k2/vm.yaml" in printed
     assert "one/good.yaml" in printed
     assert "secret-canary" not in printed + said
+
+
+FOUNDING = """\
+apiVersion: kubevirt.io/v1alpha1
+kind: VirtualMachine
+metadata: {name: old}
+spec:
+  domain:
+    devices: {}
+    memory: {guest: 64Mi}
+"""
+
+
+@pytest.mark.parametrize("names", [("old", "web"), ("old", "old")])
+def test_a_machine_of_the_founding_time_and_one_of_today(
+    capfd: pytest.CaptureFixture[str], names: tuple[str, str]
+) -> None:
+    old, new = names
+    put("x/vm.yaml", FOUNDING.replace("old", old))
+    put("y/vm.yaml", vm(new, memory="1Gi"))
+    for states in (("x", "y"), ("y", "x")):
+        assert dispatch.invoke(["diff", *states]) in {0, 1}
+        assert f"VirtualMachine {old}" in capfd.readouterr().out
