@@ -53,6 +53,11 @@ _HOLDERS_OF_OTHERS = (b"VirtualMachineTemplateVersion", b"KubevirtMachineTemplat
 _HOLDER_GROUPS = frozenset(
     {OWN, "template.openshift.io", "harvesterhci.io", "infrastructure.cluster.x-k8s.io"}
 )
+#: The kind of a VM, of what makes VMs, or of a patch of either; a JSON patch has no kind, but a target.
+_OF_MACHINE = re.compile(
+    rb"""kind["']?\s*:\s*["']?(VirtualMachine(Instance(ReplicaSet)?|Pool|Template(Version)?)?|VM|Template"""
+    rb"""|KubevirtMachineTemplate)["']?\s*([,}\n\r#]|\Z)"""
+)
 _SEPARATOR = rb"(?m)^---"
 _NEAR = 3
 
@@ -220,6 +225,11 @@ class Texts:
     def any(self, paths: Iterable[str]) -> bool:
         """Whether one of the files *paths* may."""
         return any(map(self._may_hold, paths))
+
+    def any_of_machines(self, paths: Iterable[str]) -> bool:
+        """Whether one of the files *paths* may hold a VM, or make one, or patch one."""
+        read = (files.read(path, path, self._limits.file_bytes) for path in paths)
+        return any(not isinstance(data, bytes) or _OF_MACHINE.search(data) for data in read)
 
     def _may_hold(self, path: str) -> bool:
         real = os.path.realpath(path)

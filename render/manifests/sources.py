@@ -210,7 +210,12 @@ def load_all(
             if is_chart and not (one.documents or one.unbuilt):
                 loose.unseen.update(one.unseen)
                 loose.diagnostics += one.diagnostics
-            elif is_chart or one.folder == tidy(path) or not loader.is_for_helm(one):
+            elif is_chart or one.folder == tidy(path):
+                built.append(one)
+            elif loader.is_of_elsewhere(one):
+                loose.unseen["kustomization of a remote base without VMs"] += 1
+                loose.diagnostics.append(skipped(one.folder, one.unbuilt[0].message))
+            elif not loader.is_for_helm(one):
                 built.append(one)
             else:
                 loose.unseen["helmCharts kustomization"] += 1
@@ -465,6 +470,12 @@ class _Loader:
 
         lenient = self.scope is not None and self.scope.lenient
         return lenient and any(map(kustomize.wants_helm, tried.unbuilt))
+
+    def is_of_elsewhere(self, tried: Documents) -> bool:
+        """Whether the kustomization *tried* only wants for a remote base, and no file of its own has a VM."""
+        lenient = self.scope is not None and self.scope.lenient
+        is_remote = {one.code for one in tried.unbuilt} == {codes.REMOTE_BASE.number}
+        return lenient and is_remote and not self.texts.any_of_machines(tried.data.files())
 
     def _lock_of(self, folder: str, into: Documents) -> None:
         """Read the lock in *folder*, where the one of what was made from that folder is."""

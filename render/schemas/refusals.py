@@ -155,7 +155,9 @@ def out_of_range(value: int, least: int, most: int, link: Link) -> Cause:
 def no_quantity(value: str | float, reason: str, link: Link) -> Cause:
     """What is written where a quantity belongs; *reason* is the parser's."""
     text = f'{_dotted(link)} is "{_short(value)}", which is not a quantity: {reason}'
-    return Cause(INVALID_QUANTITY.slug, path(link), text, "write it like 2Gi, 500M, 1500m or 3")
+    is_fraction = isinstance(value, float)
+    cure = f'write "{value}", in quotes' if is_fraction else "write it like 2Gi, 500M, 1500m or 3"
+    return Cause(INVALID_QUANTITY.slug, path(link), text, cure)
 
 
 def _dotted(link: Link) -> str:

@@ -61,8 +61,22 @@ def _is_other_releases(resource: Resource, release: Version) -> bool:
     return bool(serves) and resource.version not in served(resource.group, release)
 
 
+#: Kinds of the group of KubeVirt that its neighbours served: node-maintenance-operator, kubevirt-ssp-operator.
+_OF_OTHERS = frozenset(
+    {
+        "NodeMaintenance", "KubevirtCommonTemplatesBundle", "KubevirtNodeLabellerBundle",
+        "KubevirtTemplateValidator", "KubevirtMetricsAggregation",
+    }
+)  # fmt: skip
+
+
 def check(resource: Resource, release: Version) -> Diagnostic | None:
-    """A finding where no release up to KubeVirt *release* serves the kind of an object in one of its groups."""
+    """A finding where no release up to KubeVirt *release* serves the kind of an object in one of its groups.
+
+    None for what other projects serve in the same group.
+    """
+    if resource.group == KUBEVIRT and resource.kind in _OF_OTHERS:
+        return None
     versions = _kinds(resource.group, release)
     if versions is not None and resource.kind in versions.get(resource.version, ()):
         return None

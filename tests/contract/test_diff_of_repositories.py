@@ -581,3 +581,73 @@ def test_definitions_that_no_vm_uses_are_said(repository: Repository, diff: Run)
         "large": False,
         "small": True,
     }
+
+
+ELSEWHERE = "https://github.com/kubevirt/kubevirt/releases/download/v1.6.0/kubevirt-operator.yaml"
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [("apiVersion: kubevirt.io/v1\nkind: KubeVirt\n", []), (BASE, ["VR122"])],
+    ids=["operator", "vm"],
+)
+def test_an_operator_from_elsewhere_is_no_error(
+    repository: Repository, capfd: pytest.CaptureFixture[str], text: str, codes: list[str]
+) -> None:
+    """E13: VR122 is a note where no file of the repository that the kustomization reads has a VM."""
+    repository.write("operator/kustomization.yaml", f"resources: [{ELSEWHERE}, own.yaml]\n")
+    repository.write(
+        "operator/own.yaml", text.replace("KubeVirt\n", "KubeVirt\nmetadata: {name: k}\n")
+    )
+    repository.write("web.yaml", vm())
+    invoke(["check", ".", "--format", "json"])
+    found = json.loads(capfd.readouterr().out)["diagnostics"]
+    assert [one["code"] for one in found if one["severity"] == "error"] == codes
+
+
+def test_a_fraction_is_to_be_quoted(
+    repository: Repository, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """E13: the help of ``cpu: 0.1`` is what to write."""
+    text = vm().replace("devices: {}", "devices: {}\n        resources: {requests: {cpu: 0.1}}")
+    repository.write("web.yaml", text)
+    assert invoke(["check", "."]) == 1
+    assert 'help: write "0.1", in quotes' in capfd.readouterr().out
+
+
+def test_kinds_of_other_projects_are_theirs(
+    repository: Repository, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """E13: no VR123 for what node-maintenance-operator served in KubeVirt's group; a slip is one still."""
+    text = "apiVersion: kubevirt.io/v1alpha1\nkind: KIND\nmetadata: {name: maintenance}\n"
+    repository.write("a.yaml", text.replace("KIND", "NodeMaintenance"))
+    assert invoke(["check", "."]) == 0
+    repository.write("a.yaml", text.replace("KIND", "NodeMaintenances"))
+    assert invoke(["check", "."]) == 1
+    assert "VR123" in capfd.readouterr().out
+
+
+def test_lists_and_values_are_no_objects(
+    repository: Repository, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """E13: tasks of Ansible with a key twice, and the values of a chart."""
+    tasks = "- name: a VM\n  kubevirt.core.kubevirt_vm:\n    api_version: kubevirt.io/v1\n    state: a\n    state: b\n"
+    repository.write("tasks.yaml", tasks)
+    repository.write("values.yaml", "image: quay.io/kubevirt.io/x\nreplicas: 1\nreplicas: 2\n")
+    repository.write("web.yaml", vm())
+    assert invoke(["check", "."]) == 0
+    assert "VR102" not in capfd.readouterr().out
+
+
+def test_transformers_in_a_folder_of_the_repository_are_local(
+    repository: Repository, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """E13: a folder of transformers whose own resources lie above it."""
+    repository.write("over/kustomization.yaml", "resources: [web.yaml]\ntransformers: [here]\n")
+    repository.write("over/web.yaml", vm())
+    repository.write("over/here/kustomization.yaml", "resources: [../../labels]\n")
+    repository.write("labels/kustomization.yaml", "resources: [labels.yaml]\n")
+    labels = "apiVersion: builtin\nkind: LabelTransformer\nmetadata: {name: l}\nlabels: {a: b}\n"
+    fields = "fieldSpecs: [{path: metadata/labels, create: true}]\n"
+    repository.write("labels/labels.yaml", labels + fields)
+    assert invoke(["check", "."]) == 0, capfd.readouterr().out
