@@ -79,6 +79,25 @@ def test_what_a_change_makes_unreadable_is_an_error(repository: Path) -> None:
     assert "VR122" in run(repository, "diff", "HEAD", "--format", "markdown").stdout
 
 
+def test_diff_compares_the_files_beside_one_that_cannot_be_read(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    broken = vm(name="bad", memory="1Gi") + "kind: VirtualMachine\n"
+    put(tmp_path / "vms/web.yaml", vm(name="web", memory="1Gi"))
+    put(tmp_path / "vms/bad.yaml", broken)
+    commit(tmp_path)
+    put(tmp_path / "vms/web.yaml", vm(name="web", memory="2Gi"))
+    for folder, shown in ((".", "vms/bad.yaml"), ("vms", "bad.yaml")):
+        done = run(tmp_path, "diff", "HEAD", folder)
+        assert done.returncode == Exit.OK
+        assert f"; not compared: {shown} (VR102)" in done.stdout.splitlines()[0]
+        assert "1 VM: 1 restart" in done.stdout
+    (tmp_path / "vms/web.yaml").unlink()
+    commit(tmp_path)
+    done = run(tmp_path, "diff", "HEAD")
+    assert (done.returncode, done.stdout) == (Exit.FINDINGS, "")
+    assert "VR102" in done.stderr
+
+
 def test_where_nothing_can_be_compared_diff_says_why(repository: Path) -> None:
     done = run(repository, "diff", "HEAD", "infra")
     assert done.returncode == Exit.FINDINGS

@@ -88,9 +88,17 @@ def _compared(
     compared: list[moves.ComparedInput] = []
     sides: list[tuple[NamedState, NamedState]] = []
     uncompared: list[UncomparedInput] = []
+    is_anything_known = False
     other_way = 0
     for name in sorted({**before, **after}):
         old, new = (side.get(name) or _nothing(side, asked) for side in (before, after))
+        if old.unread and old.unread == new.unread and (old.objects or new.objects):
+            # The other files of both are compared.
+            old, new = (one._replace(fault=None) for one in (old, new))
+            uncompared += (
+                UncomparedInput(file, named, before=True, after=True)
+                for file, named in old.unread.items()
+            )
         is_read = old.fault is None and new.fault is None
         if is_read:
             differing = compare(old.objects, new.objects, old.settings, new.settings)
@@ -100,13 +108,14 @@ def _compared(
                 uncompared.append(_uncompared(name, old, new))
             if old.fault and new.fault:
                 continue
+        is_anything_known |= is_read or bool(differing.machines)
         namespaces = (old.settings.namespace, new.settings.namespace)
         compared.append(moves.ComparedInput(name, differing, namespaces))
         sides.append((old, new))
         if is_read and asks_other_way:
             other_way += _differing(differing, old, new)
     faults = [one.fault for side in (after, before) for one in side.values() if one.fault]
-    if len(uncompared) == len({**before, **after}) and faults:
+    if faults and not is_anything_known:
         raise faults[0]
     moved = moves.moves(compared)
     parts = [

@@ -23,7 +23,7 @@ from render.manifests import kustomization, roots, sources
 from render.manifests.discover import CHART_FILE
 from render.manifests.neighbours import Neighbours
 from render.manifests.relevance import Scope
-from render.manifests.sources import Documents
+from render.manifests.sources import LOCK, Documents
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
 from render.report.findings import merge
@@ -54,6 +54,7 @@ class NamedState(NamedTuple):
 
     *fault*: why nothing can be said of the objects; what is not read, is not synced either. *around*: where *places*
     have what counts beside the objects. *positions*: where they have each object, if not all of them are here.
+    *unread*: the files that alone are at fault, with the codes that say why.
     """
 
     name: str
@@ -63,6 +64,7 @@ class NamedState(NamedTuple):
     fault: RefusedError | None = None
     around: Mapping[ResourceRef, int] = MappingProxyType({})
     positions: Sequence[int] | None = None
+    unread: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 #: The states of one side, by the folder of the kustomization, the chart or the root; ``""`` is what lies in none.
@@ -109,7 +111,7 @@ class _LoadedSide(NamedTuple):
                 include(part, neighbours)
             return {
                 os.path.relpath(part.folder, self.path).removeprefix("."): _state(
-                    self.there, part, self.name, cluster
+                    self, part, cluster
                 )
                 for part in parts
             }
@@ -387,7 +389,25 @@ def _read(asked: Request, path: str, name: str, texts: _Texts) -> _LoadedSide:
     return _LoadedSide(name, here, loaded.folder, there, [loaded])
 
 
-def _state(there: Request, loaded: Documents, name: str, cluster: ClusterOption) -> NamedState:
+def _unread(loaded: Documents, path: str) -> dict[str, tuple[str, ...]]:
+    """The loose files of *loaded* that cannot be read, seen from *path*, with the codes that say why.
+
+    None where more than files are at fault: what a kustomization, a chart or a lock says is not known then.
+    """
+    errors = [one for one in loaded.diagnostics if one.is_error]
+    files_ = {one.location.file for one in errors}
+    if loaded.is_one_root or "" in files_ or any(os.path.basename(one) == LOCK for one in files_):
+        return {}
+    return {
+        os.path.relpath(file, path): tuple(
+            dict.fromkeys(one.code for one in errors if one.location.file == file)
+        )
+        for file in sorted(files_)
+    }
+
+
+def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> NamedState:
+    there = side.there
     locks.choose(loaded, there)
     fault = None
     if status(loaded.diagnostics) is not Exit.OK:
@@ -405,10 +425,11 @@ def _state(there: Request, loaded: Documents, name: str, cluster: ClusterOption)
     count = len(loaded.documents)
     origins = [document.origin for document in (*loaded.documents, *around)]
     return NamedState(
-        name,
+        side.name,
         [document.body for document in loaded.documents],
         emitted,
         Sources(origins, loaded.data, loaded.blame, folder=os.getcwd()),
         fault,
         {from_body(one.body, 0).ref: count + position for position, one in enumerate(around)},
+        unread=_unread(loaded, side.path),
     )
