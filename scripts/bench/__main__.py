@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from render.system import processors
 from scripts.bench import fleet, measure, plot
 from scripts.bench.fleet import Tree
 from scripts.bench.measure import Cost
@@ -26,6 +27,7 @@ SEVERAL = (Tree(1000, several=True), Tree(10_000, several=True))
 ROUNDS = {1: 21, 100: 9, 1000: 7, 10_000: 3}
 LARGE = 10_000
 _REVIEWED = 1000
+_OVERLAYS, _PAGED, _ROUNDS_WHOLE = 60, 300, 5
 OURS, FULL, DIFF, THEIRS, BARE = (
     "virt-render --admission off", "virt-render", "virt-render diff", "kustomize", "python -I -c pass"
 )  # fmt: skip
@@ -71,8 +73,9 @@ def main() -> int:
             for tree in (*FLEETS, *SEVERAL)
             if not (quick and tree.vms == LARGE)
         ]
+        whole = list(_whole_repositories(folder, kustomize, environ))
         stages = _stages(os.path.join(folder, Tree(1000).name), environ)
-    verdicts = list(_verdicts(results, bare))
+    verdicts = [*_verdicts(results, bare), *whole]
     text = _document(results, bare, verdicts, stages, _version(kustomize))
     print(text)
     if not quick:
@@ -110,6 +113,28 @@ def _measured(
     if not tree.several:
         costs[THEIRS] = measure.run(theirs, environ)
     return Result(tree, costs)
+
+
+def _whole_repositories(
+    folder: str, kustomize: str, environ: Mapping[str, str]
+) -> "Iterable[Verdict]":
+    """What many kustomizations cost beside kustomize alone, and a page about a fleet beside its findings."""
+    program = os.path.join(os.path.dirname(sys.executable), "virt-render")
+    overlays = os.path.join(folder, "overlays")
+    fleet.write_overlays(overlays, _OVERLAYS)
+    jobs = processors.available()
+    every = f"ls -d {overlays}/overlay-* | xargs -P {jobs} -n 1 {kustomize} build"
+    check, xargs = [program, "check", "--kustomize", kustomize, overlays], ["/bin/sh", "-c", every]
+    costs = measure.interleaved({"check": check, "xargs": xargs}, _ROUNDS_WHOLE, environ)
+    what = f"{_OVERLAYS} kustomizations: wall time of check / `xargs -P {jobs}` of kustomize"
+    yield Verdict(what, 1.25, costs["check"].wall / costs["xargs"].wall)
+    page = os.path.join(folder, Tree(_PAGED).name)
+    fleet.write(page, Tree(_PAGED))
+    words = ["--kustomize", "never", page]
+    commands = {name: [program, name, *words] for name in ("check", "report")}
+    costs = measure.interleaved(commands, _ROUNDS_WHOLE, environ)
+    what = f"{_PAGED} VMs: CPU time of report / check"
+    yield Verdict(what, 1.5, costs["report"].cpu / costs["check"].cpu)
 
 
 def _stages(path: str, environ: Mapping[str, str]) -> dict[str, float]:

@@ -70,6 +70,16 @@ def write(folder: str, tree: Tree) -> int:
     return sum(len(text) for text in files.values())
 
 
+def write_overlays(folder: str, count: int) -> None:
+    """Write *count* kustomizations below *folder*, each with a namespace for the one VM of a common base."""
+    write(os.path.join(folder, "base"), Tree(1))
+    for number in range(count):
+        overlay = os.path.join(folder, f"overlay-{number:03}")
+        os.makedirs(overlay)
+        text = f"namespace: team-{number:03}\nresources: [../base]\n"
+        _write(os.path.join(overlay, "kustomization.yaml"), text)
+
+
 def commit_edit(folder: str) -> None:
     """Make of *folder* a repository of git with two commits, between which one instancetype was edited."""
     edited = os.path.join(folder, "platform", "instancetype-07.yaml")
