@@ -239,6 +239,16 @@ class _Visit(NamedTuple):
     kind: str
 
 
+def _is_plain(operation: Node, value: Node) -> bool:
+    """Whether the *value* of an *operation* of a JSON patch is true, false or null, and its path leads to no secret."""
+    path = child(operation, "path")
+    place = target_of(path[1]) if path else None
+    if place is None or place.kind != SCALAR or value.kind != SCALAR:
+        return False
+    word = value_of(value)
+    return (word is None or isinstance(word, bool)) and not secrets.speaks_of_secrets(place.text)
+
+
 def _entries(node: Node, visit: _Visit) -> Iterator[tuple[Node, _Visit]]:
     """The keys and values of a mapping; of what it merges, the mappings themselves."""
     said = child(node, "kind")
@@ -255,7 +265,7 @@ def _entries(node: Node, visit: _Visit) -> Iterator[tuple[Node, _Visit]]:
             name is None
             or secrets.is_secret_key(name)
             or secrets.is_content(kind, name)
-            or (name == "value" and valued)
+            or (name == "value" and valued and not _is_plain(node, value))
         )
         listed = kind.removesuffix("List") if name == "items" else ""
         yield key, _Visit(id(key), visit.hidden, "")

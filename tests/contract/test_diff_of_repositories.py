@@ -651,3 +651,21 @@ def test_transformers_in_a_folder_of_the_repository_are_local(
     fields = "fieldSpecs: [{path: metadata/labels, create: true}]\n"
     repository.write("labels/labels.yaml", labels + fields)
     assert invoke(["check", "."]) == 0, capfd.readouterr().out
+
+
+def test_what_a_patch_switches_on_is_no_secret(
+    repository: Repository, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """E14: ``value: true`` of a JSON patch is quoted; a text stays hidden, as does what leads to a secret."""
+    repository.write("base/web.yaml", vm())
+    repository.write("base/kustomization.yaml", "resources: [web.yaml]\n")
+    entry = "patches: [{path: patch.yaml, target: {kind: VirtualMachine}}]\n"
+    repository.write("prod/kustomization.yaml", f"resources: [../base]\n{entry}")
+    path = "/spec/template/spec/domain/nonsense"
+    repository.write("prod/patch.yaml", f"- op: add\n  path: {path}\n  value: true\n")
+    assert invoke(["check", "prod"]) == 1
+    assert "value: true" in capfd.readouterr().out
+    for value, place in (("hunter2", path), ("true", "/spec/template/spec/domain/password")):
+        repository.write("prod/patch.yaml", f"- op: add\n  path: {place}\n  value: {value}\n")
+        assert invoke(["check", "prod"]) == 1
+        assert f"value: {value}" not in capfd.readouterr().out
