@@ -75,7 +75,8 @@ def main() -> int:
         ]
         whole = list(_whole_repositories(folder, kustomize, environ))
         stages = _stages(os.path.join(folder, Tree(1000).name), environ)
-    verdicts = [*_verdicts(results, bare), *whole]
+        guests = list(_guests(folder, environ))
+    verdicts = [*_verdicts(results, bare), *whole, *guests]
     text = _document(results, bare, verdicts, stages, _version(kustomize))
     print(text)
     if not quick:
@@ -135,6 +136,24 @@ def _whole_repositories(
     costs = measure.interleaved(commands, _ROUNDS_WHOLE, environ)
     what = f"{_PAGED} VMs: CPU time of report / check"
     yield Verdict(what, 1.5, costs["report"].cpu / costs["check"].cpu)
+
+
+def _guests(folder: str, environ: Mapping[str, str]) -> "Iterable[Verdict]":
+    """What it costs to look into what guests boot with, as a share of a check that does not."""
+    program = os.path.join(os.path.dirname(sys.executable), "virt-render")
+    for tree, what, budget in (
+        (Tree(1000), "1,000 VMs with as many cloud-configs", 3.5),
+        (Tree(1000, alike=True), "1,000 VMs with one cloud-config", 1.2),
+    ):
+        path = os.path.join(folder, "guests", tree.name)
+        fleet.write(path, tree)
+        check = [program, "check", "--kustomize", "never", path, "--guest"]
+        print(f"measuring guests of {tree.name} ...", file=sys.stderr, flush=True)
+        costs = measure.interleaved(
+            {level: [*check, level] for level in ("off", "warning")}, ROUNDS[tree.vms], environ
+        )
+        ratio = costs["warning"].cpu / costs["off"].cpu
+        yield Verdict(f"{what}: CPU time of check / with --guest off", budget, ratio)
 
 
 def _stages(path: str, environ: Mapping[str, str]) -> dict[str, float]:

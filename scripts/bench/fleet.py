@@ -28,15 +28,20 @@ _SYSTEMS = (
 
 
 class Tree(NamedTuple):
-    """A repository to write: the number of its VMs, and whether a file holds one or a hundred of them."""
+    """A repository to write: the number of its VMs, and whether a file holds one or a hundred of them.
+
+    *alike*: all guests boot with the same texts.
+    """
 
     vms: int
     several: bool = False
+    alike: bool = False
 
     @property
     def name(self) -> str:
         """How the tree is called in folders and tables."""
-        return f"{self.vms}-{'multi' if self.several else 'files'}"
+        guests = "-alike" if self.alike else ""
+        return f"{self.vms}-{'multi' if self.several else 'files'}{guests}"
 
 
 def write(folder: str, tree: Tree) -> int:
@@ -45,7 +50,7 @@ def write(folder: str, tree: Tree) -> int:
     A single VM gets its own instancetype and preference and no others: that is the cold start.
     """
     files: dict[str, str] = {}
-    machines = [machine(number) for number in range(tree.vms)]
+    machines = [machine(number, alike=tree.alike) for number in range(tree.vms)]
     if tree.several:
         for start in range(0, tree.vms, PER_DOCUMENT):
             text = "---\n".join(machines[start : start + PER_DOCUMENT])
@@ -178,10 +183,11 @@ spec:
 """
 
 
-def machine(number: int) -> str:
-    """The manifest of a virtual machine with disks, networks and cloud-init."""
+def machine(number: int, *, alike: bool = False) -> str:
+    """The manifest of a virtual machine with disks, networks and cloud-init, which may be *alike* for all."""
     name = f"vm-{number:05}"
-    second, third = number % _ADDRESSES, number // _ADDRESSES % _ADDRESSES
+    guest = 0 if alike else number
+    second, third = guest % _ADDRESSES, guest // _ADDRESSES % _ADDRESSES
     chosen, preferred = number * 7 % INSTANCETYPES, number * 11 % PREFERENCES
     if number == 0:
         chosen = preferred = 0
@@ -257,12 +263,12 @@ spec:
         cloudInitNoCloud:
           userData: |
             #cloud-config
-            hostname: {name}
+            hostname: vm-{guest:05}
             users:
             - name: admin
               groups: [wheel]
               ssh_authorized_keys:
-              - ssh-ed25519 AAAAC3NzaC1lZDI1NTE5{number:024}
+              - ssh-ed25519 AAAAC3NzaC1lZDI1NTE5{guest:024}
             runcmd:
             - [systemctl, enable, --now, qemu-guest-agent]
           networkData: |
