@@ -13,6 +13,7 @@ from render.model.fieldpath import FieldPath
 from render.model.release import Version
 from render.model.resource import TEMPLATE, VMI, Resource, ResourceRef
 from render.model.tree import Tree
+from render.resolve.references import References
 from render.rules import Edit
 from render.settings import Settings
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from render.launcher.cluster import LauncherCluster
     from render.model.provenance import Provenance
     from render.presets import Index, Preset
-    from render.resolve.references import References
     from render.revisions.lockfile import Pin
 
 CONFIGURATION: FieldPath = ("spec", "configuration")
@@ -99,7 +99,7 @@ class Context(NamedTuple):
     hashes: dict[tuple[int, str], tuple[Tree, str]]
     contradictions: dict[tuple[int, ...], Contradiction]
     guest: dict[tuple[str, str], "TextVerdict"]
-    references: "References"
+    references: References
     selections: dict[tuple[str, str], "Index"]
     traced: bool
     start: int
