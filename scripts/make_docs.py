@@ -642,6 +642,11 @@ def explain_schema() -> dict[str, Any]:
             "description": "who wanted another value, in the order in which they would have it",
         },
     }
+    described = _closed(field)
+    described["properties"]["sum"] = {
+        **text,
+        "description": "of a number of the pod: what it is the sum of",
+    }
     return {
         "$schema": DIALECT,
         "title": "The answer of virt-render explain --format json",
@@ -649,7 +654,7 @@ def explain_schema() -> dict[str, Any]:
             {
                 "formatVersion": {"const": EXPLAIN_VERSION},
                 "resource": resource,
-                "fields": {"type": "array", "items": _closed(field)},
+                "fields": {"type": "array", "items": described},
             }
         ),
     }

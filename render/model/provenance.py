@@ -48,6 +48,7 @@ class Contender(NamedTuple):
 class Decision(NamedTuple):
     """*field* of a VMI is as the *winner* wants it; the *losers* wanted it otherwise.
 
+    *sum* says of a field of the pod how its value came about.
     *text* is the field as everybody calls it: items of lists by their names, which stay when their positions do not.
     """
 
@@ -55,3 +56,4 @@ class Decision(NamedTuple):
     text: str
     winner: Contender
     losers: tuple[Contender, ...] = ()
+    sum: str = ""

@@ -51,20 +51,39 @@ class Explained(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def explain(resources: Sequence[Resource], settings: Settings) -> list[Explained]:
-    """Each VM of *resources*, as it starts with its definitions."""
+def explain(
+    resources: Sequence[Resource], settings: Settings, *, pods: bool = False
+) -> list[Explained]:
+    """Each VM of *resources*, as it starts with its definitions; with *pods* the fields of its pod instead."""
     machines: list[Machine] = []
     rendered = run(
         resources, explaining(settings), lambda machine, _: machines.append(machine), traced=True
     )
-    return [
-        Explained(
-            one.resource.ref,
-            () if one.failed else tuple(decisions(one, emit.vmi(one))),
-            tuple(each for each in rendered.diagnostics if each.resource == one.resource.ref),
-        )
-        for one in machines
-    ]
+    explained = []
+    for one in machines:
+        known = len(one.diagnostics)
+        decide = pod_decisions if pods else decisions
+        decided = () if one.failed else tuple(decide(one, emit.vmi(one)))
+        ref = one.resource.ref
+        found = (each for each in rendered.diagnostics if each.resource == ref)
+        explained.append(Explained(ref, decided, (*found, *one.diagnostics[known:])))
+    return explained
+
+
+def pod_decisions(machine: Machine, vmi: Tree) -> Iterator[Decision]:
+    """The fields of the pod that *vmi*, which came of *machine*, gets; those that are sums with the sum."""
+    from render.kubevirt import vmi_controller
+    from render.launcher.sums import sums
+
+    launched = vmi_controller.launched(machine, vmi)
+    if launched is None:
+        return
+    said = sums(*launched)
+    shown = {key: launched.pod[key] for key in ("metadata", "spec")}
+    for path, route, value in _leaves(shown):
+        winner = Contender(_shown(path, value), "kubevirt")
+        text = f"pod.{compare.text(route)}"
+        yield Decision(("pod", *path), text, winner, sum=said.get(path, ""))
 
 
 def explaining(settings: Settings) -> Settings:

@@ -131,6 +131,7 @@ def document(decision: Decision, given: Input) -> dict[str, Any]:
     winner, *losers = trace(decision, given)
     return {
         "field": decision.text,
+        **({"sum": decision.sum} if decision.sum else {}),
         **_tree(winner),
         "losers": [_tree(one) for one in losers],
     }

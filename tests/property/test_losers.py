@@ -30,7 +30,7 @@ def test_the_first_of_the_losers_is_the_next_to_decide(
     for found in deciders.explain(resources, settings):
         if found.resource.name not in MACHINES or found.resource.kind != "VirtualMachine":
             continue
-        for field, _, winner, losers in found.decisions:
+        for field, _, winner, losers, _ in found.decisions:
             first = next(iter(losers), None)
             if (
                 first is None

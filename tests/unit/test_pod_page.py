@@ -4,7 +4,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from render import Settings, render
+from render.diagnostics.exits import Exit
+from render.frontends import dispatch
+from render.model.resource import from_body
+from render.pipeline import deciders
 from render.yaml.reader import read
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "pod.md"
@@ -20,6 +26,47 @@ def test_the_vm_of_the_page_asks_for_what_is_shown() -> None:
     (pod,) = render([document.body], Settings(emit="pod")).resources
     (wanted,) = read(shown.encode(), "shown").documents
     assert pod["spec"]["containers"][0]["resources"]["requests"] == wanted.body["requests"]
+
+
+def test_explain_says_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "vm.yaml").write_text(blocks("yaml")[0], encoding="utf-8")
+    command, _, shown = blocks("console")[1].partition("\n")
+    assert dispatch.invoke(command.split()[2:]) == Exit.OK
+    assert capfd.readouterr().out == shown
+
+
+@pytest.mark.parametrize(
+    ("domain", "said"),
+    [
+        (
+            "memory: {guest: 1Gi, hugepages: {pageSize: 2Mi}}",
+            "overhead 268Mi (launcher and qemu 220Mi, 1 vCPU 8Mi, I/O thread 8Mi, video 32Mi)",
+        ),
+        (
+            "memory: {guest: 1Gi}, resources: {overcommitGuestOverhead: true}",
+            "guest 1024Mi, without overhead: overcommitGuestOverhead",
+        ),
+        (
+            "resources: {requests: {memory: 1Gi}}",
+            "memory of the VMI's resources 1024Mi + overhead 270Mi (page tables 2Mi, ",
+        ),
+    ],
+)
+def test_each_shape_of_memory_has_its_sum(domain: str, said: str) -> None:
+    vm = blocks("yaml")[0].replace(
+        "memory: {guest: 4Gi}", domain.replace("}, res", "}\n        res")
+    )
+    (document,) = read(vm.encode(), "vm.yaml").documents
+    machine = deciders.explain([from_body(document.body, 0)], Settings(), pods=True)[0]
+    (memory,) = (
+        one.sum
+        for one in machine.decisions
+        if one.text == "pod.spec.containers[compute].resources.requests.memory"
+    )
+    assert memory.startswith(said)
 
 
 def test_the_python_of_the_page_runs() -> None:

@@ -30,6 +30,8 @@ from render.report.text import printable
 
 #: What stands behind the VM, each at most once.
 _USAGE = ("[FIELD]", "[PATH]")
+#: The first step of a field of the pod.
+_POD = "pod"
 #: Where VMs, pools and replica sets have what is a field of the VMI.
 _TEMPLATE = re.compile(r"^(spec\.(virtualMachineTemplate\.spec\.)?)?template\.")
 
@@ -90,12 +92,18 @@ def _is_bare(word: str) -> bool:
 def _answer_at(path: str, field: str, asked: Request, work: Work) -> _ExplainedPart:
     """What is decided in *path* about *field*, about all fields without one. Raises RefusedError."""
     parts_ = parts(asked_at(asked, path), work)
-    part, machine = _found(asked.own["vm"], parts_, work)
+    part, machine = _found(asked.own["vm"], parts_, work, pods=_is_of_pod(field))
     missing = [said for one in parts_ if (said := unread(one))]
     return _ExplainedPart(part, machine, _about(machine, field), missing)
 
 
-def _found(name: str, parts_: Sequence[FleetPart], work: Work) -> tuple[FleetPart, Explained]:
+def _is_of_pod(field: str) -> bool:
+    return field.partition(".")[0] == _POD
+
+
+def _found(
+    name: str, parts_: Sequence[FleetPart], work: Work, *, pods: bool
+) -> tuple[FleetPart, Explained]:
     """The VM *name*, and which of *parts_* has it. Raises RefusedError."""
     from render.pipeline import deciders
 
@@ -108,7 +116,7 @@ def _found(name: str, parts_: Sequence[FleetPart], work: Work) -> tuple[FleetPar
         if len(sound) > 1 and not any(one.name == plain for one in part.resources):
             continue
         work.begin("render", rendering(part.loaded))
-        for one in deciders.explain(part.resources, part.request.settings):
+        for one in deciders.explain(part.resources, part.request.settings, pods=pods):
             known.setdefault(name_of(one.resource), []).append((part, one))
     names = fitting(name, known)
     if not names:
@@ -149,6 +157,8 @@ def _missing(name: str, parts_: Sequence[FleetPart]) -> RefusedError:
 
 def _about(explained: Explained, field: str) -> list[Decision]:
     """The decisions on *field* and what is below it, on all without one. Raises RefusedError."""
+    if _is_of_pod(field):
+        field = field.partition(".")[2]
     wanted = f".{_TEMPLATE.sub('', field, count=1).removesuffix(ORDER)}"
     chosen = [
         one
@@ -176,7 +186,9 @@ def _as_text(explained: Explained, decisions: list[Decision], given: Input) -> s
     lines = [str(explained.resource)]
     for one in decisions:
         winner, *losers = trace(one, given)
-        lines.append(f"  {one.text}: {brief(winner.contender.value)}  {words(winner)}")
+        made = "virt-controller" if one.field[0] == _POD else words(winner)
+        said = f"= {one.sum}" if one.sum else made
+        lines.append(f"  {one.text}: {brief(winner.contender.value)}  {said}")
         lines += (f"    lost: {brief(each.contender.value)}  {words(each)}" for each in losers)
     return "".join(f"{printable(line)}\n" for line in lines)
 
