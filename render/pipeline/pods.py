@@ -6,7 +6,8 @@ from typing import Any
 from render import schemas
 from render.diagnostics.codes import INVALID_QUANTITY, WRONG_TYPE
 from render.kubevirt import vmi_controller
-from render.launcher import migration, template
+from render.launcher import template
+from render.launcher.beside import migration
 from render.launcher.cluster import LauncherCluster
 from render.launcher.launch import PodError
 from render.model import fieldpath, tree

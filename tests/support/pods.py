@@ -6,7 +6,8 @@ from functools import cache
 from typing import Any
 
 from render.kubevirt import vmi_controller
-from render.launcher import hotplug, migration, template
+from render.launcher import template
+from render.launcher.beside import hotplug, migration
 from render.launcher.cluster import LauncherCluster
 from render.launcher.launch import Launch, PodError
 from render.model.tree import Tree

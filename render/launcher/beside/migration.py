@@ -7,7 +7,7 @@ pkg/virt-controller/services/template.go (RenderMigrationManifest), pkg/containe
 from collections.abc import Callable, Mapping
 
 from render.launcher import placement, security, template
-from render.launcher.hotplug import NODE
+from render.launcher.beside.hotplug import NODE
 from render.launcher.launch import Launch
 from render.launcher.volumes import KERNEL_BOOT
 from render.model import tree
