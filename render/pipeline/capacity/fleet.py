@@ -6,6 +6,7 @@ object of the input limits pods.
 Upstream: pkg/virt-controller/services (the pods), plugin/pkg/admission of Kubernetes (who refuses them).
 """
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
@@ -46,6 +47,22 @@ class _PodUse(NamedTuple):
     moves: bool
 
 
+class _Judged(NamedTuple):
+    """What Kubernetes says of a pod.
+
+    *violations* of the level that its namespace enforces; *refusal*: the LimitRange that refuses it, and why;
+    *unspoken*: the quota that wants to know more of its containers, and what; else its *usage* of the *quotas* in whose
+    scope it is. *moves*: a drain of its node migrates it.
+    """
+
+    violations: tuple["PodViolation", ...] = ()
+    refusal: tuple[Resource, str] | None = None
+    unspoken: tuple[Resource, str] | None = None
+    usage: "Amounts | None" = None
+    quotas: frozenset[int] = frozenset()
+    moves: bool = False
+
+
 class Capacity:
     """Collects what the pods of machines ask for, in namespaces that limit it."""
 
@@ -59,6 +76,7 @@ class Capacity:
             for one in resources
             if one.kind in ("RuntimeClass", "PriorityClass")
         }
+        self._judged: dict[tuple[str, str], _Judged | None] = {}
         self._uses: dict[str, list[_PodUse]] = {}
         self._found: list[Diagnostic] = []
 
@@ -67,17 +85,52 @@ class Capacity:
         known = self._rules.get(machine.namespace)
         if known is None or machine.failed or not machine.vmi:
             return
+        key = (machine.namespace, _fingerprint(machine))
+        if key not in self._judged:
+            self._judged[key] = self._judge(machine, known)
+        judged = self._judged[key]
+        if judged is None:
+            return
+        if judged.violations:
+            self._found.append(self._insecure(machine, judged.violations, known))
+        if judged.refusal:
+            self._found.append(self._refused_by(machine, *judged.refusal))
+        elif judged.unspoken:
+            self._found.append(_unspoken(machine, *judged.unspoken))
+        elif judged.usage is not None:
+            self._count(machine, judged, judged.usage)
+
+    def _judge(self, machine: Machine, known: NamespaceRules) -> _Judged | None:
+        """What is said of the pod of *machine* in its namespace, None where there is no pod."""
+        from render.room import limits, quota, security
+
         pod = _pod(machine)
         if pod is None:
-            return
+            return None
         vmi, body = pod
         spec = self._admitted(body["spec"])
-        self._found += self._secured(machine, spec, known)
-        limited = self._limited(machine, spec, known)
-        if isinstance(limited, Diagnostic):
-            self._found.append(limited)
-        elif known.quotas:
-            self._found += self._count(machine, vmi, limited, known)
+        violations = security.violations(spec, known.level) if known.namespace else ()
+        for one in known.limit_ranges:
+            spec = limits.filled(spec, one.body)
+        for one in known.limit_ranges:
+            text = limits.refusal(spec, one.body)
+            if text:
+                return _Judged(violations, (one, text))
+        for group, index, text in limits.invalid(spec) if known.limit_ranges else ():
+            words = f"resources.requests: {text.partition(': ')[2]}"
+            refusal = (known.limit_ranges[0], f"container {spec[group][index]['name']}: {words}")
+            return _Judged(violations, refusal)
+        in_scope = [one for one in known.quotas if quota.matches(one.body, spec)]
+        for one in in_scope:
+            missing = quota.unspoken(one.body, spec)
+            if missing:
+                return _Judged(violations, unspoken=(one, missing))
+        return _Judged(
+            violations,
+            usage=quota.usage(spec) if in_scope else None,
+            quotas=frozenset(one.index for one in in_scope),
+            moves=tree.get(vmi, "spec", "evictionStrategy") == "LiveMigrate",
+        )
 
     def _admitted(self, spec: Tree) -> Tree:
         """A pod *spec* with what the API server fills in from the objects of the input."""
@@ -94,49 +147,27 @@ class Capacity:
                     spec = {**spec, "priorityClassName": name}
         return spec
 
-    def _secured(self, machine: Machine, spec: Tree, known: NamespaceRules) -> Iterator[Diagnostic]:
-        """What the level of the namespace forbids."""
-        if known.namespace is None:
-            return
-        from render.room import security
-
-        found = security.violations(spec, known.level)
-        if not found:
-            return
+    def _insecure(
+        self, machine: Machine, found: tuple["PodViolation", ...], known: NamespaceRules
+    ) -> Diagnostic:
+        """That the level of the namespace forbids the pod of *machine*."""
         words = ", ".join(map(str, found))
-        place = ("metadata", "labels", ENFORCE)
         assumed = self._assumes() and all(one.reason == "seccompProfile" for one in found)
         doubt = _doubt("seccompConfiguration") if assumed else ""
-        yield POD_SECURITY.at(
+        related = []
+        if known.namespace is not None:
+            place = at(known.namespace, ("metadata", "labels", ENFORCE))
+            related.append(Related(f"the namespace enforces {known.level}", place))
+        return POD_SECURITY.at(
             at(machine.resource.written, _blamed(machine, found)),
             f'it needs a privileged namespace to run: violates PodSecurity "{known.level}:latest": {words}{doubt}',
-            Related(f"the namespace enforces {known.level}", at(known.namespace, place)),
+            *related,
             help="the VM is admitted, but never starts: mend what is named, or let the namespace enforce another level"
             " (whom the cluster exempts, only the cluster knows)",
             severity=Severity.WARNING if assumed else None,
         )
 
-    def _limited(self, machine: Machine, spec: Tree, known: NamespaceRules) -> Tree | Diagnostic:
-        """*spec* with what the LimitRanges of the namespace fill in, or why one of them refuses it."""
-        if not known.limit_ranges:
-            return spec
-        from render.room import limits
-
-        for one in known.limit_ranges:
-            spec = limits.filled(spec, one.body)
-        for one in known.limit_ranges:
-            text = limits.refusal(spec, one.body)
-            if text:
-                return self._refused_by(one, machine, text)
-        for group, index, text in limits.invalid(spec):
-            name = spec[group][index]["name"]
-            words = text.partition(": ")[2]
-            return self._refused_by(
-                known.limit_ranges[0], machine, f"container {name}: resources.requests: {words}"
-            )
-        return spec
-
-    def _refused_by(self, limit_range: Resource, machine: Machine, text: str) -> Diagnostic:
+    def _refused_by(self, machine: Machine, limit_range: Resource, text: str) -> Diagnostic:
         lifting = self._lifting(text)
         return LIMITS.at(
             at(machine.resource.written),
@@ -147,23 +178,8 @@ class Capacity:
             severity=Severity.WARNING if lifting else None,
         )
 
-    def _count(
-        self, machine: Machine, vmi: Tree, spec: Tree, known: NamespaceRules
-    ) -> Iterator[Diagnostic]:
-        """Remember what the pods of *machine* count; quotas that want to know more of a pod refuse each of them."""
-        from render.room import quota
-
-        in_scope = [one for one in known.quotas if quota.matches(one.body, spec)]
-        for one in in_scope:
-            missing = quota.unspoken(one.body, spec)
-            if missing:
-                yield QUOTA.at(
-                    at(one, ("spec", "hard")),
-                    f"failed quota: {one.name}: must specify {missing}, of {machine.resource.ref}",
-                    Related("the VM", at(machine.resource.written)),
-                    help="the VM is admitted, but its pod is refused: let a LimitRange give such containers a default",
-                )
-                return
+    def _count(self, machine: Machine, judged: _Judged, usage: "Amounts") -> None:
+        """Remember what the pods of *machine* count."""
         strategy = _strategy(machine)
         replicas = _replicas(machine)
         if replicas and (strategy == _ALWAYS or strategy in _SOMETIMES):
@@ -171,11 +187,11 @@ class Capacity:
                 _PodUse(
                     at(machine.resource.written),
                     machine.resource.ref.name,
-                    quota.usage(spec),
-                    frozenset(one.index for one in in_scope),
+                    usage,
+                    judged.quotas,
                     replicas,
                     strategy == _ALWAYS,
-                    tree.get(vmi, "spec", "evictionStrategy") == "LiveMigrate",
+                    judged.moves,
                 )
             )
 
@@ -276,6 +292,42 @@ def _pod(machine: Machine) -> tuple[Tree, Tree] | None:
     vmi = emit.vmi(own)
     launched = None if own.failed else vmi_controller.launched(own, vmi)
     return None if launched is None else (vmi, launched.pod)
+
+
+def _unspoken(machine: Machine, resource: Resource, missing: str) -> Diagnostic:
+    """That a quota wants to know more of the containers of each pod of *machine*."""
+    return QUOTA.at(
+        at(resource, ("spec", "hard")),
+        f"failed quota: {resource.name}: must specify {missing}, of {machine.resource.ref}",
+        Related("the VM", at(machine.resource.written)),
+        help="the VM is admitted, but its pod is refused: let a LimitRange give such containers a default",
+    )
+
+
+#: Of a VMI what tells VMs of one kind apart, and does not reach the resources or the rights of a pod.
+_OWN_SOURCES = ("persistentVolumeClaim", "dataVolume", "cloudInitNoCloud", "cloudInitConfigDrive")
+
+
+def _fingerprint(machine: Machine) -> str:
+    """What of the VMI of *machine* decides the resources and the rights of its pod."""
+    spec = dict(machine.vmi.get("spec") or {})
+    spec.pop("hostname", None)
+    volumes = spec.get("volumes")
+    if volumes:
+        spec["volumes"] = [
+            {key: key in _OWN_SOURCES or value for key, value in volume.items()}
+            for volume in volumes
+        ]
+    domain = spec.get("domain") or {}
+    devices = dict(domain.get("devices") or {})
+    if devices.get("interfaces"):
+        devices["interfaces"] = [
+            {key: value for key, value in one.items() if key != "macAddress"}
+            for one in devices["interfaces"]
+        ]
+    spec["domain"] = {**domain, "devices": devices}
+    annotations = tree.get(machine.vmi, "metadata", "annotations")
+    return json.dumps((annotations, spec, machine.resource.kind), default=str)
 
 
 def _strategy(machine: Machine) -> str:
