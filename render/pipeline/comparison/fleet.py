@@ -9,7 +9,7 @@ from render.diff.impact import (
 from render.diff.sizes import Size, size_of
 from render.machine import Machine
 from render.model import tree
-from render.model.resource import TEMPLATE, VM, ResourceRef
+from render.model.resource import CDI, TEMPLATE, VM, ResourceRef
 from render.model.tree import Tree
 from render.pipeline.comparison import edits, templates
 from render.pipeline.comparison.edits import (
@@ -20,7 +20,7 @@ from render.pipeline.comparison.edits import (
 )
 from render.pipeline.comparison.machines import impact_of
 from render.pipeline.comparison.replicas import holder_impacts
-from render.pipeline.comparison.sides import Side, side_of, state_of, synced_alike_in
+from render.pipeline.comparison.sides import Side, State, side_of, state_of, synced_alike_in
 from render.settings import Settings
 
 _NOTHING_RUNS_OTHERWISE = frozenset({"none", "same"})
@@ -46,7 +46,8 @@ def compare(
     impacts = [impact_of(key, old, new) for key in {**old.resources, **new.resources}]
     impacts += (MachineImpact(ref, ("same",)) for ref in synced_alike.values())
     changed = changed_between(old, new)
-    described = (_described(one, (old, new), changed) for one in impacts)
+    described = [_described(one, (old, new), changed) for one in impacts]
+    described += _imports(first, second, new.settings)
     machines = tuple(sorted(described, key=lambda one: one.resource))
     objects = first.given.resources, second.given.resources
     used = {
@@ -66,6 +67,16 @@ def compare(
 def _all_machines(side: Side) -> Iterator[Machine]:
     yield from side.machines.values()
     yield from side.places.rendered.values()
+
+
+def _imports(first: State, second: State, settings: Settings) -> list[MachineImpact]:
+    """What CDI refuses to have edited, if the first state has what it reads."""
+    before, after = first.given.resources, second.given.resources
+    if settings.admission == "off" or not any(one.group == CDI for one in before):
+        return []
+    from render.pipeline.comparison.imports import import_impacts
+
+    return [*import_impacts(before, after, settings.namespace)]
 
 
 def _described(

@@ -609,7 +609,9 @@ def test_max_guest_is_blamed_on_the_request_that_it_follows_from() -> None:
 
 
 def test_what_becomes_of_data_volumes_of_new_and_old_templates() -> None:
-    template = {"metadata": {"name": "web-root"}, "spec": {"storage": {}, "source": {"blank": {}}}}
+    storage = {"resources": {"requests": {"storage": "1Gi"}}}
+    spec = {"storage": storage, "source": {"blank": {}}}
+    template = {"metadata": {"name": "web-root"}, "spec": spec}
     volumes = [{"name": "root", "dataVolume": {"name": "web-root"}}]
     without = edited(PLAIN, volumes, "spec", "template", "spec", "volumes")
     vm = edited(without, [template], "spec", "dataVolumeTemplates")

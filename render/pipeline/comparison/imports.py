@@ -1,0 +1,69 @@
+"""What becomes of an edit of what CDI reads: most of it cannot be edited.
+
+Upstream: of the containerized data importer pkg/apiserver/webhooks (Cannot update DataVolume Spec).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from render import schemas
+from render.admission.cdi import order, versions
+from render.diagnostics.codes import CONTENT_DROPPED, UNKNOWN_FIELD
+from render.diagnostics.secrets import without_credentials
+from render.diff.impact import ChangeSource, FieldChange, MachineImpact
+from render.model import fieldpath
+from render.model.fieldpath import FieldPath
+from render.model.resource import CDI, Resource
+from render.model.tree import Tree
+
+_UPDATE = "cdi/update"
+_TAKEN = (UNKNOWN_FIELD.slug, CONTENT_DROPPED.slug)
+_Key = tuple[str, str, str]
+
+
+def import_impacts(
+    before: Sequence[Resource], after: Sequence[Resource], namespace: str
+) -> Iterator[MachineImpact]:
+    """Of the objects of CDI's in both states those whose edit is refused; *namespace* is that of others without one."""
+    known = dict(_immutable(before, namespace))
+    for key, new in _immutable(after, namespace) if known else ():
+        old = known.get(key)
+        if old is None or old.spec == new.spec:
+            continue
+        specs = [_typed(one) for one in (old, new)]
+        if specs[0] is None or specs[1] is None:
+            continue  # what the schema refuses is said of the object
+        causes = order.update_causes(new.kind, specs[0], specs[1], versions.NEWEST)
+        refused = [one.message for one in causes if one.check == _UPDATE]
+        if refused:
+            changes = _changes(specs[0]["spec"], specs[1]["spec"], ("spec",), new)
+            yield MachineImpact(new.ref, ("refused",), (*refused,), (*changes,))
+
+
+def _immutable(resources: Iterable[Resource], namespace: str) -> Iterator[tuple[_Key, Resource]]:
+    for one in resources:
+        if one.group == CDI and one.kind in order.KINDS and order.KINDS[one.kind].immutable:
+            yield (one.kind, one.namespace or namespace, one.name), one
+
+
+def _typed(resource: Resource) -> Tree | None:
+    """The object as the schema has it, None where that refuses it."""
+    row = order.KINDS[resource.kind]
+    decoded, causes = schemas.decode(resource.body, row.type, versions.NEWEST)
+    return None if any(one.check not in _TAKEN for one in causes) else decoded
+
+
+def _changes(old: Any, new: Any, path: FieldPath, resource: Resource) -> Iterator[FieldChange]:
+    """Each field in which *old* and *new* differ; a list counts as one."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in {**old, **new}:
+            if old.get(key) != new.get(key):
+                yield from _changes(old.get(key), new.get(key), (*path, key), resource)
+        return
+    cause = ChangeSource(resource.ref, path, resource.index, "after")
+    shown = (_shown(old), _shown(new))
+    yield FieldChange(fieldpath.text(path), *shown, "refused", cause)
+
+
+def _shown(value: Any) -> Any:
+    return without_credentials(value) if isinstance(value, str) else value
