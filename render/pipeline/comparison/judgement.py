@@ -33,6 +33,8 @@ _FAILS_LATER = frozenset(
         codes.REVISION_UNFIT,
     )
 )
+#: What CDI says to the controller in every release.
+_NO_DISK = codes.IMPORT_REFUSED.number
 #: What keeps a VMI from being started, and is known before there is one.
 _AT_START = frozenset({codes.DEFAULT_NETWORK.number})
 _CONFLICT = codes.INSTANCETYPE_CONFLICT.number
@@ -92,7 +94,11 @@ def judge(updated: Machine) -> Judgement:
     at_once = [one for one in errors if one not in at_start and one not in creation]
     at_start += (one for one in later if one.is_error and one.code not in _OURS)
     is_refused = refuses_missing(updated.context.release)
-    late = [one for one in at_once if one.code in _FAILS_LATER and not is_refused]
+    late = [
+        one
+        for one in at_once
+        if one.code == _NO_DISK or (one.code in _FAILS_LATER and not is_refused)
+    ]
     refusals = [one for one in at_once if one not in late]
     causes = (_message(one, updated) for one in refusals)
     faults = (one.message for one in late)

@@ -53,3 +53,26 @@ def test_what_is_new_gone_or_not_asked_for() -> None:
 def test_the_password_of_a_url_is_not_shown() -> None:
     before, after = volume(url="https://a:canary@h/x"), volume(url="https://a:canary@h/y")
     assert "canary" not in str(compare([before], [after]).machines)
+
+
+def test_a_vm_whose_disk_is_never_made_is_stored_and_fails() -> None:
+    def machine(*templates: Json) -> Json:
+        volumes = [{"name": "root", "dataVolume": {"name": "root"}} for _ in templates]
+        guest = {"domain": {"memory": {"guest": "1Gi"}, "devices": {}}, "volumes": volumes}
+        spec = {
+            "runStrategy": "Always", "dataVolumeTemplates": [*templates], "template": {"spec": guest},
+        }  # fmt: skip
+        metadata = {"name": "web", "namespace": "prod"}
+        return {
+            "apiVersion": "kubevirt.io/v1",
+            "kind": "VirtualMachine",
+            "metadata": metadata,
+            "spec": spec,
+        }
+
+    storage = {"resources": {"requests": {"storage": "1Ki"}}}
+    small = {"metadata": {"name": "root"}, "spec": {"source": {"blank": {}}, "storage": storage}}
+    (one,) = compare([machine()], [machine(small)]).machines
+    assert "error" in one.effects
+    assert "refused" not in one.effects
+    assert "Storage size should be at least 1MiB" in one.messages
