@@ -47,7 +47,7 @@ class _PodUse(NamedTuple):
     moves: bool
 
 
-class _Judged(NamedTuple):
+class _PodJudgement(NamedTuple):
     """What Kubernetes says of a pod.
 
     *violations* of the level that its namespace enforces; *refusal*: the LimitRange that refuses it, and why;
@@ -76,7 +76,7 @@ class Capacity:
             for one in resources
             if one.kind in ("RuntimeClass", "PriorityClass")
         }
-        self._judged: dict[tuple[str, str], _Judged | None] = {}
+        self._judged: dict[tuple[str, str], _PodJudgement | None] = {}
         self._uses: dict[str, list[_PodUse]] = {}
         self._found: list[Diagnostic] = []
 
@@ -100,7 +100,7 @@ class Capacity:
         elif judged.usage is not None:
             self._count(machine, judged, judged.usage)
 
-    def _judge(self, machine: Machine, known: NamespaceRules) -> _Judged | None:
+    def _judge(self, machine: Machine, known: NamespaceRules) -> _PodJudgement | None:
         """What is said of the pod of *machine* in its namespace, None where there is no pod."""
         from render.room import limits, quota, security
 
@@ -115,17 +115,17 @@ class Capacity:
         for one in known.limit_ranges:
             text = limits.refusal(spec, one.body)
             if text:
-                return _Judged(violations, (one, text))
+                return _PodJudgement(violations, (one, text))
         for group, index, text in limits.invalid(spec) if known.limit_ranges else ():
             words = f"resources.requests: {text.partition(': ')[2]}"
             refusal = (known.limit_ranges[0], f"container {spec[group][index]['name']}: {words}")
-            return _Judged(violations, refusal)
+            return _PodJudgement(violations, refusal)
         in_scope = [one for one in known.quotas if quota.matches(one.body, spec)]
         for one in in_scope:
             missing = quota.unspoken(one.body, spec)
             if missing:
-                return _Judged(violations, unspoken=(one, missing))
-        return _Judged(
+                return _PodJudgement(violations, unspoken=(one, missing))
+        return _PodJudgement(
             violations,
             usage=quota.usage(spec) if in_scope else None,
             quotas=frozenset(one.index for one in in_scope),
@@ -178,7 +178,7 @@ class Capacity:
             severity=Severity.WARNING if lifting else None,
         )
 
-    def _count(self, machine: Machine, judged: _Judged, usage: "Amounts") -> None:
+    def _count(self, machine: Machine, judged: _PodJudgement, usage: "Amounts") -> None:
         """Remember what the pods of *machine* count."""
         strategy = _strategy(machine)
         replicas = _replicas(machine)
