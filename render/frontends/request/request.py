@@ -35,7 +35,7 @@ from render.manifests.discover import HelmRelease
 from render.model.resource import Origin
 from render.model.tree import Tree
 from render.report.formats import FORMATS
-from render.settings import OPTIONS, Layer, Option, Settings, Source
+from render.settings import OPTIONS, Chosen, Layer, Option, Settings, Source
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
@@ -161,44 +161,15 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
     options = chosen.values
     objects = _objects(options, layers.limits)
     reporting = _reporting(call, host)
-    beside = SettingsRequest(
-        chosen.asked,
-        tuple(
-            filter(
-                None,
-                (layers.file.path, options["cluster_config"], options["lock"], *_paths(options)),
-            )
-        ),
-        objects.catalog.documents,
-        objects.cluster.documents,
-    )
     misdirected = tuple(_misdirected(reporting.files, reporting.output))
     return Request(
         CallRequest(call, environ, host.get("deadline", 0), host.get("timings", False)),
         _reading(layers, options),
         _settings(call, options, host, objects),
-        beside,
+        _beside(layers, chosen, objects),
         reporting._replace(files=()) if misdirected else reporting,
         _own(call, host),
-        RequestFaults(
-            (
-                *_call_faults(layers, misdirected),
-                *refused_layers(layers),
-                *layers.host.diagnostics,
-                *layers.file.diagnostics,
-                *(layers.repository.diagnostics if layers.repository is not layers.file else ()),
-                *chosen.diagnostics,
-                *objects.cluster.diagnostics,
-                *objects.catalog.diagnostics,
-            ),
-            layers.file.origins,
-            {
-                **layers.repository.data,
-                **layers.file.data,
-                **objects.cluster.data,
-                **objects.catalog.data,
-            },
-        ),
+        _faults(layers, chosen, objects, misdirected),
     )
 
 
@@ -207,6 +178,34 @@ class _SettingsObjects(NamedTuple):
 
     catalog: ObjectFiles
     cluster: ObjectFiles
+
+
+def _beside(layers: Layers, chosen: Chosen, objects: _SettingsObjects) -> SettingsRequest:
+    options = chosen.values
+    named = (layers.file.path, options["cluster_config"], options["lock"], *_paths(options))
+    files = tuple(filter(None, named))
+    return SettingsRequest(
+        chosen.asked, files, objects.catalog.documents, objects.cluster.documents
+    )
+
+
+def _faults(
+    layers: Layers, chosen: Chosen, objects: _SettingsObjects, misdirected: Sequence[Diagnostic]
+) -> RequestFaults:
+    """What is wrong with the request: with the command line first, with what files hold last."""
+    file, repository = layers.file, layers.repository
+    diagnostics = (
+        *_call_faults(layers, misdirected),
+        *refused_layers(layers),
+        *layers.host.diagnostics,
+        *file.diagnostics,
+        *(repository.diagnostics if repository is not file else ()),
+        *chosen.diagnostics,
+        *objects.cluster.diagnostics,
+        *objects.catalog.diagnostics,
+    )
+    data = {**repository.data, **file.data, **objects.cluster.data, **objects.catalog.data}
+    return RequestFaults(diagnostics, file.origins, data)
 
 
 def _objects(options: Mapping[str, Any], limits: Limits) -> _SettingsObjects:
