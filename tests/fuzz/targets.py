@@ -23,6 +23,7 @@ from render.yaml import libyaml, plain, positions, writer
 from render.yaml.budget import Budget, Limits
 from render.yaml.builder import UnbuildableError, build
 from render.yaml.reader import read
+from tests.fuzz.repositories import repository
 from tests.support.tools import required
 
 _LIMITS = Limits(file_bytes=1 << 16, documents=20, depth=30, alias_nodes=200)
@@ -153,4 +154,5 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "lock": locks,
     "resourcelist": resource_list,
     "kustomization": kustomizations,
+    "repository": repository,
 }
