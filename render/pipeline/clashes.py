@@ -66,9 +66,9 @@ class Clashes:
         if uuid:
             self._use(machine, "firmware-uuid", "", ("domain", "firmware", "uuid"), uuid.lower())
         devices = domain.get("devices") or {}
-        for index, interface in enumerate(devices.get("interfaces") or ()):
-            if interface.get("macAddress"):
-                self._address(machine, spec, index, interface)
+        interfaces = devices.get("interfaces")
+        if interfaces:
+            self._addresses(machine, spec, interfaces)
         volumes = spec.get("volumes")
         if volumes:
             self._claims(machine, volumes, devices)
@@ -80,11 +80,16 @@ class Clashes:
             one = _ResourceUse(resource.written, _place(machine, path), value, replicas)
             self._uses.setdefault((what, scope, value), []).append(one)
 
-    def _address(self, machine: Machine, spec: Tree, index: int, interface: Tree) -> None:
+    def _addresses(self, machine: Machine, spec: Tree, interfaces: Sequence[Tree]) -> None:
         """Only networks that several VMs are on: behind masquerade nobody sees the address."""
+        attached: dict[str, str] = {}
         for network in spec.get("networks") or ():
             name = tree.get(network, "multus", "networkName")
-            if name and network.get("name") == interface.get("name"):
+            if name:
+                attached.setdefault(network.get("name", ""), name)
+        for index, interface in enumerate(interfaces):
+            name = attached.get(interface.get("name", ""))
+            if name and interface.get("macAddress"):
                 scope = name if "/" in name else f"{machine.namespace}/{name}"
                 address = interface["macAddress"].lower().replace("-", ":")
                 path = ("domain", "devices", "interfaces", index, "macAddress")
