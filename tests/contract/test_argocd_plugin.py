@@ -202,7 +202,7 @@ def test_no_parameters(value: str | None, server: PluginServer, repository: Path
     ("parameters", "words"),
     [
         ('[{"name": "emti", "string": "vm"}]', "unknown parameter emti; did you mean emit?"),
-        ('[{"name": "emit", "string": "vmx"}]', "emit: 'vmx' is not one of vm, vmi, expand"),
+        ('[{"name": "emit", "string": "vmx"}]', "emit: 'vmx' is not one of vm, vmi, pod, expand"),
         (
             '[{"name": "emit", "array": ["vm"]}]',
             "parameter emit is a array and should be a string",
@@ -226,7 +226,7 @@ def test_no_parameters(value: str | None, server: PluginServer, repository: Path
             '[{"name": "deadlin", "string": "9"}]',
             "unknown parameter deadlin; did you mean deadline?",
         ),
-        ('[{"name": "x", "string": "9"}]', "lock, allow-empty, deadline"),
+        ('[{"name": "x", "string": "9"}]', "launcher-image, allow-empty, deadline"),
         (
             f'[{{"name": "deadline", "string": "{"9" * 400}"}}]',
             f"'{'9' * 100}'... is too large a number",
