@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from render import Settings, pod, render
-from tests.support import goldens, pods
+from tests.support import goldens, pod_rules, pods
 
 #: Of each kind, what has been recorded at least.
 _LEAST = {"pod": 3400, "target": 400, "attachment": 100, "temp": 45, "trigger": 30}
@@ -43,3 +43,13 @@ def test_the_library_makes_the_same_pods(*, is_target: bool) -> None:
         if "pod" in want:
             made = pod(case["vmi"], case["objects"], target=is_target)
             assert pods.normalised(made) == pods.normalised(want["pod"])
+
+
+def test_every_rule_has_a_case() -> None:
+    """The table names for each rule a recorded pod that it has a part in (tests/support/pod_rules.py)."""
+    rows = [line.split("\t") for line in pod_rules.TABLE.read_text(encoding="utf-8").splitlines()]
+    cases = {case["id"]: case for case in goldens.cases("pod")}
+    assert {rule for rule, _, _ in rows} == pod_rules.rules()
+    for release, case in sorted({(release, case) for _, release, case in rows}):
+        wanted = {row[0] for row in rows if row[1:] == [release, case]}
+        assert wanted <= pod_rules.shown(release, cases[case])

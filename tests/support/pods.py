@@ -72,10 +72,10 @@ def compared(release: str) -> Iterator[tuple[str, str, Json, list[Json]]]:
         for kind in ("pod", *case.get("also", ())):
             recorded = want if kind == "pod" else want.get(kind)
             if recorded is not None:
-                yield case["id"], kind, _answer(MAKERS[kind], vmi, cluster), _recorded(recorded)
+                yield case["id"], kind, answer(MAKERS[kind], vmi, cluster), _recorded(recorded)
 
 
-def _answer(
+def answer(
     make: Callable[[Tree, LauncherCluster], Tree | None], vmi: Tree, cluster: LauncherCluster
 ) -> Json:
     try:
