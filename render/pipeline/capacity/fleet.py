@@ -7,10 +7,12 @@ Upstream: pkg/virt-controller/services (the pods), plugin/pkg/admission of Kuber
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
+from render.admission import metadata
 from render.diagnostics.codes import LIMITS, POD_SECURITY, QUOTA
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
 from render.machine import Context, Machine
@@ -20,6 +22,8 @@ from render.model.resource import VMI, Resource
 from render.model.tree import Tree
 from render.pipeline.capacity.namespaces import ENFORCE, NamespaceRules
 from render.pipeline.stages import emit
+from render.room import decoding
+from render.room.decoding import Unreadable
 
 if TYPE_CHECKING:
     from render.room.amounts import Amounts
@@ -75,10 +79,12 @@ class Capacity:
             (one.kind, one.name): one
             for one in resources
             if one.kind in ("RuntimeClass", "PriorityClass")
+            and decoding.unreadable(one.kind, one.body) is None
         }
         self._judged: dict[tuple[str, str], _PodJudgement | None] = {}
         self._uses: dict[str, list[_PodUse]] = {}
         self._found: list[Diagnostic] = []
+        self._namespaces: set[str] = set()
 
     def observe(self, machine: Machine) -> None:
         """Judge the pod of *machine*, and remember what it counts."""
@@ -107,6 +113,7 @@ class Capacity:
         pod = _pod(machine)
         if pod is None:
             return None
+        self._namespaces.add(machine.namespace)
         vmi, body = pod
         spec = self._admitted(body["spec"])
         violations = security.violations(spec, known.level) if known.namespace else ()
@@ -197,6 +204,9 @@ class Capacity:
 
     def diagnostics(self) -> Iterator[Diagnostic]:
         """What is wrong with single pods, and the quotas that all of a namespace do not fit."""
+        for namespace in sorted(self._namespaces):
+            for resource, fault in self._rules[namespace].unreadable:
+                yield _not_read(resource, fault)
         yield from self._found
         for namespace, uses in self._uses.items():
             for one in self._rules[namespace].quotas:
@@ -277,6 +287,24 @@ class Capacity:
         if not self._assumes() or text.startswith("limits.") or "minimum" in text:
             return ""
         return next((setting for word, setting in _LIFTING if word in text), "")
+
+
+def _not_read(resource: Resource, fault: Unreadable) -> Diagnostic:
+    """What the API server says of a quota or a LimitRange; that one with a placeholder is not looked at, as a note."""
+    code = QUOTA if resource.kind == "ResourceQuota" else LIMITS
+    place = at(resource, fault.path)
+    if isinstance(fault.value, str) and re.search(metadata.PLACEHOLDER, fault.value):
+        return code.at(
+            place,
+            f"a placeholder is not filled in: whether pods fit the {resource.kind} is not looked at",
+            help="render the template first, and pipe its output into `virt-render check -`",
+            severity=Severity.INFO,
+        )
+    return code.at(
+        place,
+        f"{fault.why}: the API server refuses the {resource.kind}, and it limits no pod",
+        help="write quantities like 2Gi, 500M, 1500m or 3",
+    )
 
 
 def _doubt(setting: str) -> str:

@@ -339,3 +339,44 @@ def test_a_thousand_vms_and_what_was_planted() -> None:
         ("team-17", MEMORY, "error"),
     ]
     assert all("and 47 more" in one.message for one in said)
+
+
+HALF_QUOTA = "the API server refuses the ResourceQuota"
+HALF_RANGE = "the API server refuses the LimitRange"
+
+
+@pytest.mark.parametrize(
+    ("limiting", "code", "place", "words"),
+    [
+        (quota(pods="few"), "VR444", "spec.hard.pods", HALF_QUOTA),
+        (quota(pods=-1), "VR444", "spec.hard.pods", "must be greater than or equal to 0"),
+        (obj("ResourceQuota", {"hard": {"pods": True}}), "VR444", "spec.hard.pods", HALF_QUOTA),
+        (obj("ResourceQuota", {"hard": ["pods"]}), "VR444", "spec.hard", HALF_QUOTA),
+        (
+            quota(pods=0, scopes={"scopeSelector": {"matchExpressions": ["x"]}}),
+            "VR444", "spec.scopeSelector.matchExpressions[0]", "expected a mapping",
+        ),
+        (obj("LimitRange", {"limits": {"type": "Pod"}}), "VR445", "spec.limits", "expected a list"),
+        (obj("LimitRange", {"limits": ["Pod"]}), "VR445", "spec.limits[0]", HALF_RANGE),
+        (limit_range(default="1Gi"), "VR445", "spec.limits[0].default", "expected a mapping"),
+        (limit_range(min={"cpu": "1GB"}), "VR445", "spec.limits[0].min.cpu", HALF_RANGE),
+        (quota(pods="${PODS}"), "VR444", "spec.hard.pods", "is not looked at"),
+    ],
+)  # fmt: skip
+def test_what_no_api_server_reads_limits_nothing(
+    limiting: Json, code: str, place: str, words: str
+) -> None:
+    (fault,) = found(vm(), limiting)
+    severity = "info" if "looked at" in words else "error"
+    assert (fault.code, fault.field, str(fault.severity)) == (code, place, severity)
+    assert words in fault.message
+    assert found(vm(namespace="elsewhere"), limiting) == []
+
+
+def test_a_runtime_that_no_api_server_reads_adds_nothing() -> None:
+    runtime = {
+        "apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "kata"},
+        "overhead": {"podFixed": {"memory": "much"}},
+    }  # fmt: skip
+    cluster = kubevirt(defaultRuntimeClass="kata")
+    assert found(vm(), runtime, quota(requests_memory=POD), cluster=cluster) == []

@@ -1,0 +1,88 @@
+"""What of a quota, a LimitRange or a RuntimeClass the API server cannot read, which then is not in the cluster.
+
+Upstream: staging/src/k8s.io/api/core/v1/types.go (ResourceQuotaSpec, LimitRangeSpec), node/v1/types.go (Overhead),
+pkg/apis/core/validation/validation.go (ValidateResourceQuotaSpec).
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from render.model.apimachinery import quantity
+from render.model.apimachinery.quantity import QuantityError
+from render.model.fieldpath import FieldPath
+from render.model.tree import Tree
+
+_TEXT, _AMOUNTS, _GRANTED = "text", "amounts", "granted"
+_SELECTOR = {"scopeName": _TEXT, "operator": _TEXT, "values": [_TEXT]}
+#: The parts that pods are judged by.
+_SHAPES: dict[str, Any] = {
+    "ResourceQuota": {
+        "spec": {
+            "hard": _GRANTED,
+            "scopes": [_TEXT],
+            "scopeSelector": {"matchExpressions": [_SELECTOR]},
+        }
+    },
+    "LimitRange": {
+        "spec": {
+            "limits": [
+                {
+                    "type": _TEXT,
+                    **dict.fromkeys(
+                        ("min", "max", "default", "defaultRequest", "maxLimitRequestRatio"),
+                        _AMOUNTS,
+                    ),
+                }
+            ]
+        }
+    },
+    "RuntimeClass": {"overhead": {"podFixed": _AMOUNTS}},
+}
+#: What stands where a shape is a mapping or a list of parts, or the name of one of the lists of resources.
+_JSON: dict[type, tuple[type, str]] = {
+    dict: (dict, "a mapping"),
+    list: (list, "a list"),
+    str: (dict, "a mapping"),
+}
+
+
+class Unreadable(NamedTuple):
+    """A *value* at *path* that the API server refuses, and *why*."""
+
+    path: FieldPath
+    value: Any
+    why: str
+
+
+def unreadable(kind: str, body: Tree) -> Unreadable | None:
+    """The first value of an object that the API server refuses; None if it reads all, or if *kind* limits no pods."""
+    shape = _SHAPES.get(kind)
+    return None if shape is None else next(_faults(body, shape, ()), None)
+
+
+def _faults(value: Any, shape: Any, path: FieldPath) -> Iterator[Unreadable]:
+    wanted, name = (str, "a text") if shape == _TEXT else _JSON[type(shape)]
+    if not isinstance(value, wanted):
+        yield Unreadable(path, value, f"expected {name}")
+    elif isinstance(shape, dict):
+        for key, part in shape.items():
+            if value.get(key) is not None:
+                yield from _faults(value[key], part, (*path, key))
+    elif isinstance(shape, list):
+        for index, item in enumerate(value):
+            yield from _faults(item, shape[0], (*path, index))
+    elif shape != _TEXT:
+        for key, amount in value.items():
+            why = _fault_of_amount(amount, shape)
+            if why:
+                yield Unreadable((*path, key), amount, why)
+
+
+def _fault_of_amount(amount: Any, shape: str) -> str:
+    if type(amount) not in {str, int, float}:
+        return "expected a quantity"
+    try:
+        parsed = quantity.parse(amount)
+    except QuantityError as error:
+        return f"this is not a quantity: {error}"
+    return "must be greater than or equal to 0" if shape == _GRANTED and parsed.mantissa < 0 else ""
