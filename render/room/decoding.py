@@ -39,7 +39,7 @@ _SHAPES: dict[str, Any] = {
     "RuntimeClass": {"overhead": {"podFixed": _AMOUNTS}},
 }
 #: What stands where a shape is a mapping or a list of parts, or the name of one of the lists of resources.
-_JSON: dict[type, tuple[type, str]] = {
+_JSON: dict[type, tuple[Any, str]] = {
     dict: (dict, "a mapping"),
     list: (list, "a list"),
     str: (dict, "a mapping"),
@@ -61,6 +61,7 @@ def unreadable(kind: str, body: Tree) -> Unreadable | None:
 
 
 def _faults(value: Any, shape: Any, path: FieldPath) -> Iterator[Unreadable]:
+    wanted: Any
     wanted, name = (str, "a text") if shape == _TEXT else _JSON[type(shape)]
     if not isinstance(value, wanted):
         yield Unreadable(path, value, f"expected {name}")
