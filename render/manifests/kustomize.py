@@ -116,7 +116,7 @@ def building(  # noqa: PLR0913 - what a build depends on
                     environ=environment(os.environ, inside.home, allow_remote=allow_remote),
                     seconds=seconds,
                     most=most,
-                    inside=inside,
+                    enter=inside.enter,
                 )
             finally:
                 WALLS.add(inside.walls())

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from render.system import processes
+
 if TYPE_CHECKING:
     import ctypes
 
@@ -105,8 +107,6 @@ def box(
     Folders *hidden* are empty in it, where there are namespaces of mounts. Raises MissingWallError in the end, if the
     program was not started because a wall is missing.
     """
-    from render.system import processes
-
     with contextlib.ExitStack() as stack:
         base = stack.enter_context(processes.temporary_folder())
         home = os.path.realpath(os.path.join(base, "home"))

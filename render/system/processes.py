@@ -9,7 +9,6 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import IO, TYPE_CHECKING, NamedTuple, Self, TypeVar
 
-from render.system.box import Box
 from render.system.signals import STOPS, deferred, signal
 
 if TYPE_CHECKING:
@@ -52,9 +51,9 @@ def program(name: str) -> str:
 
 
 class Task(NamedTuple):
-    """A program to start in *folder* without a shell, with *stdin*, *inside* of a box if one is given.
+    """A program to start in *folder* without a shell, with *stdin*.
 
-    It may take *seconds*, and print *most* bytes.
+    It may take *seconds*, and print *most* bytes. *enter* is called in the new process, before it becomes the program.
     """
 
     command: Sequence[str]
@@ -63,7 +62,7 @@ class Task(NamedTuple):
     stdin: bytes = b""
     seconds: float | None = None
     most: int = sys.maxsize
-    inside: Box | None = None
+    enter: Callable[[], None] | None = None
 
 
 Steps = Generator[Task, "CompletedProcess[bytes]", _T]
@@ -78,18 +77,18 @@ def run(  # noqa: PLR0913 - the options of `subprocess.run`
     stdin: bytes = b"",
     seconds: float | None = None,
     most: int = sys.maxsize,
-    inside: Box | None = None,
+    enter: Callable[[], None] | None = None,
 ) -> "CompletedProcess[bytes]":
     """What *command*, started in *folder* without a shell, does; raises as `subprocess.run`.
 
     It has a session of its own, without our terminal. With all that it started there it is killed if it takes longer
     than *seconds*, if it prints more than *most* bytes (and then the answer is longer than that), and if anything is
-    raised here. Of what it says on standard error the first and the last are kept. It starts *inside* of a box, if one
-    is given.
+    raised here. Of what it says on standard error the first and the last are kept. *enter* is called in the new
+    process, before it becomes the program.
     """
 
     def steps() -> "Steps[CompletedProcess[bytes]]":
-        return (yield Task(command, folder, environ, stdin, seconds, most, inside))
+        return (yield Task(command, folder, environ, stdin, seconds, most, enter))
 
     return finish(steps())
 
@@ -165,12 +164,11 @@ class _Children:
         """Start *task* for *number*. Raises OSError."""
         import subprocess
 
-        inside = task.inside
         with deferred((*STOPS, signal.SIGALRM, signal.SIGQUIT)):  # until we know of it
             process = subprocess.Popen(  # noqa: S603 - no shell
                 task.command, cwd=task.folder, env=task.environ, start_new_session=True,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                preexec_fn=inside.enter if inside else None,  # noqa: PLW1509 - it calls the system alone
+                preexec_fn=task.enter,  # noqa: PLW1509 - it calls the system alone
             )  # fmt: skip
             self._started.append(process)
             self._running[number] = _Child(task, process)

@@ -141,7 +141,10 @@ def tried(tmp_path: Path, port: int) -> tuple[set[str], Walls]:
     ) as inside:
         words = [str(tmp_path / "outside"), str(repository), inside.home, str(port)]
         done = run_program(
-            [program, "-I", "-c", TRYING, *words], folder=str(repository), environ={}, inside=inside
+            [program, "-I", "-c", TRYING, *words],
+            folder=str(repository),
+            environ={},
+            enter=inside.enter,
         )
         walls = inside.walls()
     assert done.returncode == 0, done.stderr
@@ -219,7 +222,7 @@ def test_the_same_for_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with box("/bin/sh", repository, visible, Allowance(1 << 30, 60)) as inside:
             words = ["/bin/sh", "-c", SHELL.format(tmp_path)]
             home = {"HOME": inside.home, "PATH": "/usr/bin:/bin"}
-            done = run_program(words, folder=repository, environ=home, inside=inside)
+            done = run_program(words, folder=repository, environ=home, enter=inside.enter)
             return f"{inside.walls().all_stand}\n".encode() + done.stdout
 
     answers()  # what it needs is loaded now: another user may not read it

@@ -201,7 +201,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
                     environ=environment(os.environ, inside.home),
                     seconds=seconds,
                     most=most,
-                    inside=inside,
+                    enter=inside.enter,
                 )
             finally:
                 kustomize.WALLS.add(inside.walls())
