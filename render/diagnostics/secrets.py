@@ -17,6 +17,8 @@ _SPEAKING = re.compile(f"{_WORDS}|secret|ignition", re.IGNORECASE)
 # Possessive, and from the beginning of a word only: a line may have millions of characters.
 _KEY = re.compile(r"""["']?(?<![\w./-])([\w./-]++)["']?\s*+:(?=\s|$|["'{\[])""")
 _CREDENTIALS = re.compile(r"(?<=//)[^/\s@]++@")
+_PARAMETER = re.compile(r"""(?<=[?&])([\w.%-]++)=([^\s&#"'\[\]]++)""")
+_SIGNING = re.compile(r"token|sig|credential|key|passw|secret|auth", re.IGNORECASE)
 _HOLDERS = {
     "Secret": frozenset({"data", "stringData"}),
     "ConfigMap": frozenset(
@@ -65,8 +67,13 @@ def redacted(value: Any, mask: str = MASK) -> Any:
 
 
 def without_credentials(text: str) -> str:
-    """*text* with `MASK` for the user and password in its URLs."""
-    return _CREDENTIALS.sub(f"{MASK}@", text)
+    """*text* with `MASK` for the user and password in its URLs, and for what signs them: ``?token=``."""
+    text = _CREDENTIALS.sub(f"{MASK}@", text)
+    return _PARAMETER.sub(_unsigned, text) if "?" in text else text
+
+
+def _unsigned(parameter: re.Match[str]) -> str:
+    return f"{parameter[1]}={MASK}" if _SIGNING.search(parameter[1]) else parameter[0]
 
 
 def masked(line: str) -> str:

@@ -26,6 +26,7 @@ from render.room import decoding
 from render.room.decoding import Unreadable
 
 if TYPE_CHECKING:
+    from render.kubevirt.vmi_controller import Launched
     from render.room.amounts import Amounts
     from render.room.security import PodViolation
 
@@ -49,6 +50,7 @@ class _PodUse(NamedTuple):
     replicas: int
     always: bool
     moves: bool
+    shares: dict[str, str]
 
 
 class _PodJudgement(NamedTuple):
@@ -56,7 +58,7 @@ class _PodJudgement(NamedTuple):
 
     *violations* of the level that its namespace enforces; *refusal*: the LimitRange that refuses it, and why;
     *unspoken*: the quota that wants to know more of its containers, and what; else its *usage* of the *quotas* in whose
-    scope it is. *moves*: a drain of its node migrates it.
+    scope it is. *moves*: a drain of its node migrates it. *shares*: what its containers have of that.
     """
 
     violations: tuple["PodViolation", ...] = ()
@@ -65,6 +67,7 @@ class _PodJudgement(NamedTuple):
     usage: "Amounts | None" = None
     quotas: frozenset[int] = frozenset()
     moves: bool = False
+    shares: dict[str, str] = {}  # noqa: RUF012 - never changed
 
 
 class Capacity:
@@ -108,14 +111,16 @@ class Capacity:
 
     def _judge(self, machine: Machine, known: NamespaceRules) -> _PodJudgement | None:
         """What is said of the pod of *machine* in its namespace, None where there is no pod."""
+        from render.launcher.sums import sums
+        from render.pipeline.capacity.shares import shares
         from render.room import limits, quota, security
 
         pod = _pod(machine)
         if pod is None:
             return None
         self._namespaces.add(machine.namespace)
-        vmi, body = pod
-        spec = self._admitted(body["spec"])
+        vmi, launched = pod
+        spec = self._admitted(launched.pod["spec"])
         violations = security.violations(spec, known.level) if known.namespace else ()
         for one in known.limit_ranges:
             spec = limits.filled(spec, one.body)
@@ -137,6 +142,7 @@ class Capacity:
             usage=quota.usage(spec) if in_scope else None,
             quotas=frozenset(one.index for one in in_scope),
             moves=tree.get(vmi, "spec", "evictionStrategy") == "LiveMigrate",
+            shares=shares(spec, sums(launched.launch, launched.pod)) if in_scope else {},
         )
 
     def _admitted(self, spec: Tree) -> Tree:
@@ -199,6 +205,7 @@ class Capacity:
                     replicas,
                     strategy == _ALWAYS,
                     judged.moves,
+                    judged.shares,
                 )
             )
 
@@ -272,7 +279,7 @@ class Capacity:
             at(resource, ("spec", "hard", first)),
             f"exceeded quota: {resource.name}, requested: {requested}, limited: {limited}"
             f": {what}: {shown}{more}{doubt}",
-            *(Related(use.name, use.where) for use in named),
+            *(Related(_named(use, first), use.where) for use in named),
             help="the VMs are admitted, but those that start last get no pod: raise the quota, or ask for less; the pod"
             " of a VM is larger than its guest",
             severity=Severity.WARNING if mild or doubt else None,
@@ -311,7 +318,7 @@ def _doubt(setting: str) -> str:
     return f" ({setting} decides, and nothing in the input says what it is)"
 
 
-def _pod(machine: Machine) -> tuple[Tree, Tree] | None:
+def _pod(machine: Machine) -> "tuple[Tree, Launched] | None":
     """The VMI of *machine* and its pod, None where there is none: that is said elsewhere."""
     from render.kubevirt import vmi_controller
 
@@ -319,7 +326,7 @@ def _pod(machine: Machine) -> tuple[Tree, Tree] | None:
     own.diagnostics, own.provenance = [], []
     vmi = emit.vmi(own)
     launched = None if own.failed else vmi_controller.launched(own, vmi)
-    return None if launched is None else (vmi, launched.pod)
+    return None if launched is None else (vmi, launched)
 
 
 def _unspoken(machine: Machine, resource: Resource, missing: str) -> Diagnostic:
@@ -386,6 +393,11 @@ def _blamed(machine: Machine, found: Iterable["PodViolation"]) -> FieldPath:
         if f'"{volume.get("name")}"' in words:
             return (*machine.vmi_path, "volumes", index)
     return ()
+
+
+def _named(use: _PodUse, resource: str) -> str:
+    shares = use.shares.get(resource)
+    return f"{use.name}: {shares}" if shares else use.name
 
 
 def _amount(use: _PodUse, name: str) -> float:

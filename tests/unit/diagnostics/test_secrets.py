@@ -33,3 +33,16 @@ def test_secret_paths(path: str, kind: str) -> None:
 )
 def test_references_to_secrets_are_none(path: str, kind: str) -> None:
     assert not secrets.is_secret(fieldpath.parse(path), kind)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("htp://user:CANARY@h/x?token=CANARY", "htp://[redacted]@h/x?token=[redacted]"),
+        ("ftp://h/x?a=1&X-Amz-Signature=CANARY#b", "ftp://h/x?a=1&X-Amz-Signature=[redacted]#b"),
+        ("https://h/x?sp=r&sig=CANARY&sv=2", "https://h/x?sp=r&sig=[redacted]&sv=2"),
+        ("https://h/org/repo//base?ref=v1&timeout=90s", "https://h/org/repo//base?ref=v1&timeout=90s"),
+    ],
+)  # fmt: skip
+def test_what_signs_a_url_is_no_more_shown_than_its_password(url: str, shown: str) -> None:
+    assert secrets.without_credentials(f"bad URL: {url} here") == f"bad URL: {shown} here"

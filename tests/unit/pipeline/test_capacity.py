@@ -85,7 +85,7 @@ def test_a_quota_that_fits_to_the_byte(release: str) -> None:
     assert (str(one.severity), one.field) == ("error", MEMORY)
     assert one.resource is not None
     assert one.resource.kind == "ResourceQuota"
-    assert [related.message for related in one.related] == ["web"]
+    assert [related.message.partition(":")[0] for related in one.related] == ["web"]
 
 
 def test_a_guest_of_the_size_of_the_quota_does_not_fit() -> None:
@@ -380,3 +380,16 @@ def test_a_runtime_that_no_api_server_reads_adds_nothing() -> None:
     }  # fmt: skip
     cluster = kubevirt(defaultRuntimeClass="kata")
     assert found(vm(), runtime, quota(requests_memory=POD), cluster=cluster) == []
+
+
+def test_a_quota_says_what_each_container_of_a_pod_asks_for() -> None:
+    (tight,) = found(vm(domain={"memory": {"guest": "4Gi"}}), quota(requests_memory="4Gi"))
+    (whose,) = tight.related
+    assert whose.message == (
+        "web: compute 4364Mi = guest 4096Mi + overhead 268Mi (launcher and qemu 220Mi, 1 vCPU 8Mi, I/O thread 8Mi,"
+        " video 32Mi), memoryOvercommit 100 by KubeVirt's default, guest-console-log 35M"
+    )
+    (narrow,) = found(vm(), quota(limits_cpu="10m"))
+    assert "guest-console-log 15m" in narrow.related[0].message
+    (few,) = found(vm(), quota(pods=0))
+    assert few.related[0].message == "web"
