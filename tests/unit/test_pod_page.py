@@ -81,3 +81,25 @@ def test_the_python_of_the_page_runs() -> None:
     exec(blocks("python")[0], names)  # noqa: S102 - ours
     (pod,) = names["pods"]
     assert pod["kind"] == "Pod"
+
+
+@pytest.mark.parametrize(
+    ("field", "help_"),
+    [
+        ("pod.foo", "as FIELD, pod lists all of the pod"),
+        ("pod.spec.hostnme", "did you mean pod.spec.hostname?"),
+    ],
+)
+def test_a_field_that_no_pod_has_is_named_as_it_was_asked_for(
+    field: str,
+    help_: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "vm.yaml").write_text(blocks("yaml")[0], encoding="utf-8")
+    assert dispatch.invoke(["explain", "web", field, "vm.yaml"]) == Exit.USAGE
+    told = capfd.readouterr().err
+    assert f"starts with no field {field}," in told
+    assert help_ in told

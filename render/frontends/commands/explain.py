@@ -157,20 +157,24 @@ def _missing(name: str, parts_: Sequence[FleetPart]) -> RefusedError:
 
 def _about(explained: Explained, field: str) -> list[Decision]:
     """The decisions on *field* and what is below it, on all without one. Raises RefusedError."""
-    if _is_of_pod(field):
-        field = field.partition(".")[2]
-    wanted = f".{_TEMPLATE.sub('', field, count=1).removesuffix(ORDER)}"
+    of_pod = _is_of_pod(field)
+    inner = field.partition(".")[2] if of_pod else field
+    wanted = f".{_TEMPLATE.sub('', inner, count=1).removesuffix(ORDER)}"
     chosen = [
         one
         for one in explained.decisions
-        if not field or _has(one.text, wanted) or _has(fieldpath.text(one.field), wanted)
+        if not inner or _has(one.text, wanted) or _has(fieldpath.text(one.field), wanted)
     ]
     if chosen:
         return chosen
     from render.model.nearest import nearest
 
-    near = nearest(wanted[1:], [one.text for one in explained.decisions])
-    cure = f"did you mean {near}?" if near else "without a FIELD all are listed"
+    sought = field if of_pod else wanted[1:]
+    near = nearest(sought, [one.text for one in explained.decisions])
+    listed = (
+        f"as FIELD, {_POD} lists all of the pod" if of_pod else "without a FIELD all are listed"
+    )
+    cure = f"did you mean {near}?" if near else listed
     more = "" if os.path.exists(field) else ", and no file or folder is called so"
     message = f"{explained.resource} starts with no field {field}{more}"
     raise refused(codes.USAGE.at(Location(), message, help=cure))
