@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from render.guest import engine, yaml11
 from render.guest.engine import SchemaAnswer
 from render.guest.problem import Problem
+from render.guest.volumes import GZIP
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
 
@@ -192,6 +193,8 @@ def _unreadable(text: str) -> str:
     """Why nobody can look into *text*, ``""`` if that is possible."""
     if text.lstrip().startswith(_ENCRYPTED):
         return "encrypted text"
+    if text.startswith(GZIP):
+        return "compressed text"
     head = text[:_MIME_SPAN].lower()
     return "MIME message" if "mime-version:" in head or _MIME.match(head.lstrip()) else ""
 

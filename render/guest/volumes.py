@@ -18,6 +18,8 @@ CLOUD_INIT = ("cloudInitNoCloud", "cloudInitConfigDrive")
 #: Which method hands the keys of an access credential to which of them.
 METHODS = dict(zip(CLOUD_INIT, ("noCloud", "configDrive"), strict=True))
 IGNITION = "kubevirt.io/ignitiondata"
+#: How what gzip compressed begins, where each byte is a character.
+GZIP = "\x1f\x8b"
 ANSWER_FILES = frozenset({"autounattend.xml", "unattend.xml"})
 Kind = Literal["user", "network", "ignition", "answer"]
 #: Finds an object of the input in the namespace of the VM, by kind and name.
@@ -142,10 +144,11 @@ def _held(kind: Kind, path: FieldPath, source: Resource, holder: str, key: str) 
 
 
 def _decoded(value: Any) -> str | None:
-    """The text of base64 as Go reads it; None for what is none, and for bytes (gzip, say)."""
+    """The text of base64 as Go reads it; None for what is none, and for bytes. gzip's are characters each."""
     if not isinstance(value, str) or not value:
         return None
     try:
-        return base64.b64decode("".join(value.split()), validate=True).decode()
+        content = base64.b64decode("".join(value.split()), validate=True)
+        return content.decode("latin-1" if content.startswith(GZIP.encode("latin-1")) else "utf-8")
     except (binascii.Error, ValueError):
         return None

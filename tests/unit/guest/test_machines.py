@@ -1,6 +1,7 @@
 """What is said of the guest of a VM: at which place, with which severity, and with no word of a text."""
 
 import base64
+import gzip
 import json
 import subprocess
 import sys
@@ -371,3 +372,14 @@ def test_what_is_not_looked_into_is_counted(
     assert json.loads(capfd.readouterr().out)["summary"]["unseen"] == {"guest text": 2}
     execute(Call("check", ("vm.json",), {"--verbose": True}), {})
     assert "user data not looked into: script" in capfd.readouterr().out
+
+
+def test_a_compressed_text_is_counted_as_not_looked_into() -> None:
+    packed = base64.b64encode(gzip.compress(b"hostname: web")).decode()
+    for source, *more in (
+        [{"userDataBase64": packed}],
+        [{"secretRef": {"name": "web"}}, held(data={"userdata": packed})],
+    ):
+        said = render([vm(source), *more], Settings(guest="warning")).diagnostics
+        assert [one.code for one in said if one.code.startswith("VR45")] == ["VR451"]
+        assert "compressed text" in said[-1].message
