@@ -63,17 +63,28 @@ class Judgement(NamedTuple):
         return bool(self.at_start)
 
 
-def admit(before: Tree, updated: Machine) -> Judgement:
-    """Send *updated* through all stages; *before* is what was stored."""
+def admit(
+    before: Tree, updated: Machine, made_all_the_same: frozenset[str] = frozenset()
+) -> Judgement:
+    """Send *updated* through all stages; *before* is what was stored.
+
+    *made_all_the_same*: what CDI had against the disks of the first state, which are assumed to be there.
+    """
     release = updated.context.release
     causes = update.refused(before, updated.vm, release)
     verdict = judge(updated)
+    faults = tuple(fault for fault in verdict.faults if fault not in made_all_the_same)
     return verdict._replace(
         refused=tuple(dict.fromkeys((*(one.message for one in causes), *verdict.refused))),
         fields=(*(one.path for one in causes), *verdict.fields),
-        faults=verdict.faults or _outdated(updated),
+        faults=faults or _outdated(updated),
         at_start=tuple(dict.fromkeys((*verdict.creation, *verdict.at_start))),
     )
+
+
+def against_disks(machine: Machine) -> frozenset[str]:
+    """What CDI has against the templates of a *machine*'s DataVolumes."""
+    return frozenset(one.message for one in machine.diagnostics if one.code == _NO_DISK)
 
 
 def judge(updated: Machine) -> Judgement:

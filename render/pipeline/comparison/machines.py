@@ -213,7 +213,7 @@ class _Comparison:
         changes = impact.stored_changes(
             lifecycle.without_status(created.vm), lifecycle.without_status(updated.vm)
         )
-        verdict = judgement.admit(created.vm, updated)
+        verdict = judgement.admit(created.vm, updated, judgement.against_disks(self._before))
         judgement.forget_identity(created.vm, updated)
         if verdict.refused:
             at_fault = _at_fault(changes, verdict.fields)
@@ -301,7 +301,9 @@ class _Comparison:
             return ()
         manifest = lifecycle.without_status(after.decoded)
         verdict = judgement.judge(Machine(after.context, after.resource, manifest))
-        return (*verdict.refused, *verdict.creation, *verdict.faults, *verdict.at_start)
+        known = judgement.against_disks(self._before)
+        faults = (fault for fault in verdict.faults if fault not in known)
+        return (*verdict.refused, *verdict.creation, *faults, *verdict.at_start)
 
     def _updated(self, created: Machine) -> Machine:
         """The VM as the update sends it on its way through the webhooks."""
