@@ -124,13 +124,19 @@ MEANT = {"reads-repository", "reads-here", "writes-home", "writes-nowhere"}
 BEYOND_LANDLOCK = {"makes-public", "reads-git", "signals"}
 
 
+def passed(folder: Path) -> list[Path]:
+    """*folder* and those above it that pytest has made, which another user has to pass."""
+    top = Path(tempfile.gettempdir())
+    return [folder, *(path for path in folder.parents if top in path.parents)]
+
+
 def tried(tmp_path: Path, port: int) -> tuple[set[str], Walls]:
     """What a program in a box could do, and the walls around it."""
     repository = tmp_path / "repository"
     put(repository / "vm.yaml", "")
     put(repository / ".git/config", "")
     put(tmp_path / "outside", "")
-    for path in (tmp_path, *tmp_path.parents[:2], *tmp_path.rglob("*")):
+    for path in (*passed(tmp_path), *tmp_path.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
     libraries = [str(Path(sys.base_prefix)), str(Path(sys.prefix))]
     allowance = Allowance(1 << 30, 60)
@@ -212,7 +218,7 @@ echo x > $HOME/a && echo writes-home
 def test_the_same_for_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / "repository/vm.yaml", "")
     put(tmp_path / "outside", "")
-    for path in (tmp_path, *tmp_path.parents[:2], *tmp_path.rglob("*")):
+    for path in (*passed(tmp_path), *tmp_path.rglob("*")):
         path.chmod(0o777 if path.is_dir() else 0o666)
     repository = str(tmp_path / "repository")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

@@ -66,17 +66,6 @@ def test_what_a_change_makes_unreadable_is_an_error(repository: Path) -> None:
     done = run(repository, "diff", "HEAD")
     assert done.returncode == Exit.FINDINGS
     assert "1 unrenderable" in done.stdout
-    put(
-        repository / "infra/vm.yaml",
-        "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: k}\n",
-    )
-    put(repository / "infra/kustomization.yaml", "resources: [vm.yaml]\n")
-    commit(repository)
-    put(repository / "infra/kustomization.yaml", REMOTE)
-    done = run(repository, "diff", "HEAD")
-    assert done.returncode == Exit.FINDINGS
-    assert "not compared: infra (VR122)" in done.stdout
-    assert "VR122" in run(repository, "diff", "HEAD", "--format", "markdown").stdout
 
 
 def test_diff_compares_the_files_beside_one_that_cannot_be_read(tmp_path: Path) -> None:

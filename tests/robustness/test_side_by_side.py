@@ -105,14 +105,9 @@ def held(tmp_path: Path) -> Held:
 
 @pytest.fixture
 def running(repository: Path, held: Held) -> Iterator["subprocess.Popen[bytes]"]:
-    words = (
-        "check",
-        ".",
-        "--jobs",
-        "3",
-        "--kustomize",
-        program(repository, LONG.format(held=held.file)),
-    )
+    long = program(repository, LONG.format(held=held.file))
+    # Without a box, which would keep them from the pipe.
+    words = ("check", ".", "--jobs", "3", "--allow-remote", "--kustomize", long)
     with ended() as started:
         process = subprocess.Popen(
             argv(*words), cwd=repository / "repo", env=environ(), stdin=subprocess.DEVNULL,
@@ -142,7 +137,9 @@ def test_who_stops_us_stops_all_of_them(
 
 def test_a_deadline_ends_all_of_them(repository: Path, held: Held) -> None:
     name = program(repository, LONG.format(held=held.file))
-    done = check(repository, "--jobs", "3", "--kustomize", name, "--deadline", "3")
+    done = check(
+        repository, "--jobs", "3", "--allow-remote", "--kustomize", name, "--deadline", "3"
+    )
     assert done.returncode == Exit.DEADLINE
     assert "the deadline of 3 s has passed while reading ." in done.stdout
     assert held.is_gone()
