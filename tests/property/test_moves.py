@@ -15,7 +15,8 @@ from render.frontends.dispatch import invoke
 from render.yaml.reader import read
 from tests.support import manifests
 
-FOLDERS = ("a", "b", "a/c", "d")
+# None below another: what a kustomization above does not list is no input.
+FOLDERS = ("a", "b", "c/e", "d")
 NAMES = ("one", "two", "three")
 KUSTOMIZATION = "kustomization.yaml"
 
