@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from render.diagnostics.diagnostic import Diagnostic
     from render.diff.impact import Impact
+    from render.frontends.library import ReadError, load
     from render.pipeline import Rendered, render
     from render.pipeline.comparison.fleet import compare
     from render.pipeline.pods import pod
@@ -13,10 +14,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Diagnostic",
     "Impact",
+    "ReadError",
     "Rendered",
     "Settings",
     "__version__",
     "compare",
+    "load",
     "pod",
     "render",
 ]
@@ -25,9 +28,11 @@ __version__ = "0.1.0"
 _HOMES = {
     "Diagnostic": "render.diagnostics.diagnostic",
     "Impact": "render.diff.impact",
+    "ReadError": "render.frontends.library",
     "Rendered": "render.pipeline",
     "Settings": "render.settings",
     "compare": "render.pipeline.comparison.fleet",
+    "load": "render.frontends.library",
     "pod": "render.pipeline.pods",
     "render": "render.pipeline",
 }

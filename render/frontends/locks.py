@@ -116,7 +116,7 @@ def _unused(loaded: Documents, asked: Request) -> Iterator[Diagnostic]:
         if _is_own(document.body):
             mine -= (document.body.get("pins") or {}).keys()
     for file in others:
-        data = files.read(file, file, asked.reading.limits.file_bytes)
+        data = asked.reading.buffers.read(file, asked.reading.limits.file_bytes)
         documents = (
             read(data, file, asked.reading.limits).documents if isinstance(data, bytes) else []
         )

@@ -101,6 +101,7 @@ def reading(asked: Request, stdin: BinaryIO | None) -> Reading:
         chart=how.chart._replace(namespace=settings.namespace, kubevirt=kubevirt),
         lock=how.lock,
         jobs=how.jobs,
+        buffers=how.buffers,
     )
 
 
@@ -224,7 +225,7 @@ def render_loaded(
     if loaded.filled or loaded.borrowed:
         diagnostics = [_with_values(loaded, one) for one in diagnostics]
     if not rendered.sources and not asked.settings.allow_empty and not status(diagnostics):
-        diagnostics.append(_nothing(asked, loaded))
+        diagnostics.append(no_objects(asked, loaded))
     return rendered, diagnostics
 
 
@@ -259,8 +260,8 @@ def _resource(document: Document, index: int) -> Resource:
     return resource if previous == resource.name else resource._replace(previous=str(previous))
 
 
-def _nothing(asked: Request, loaded: Documents) -> Diagnostic:
-    """Empty output would tell who applies it to remove everything."""
+def no_objects(asked: Request, loaded: Documents) -> Diagnostic:
+    """That *loaded* is empty: empty output would tell who applies it to remove everything."""
     where = ", ".join("standard input" if path == "-" else path for path in asked.paths)
     tidied = {tidy(path) for path in asked.paths}
     skipped = [

@@ -1,4 +1,4 @@
-"""The bytes behind origins: kept for streams, read again for files."""
+"""The bytes behind origins: kept for streams and buffers, read again for files."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,17 +9,17 @@ RECENT = 8
 
 
 class Contents(Mapping[str, bytes]):
-    """The bytes of what was read, by the name that origins use: kept for streams, read again for files.
+    """The bytes of what was read, by the name that origins use: kept for streams and buffers, read again for files.
 
     *whole*: those of files are kept too, for who writes them anew and must know what they said.
     """
 
-    __slots__ = ("_files", "_recent", "_streams", "_whole")
+    __slots__ = ("_files", "_recent", "_texts", "_whole")
 
     def __init__(self, *, whole: bool = False) -> None:
         self._whole = whole
         self._files: dict[str, int] = {}
-        self._streams: dict[str, bytes] = {}
+        self._texts: dict[str, bytes] = {}
         self._recent: dict[str, bytes] = {}
 
     def parted(self) -> "Contents":
@@ -28,7 +28,12 @@ class Contents(Mapping[str, bytes]):
 
     def add_stream(self, name: str, data: bytes) -> None:
         """Remember the bytes of a stream."""
-        self._streams[name] = data
+        self._texts[name] = data
+
+    def add_buffer(self, file: str, limit: int, data: bytes) -> None:
+        """Remember that *file* was read from a buffer that says *data*."""
+        self._files[file] = limit
+        self._texts[file] = data
 
     def add_file(self, file: str, limit: int, data: bytes | None = None) -> None:
         """Remember that *file* was read; *data* is what it said, if anybody has it."""
@@ -38,10 +43,10 @@ class Contents(Mapping[str, bytes]):
 
     def share(self, name: str, to: "Contents") -> None:
         """Let *to* know of *name* what is known here."""
-        if name in self._streams:
-            to.add_stream(name, self._streams[name])
-        elif name in self._files:
+        if name in self._files:
             to.add_file(name, self._files[name], self._recent.get(name))
+        if name in self._texts:
+            to.add_stream(name, self._texts[name])
 
     def files(self) -> list[str]:
         """The names of all files noted, sorted (streams are none)."""
@@ -49,8 +54,8 @@ class Contents(Mapping[str, bytes]):
 
     def __getitem__(self, name: str) -> bytes:
         """The bytes of *name*; empty for a file that is gone by now."""
-        if name in self._streams:
-            return self._streams[name]
+        if name in self._texts:
+            return self._texts[name]
         content = self._recent.pop(name, None)
         if content is None:
             data = files.read(name, name, self._files[name])
@@ -61,11 +66,10 @@ class Contents(Mapping[str, bytes]):
         return content
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._streams
-        yield from self._files
+        yield from {**self._texts, **self._files}
 
     def __len__(self) -> int:
-        return len(self._streams) + len(self._files)
+        return len(self._texts.keys() | self._files.keys())
 
     def __contains__(self, name: object) -> bool:
-        return name in self._streams or name in self._files
+        return name in self._texts or name in self._files

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import kustomization
+from render.manifests.buffers import NO_BUFFERS, Buffers
 from render.model.release import NEWEST, Version
 from render.system import files
 from render.system.files import repository
@@ -124,14 +125,15 @@ def walk(
     *,
     plain: bool,
     omitted: Omissions | None = None,
+    buffers: Buffers = NO_BUFFERS,
 ) -> Discovery:
     """Look through the folder *top*, in an order that does not depend on the file system.
 
     *allowed*: the resolved paths that the user gave; a symbolic link that leads out of all of them is refused. Files
     below a kustomization belong to it and are not listed, unless *plain*. Each file and folder is visited once,
-    whatever links lead to it, so loops end. *omitted* says what else is left out.
+    whatever links lead to it, so loops end. *omitted* says what else is left out; *buffers* may be new files.
     """
-    walk = _FolderWalk(allowed, plain, omitted)
+    walk = _FolderWalk(allowed, plain, omitted, buffers)
     walk.pending.append(_Folder(top, os.path.realpath(top), owned=False))
     while walk.pending or walk.links:
         if walk.pending:
@@ -167,6 +169,7 @@ class _FolderWalk:
 
     __slots__ = (
         "allowed",
+        "buffers",
         "discovery",
         "links",
         "listed",
@@ -181,8 +184,10 @@ class _FolderWalk:
         allowed: Collection[str],
         plain: bool,  # noqa: FBT001
         omitted: Omissions | None,
+        buffers: Buffers,
     ) -> None:
         self.omitted = omitted
+        self.buffers = buffers
         self.allowed = allowed
         self.plain = plain
         self.discovery = Discovery()
@@ -213,6 +218,15 @@ class _FolderWalk:
                 self.pending.append(child)
             elif name.lower().endswith(_YAML):
                 self._list(child, is_regular=entry.is_file(follow_symlinks=False))
+        self._list_new(folder._replace(owned=owned), entries)
+
+    def _list_new(self, folder: _Folder, entries: Container[str]) -> None:
+        """List what nobody has saved yet beside the *entries* of *folder*."""
+        for name in self.buffers.names(folder.real):
+            real = f"{folder.real.rstrip('/')}/{name}"
+            is_manifest = name.endswith(_YAML) and name not in kustomization.FILES
+            if name not in entries and is_manifest and not self._unread(name, real, entries):
+                self._list(_Folder(join(folder.shown, name), real, folder.owned), is_regular=True)
 
     def _is_owned(self, folder: _Folder, entries: dict[str, "os.DirEntry[str]"]) -> bool:
         """Keep what *folder* is by its *entries*; whether a kustomization says which of its files are read."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomization, objects, relevance
+from render.manifests.buffers import NO_BUFFERS, Buffers
 from render.manifests.contents import Contents
 from render.manifests.discover import HelmRelease, boundary, inside, skipped, tidy
 from render.manifests.relevance import Scope, Texts
@@ -126,7 +127,7 @@ class Reading(NamedTuple):
     for all that is there; *helm* is the same for charts, *chart* what they are installed as; *lock*: the revision lock
     that is used for all of it, if one is. *known*: where another input has many of the same texts, what those in which
     nothing is wrong hold, within which limits; each file adds its own. *jobs*: how many builds run at once, 0 for as
-    many as there are processors for us.
+    many as there are processors for us. *buffers* win over the disk.
     """
 
     limits: Limits
@@ -141,6 +142,7 @@ class Reading(NamedTuple):
     lock: str = ""
     known: dict[tuple[bytes, Limits], Read] | None = None
     jobs: int = 1
+    buffers: Buffers = NO_BUFFERS
 
 
 def load(
@@ -480,7 +482,7 @@ class _Loader:
     def _lock_of(self, folder: str, into: Documents) -> None:
         """Read the lock in *folder*, where the one of what was made from that folder is."""
         lock = tidy(os.path.join(folder, LOCK))
-        if os.path.isfile(lock):
+        if os.path.isfile(lock) or lock in self.reading.buffers:
             if leads_out(lock):
                 into.diagnostics.append(kustomization.outside(lock))
             else:
@@ -623,7 +625,9 @@ class _Loader:
     def _folder(self, folder: str, into: Documents) -> list[str]:
         plain = self.reading.kustomize == "never"
         omitted = _Omitted(os.path.realpath(folder), self.scope) if self.scope else None
-        discovered = discover.walk(folder, self.allowed, plain=plain, omitted=omitted)
+        discovered = discover.walk(
+            folder, self.allowed, plain=plain, omitted=omitted, buffers=self.reading.buffers
+        )
         into.diagnostics.extend(map(self._met, discovered.diagnostics))
         into.diagnostics += (
             skipped(
@@ -676,7 +680,7 @@ class _Loader:
         refers = False
         limiting: list[tuple[str, bytes]] = []
         for file in wanted:
-            data = files.read(file, file, self.limits.file_bytes)
+            data = self.reading.buffers.read(file, self.limits.file_bytes)
             if isinstance(data, Diagnostic):
                 into.diagnostics.append(self._met(data))
             elif relevance.may_hold(data) or os.path.basename(file) == LOCK:
@@ -701,7 +705,7 @@ class _Loader:
         for file, data in found:
             if excess(file, len(data), self.limits, self.total) is None:
                 self.total += len(data)
-                into.data.add_file(file, self.limits.file_bytes, data)
+                self._note(file, data, into)
                 into.add(filter(counts, read(data, file, self.limits).documents))
 
     def _named(self, file: str, into: Documents) -> None:
@@ -723,7 +727,7 @@ class _Loader:
         return skipped(diagnostic.location.file, diagnostic.message)
 
     def _file(self, file: str, into: Documents, *, named: bool) -> None:
-        data = files.read(file, file, self.limits.file_bytes)
+        data = self.reading.buffers.read(file, self.limits.file_bytes)
         if isinstance(data, Diagnostic):
             into.diagnostics.append(data)
         elif self.scope is None or relevance.may_hold(data) or os.path.basename(file) == LOCK:
@@ -735,8 +739,15 @@ class _Loader:
     def _add(self, file: str, data: bytes, into: Documents, *, named: bool) -> None:
         """Take the documents of *file*, which says *data*."""
         if self._fits(file, data, into):
-            into.data.add_file(file, self.limits.file_bytes, data)
+            self._note(file, data, into)
             self._parse(data, file, into, named=named)
+
+    def _note(self, file: str, data: bytes, into: Documents) -> None:
+        """Let *into* remember that *file* was read, which says *data*."""
+        if file in self.reading.buffers:
+            into.data.add_buffer(file, self.limits.file_bytes, data)
+        else:
+            into.data.add_file(file, self.limits.file_bytes, data)
 
     def _stream(self, into: Documents) -> None:
         if self._is_repeated("-"):

@@ -31,6 +31,7 @@ from render.frontends.request.options import (
     TIMINGS,
     VERBOSE,
 )
+from render.manifests.buffers import NO_BUFFERS, Buffers
 from render.manifests.discover import HelmRelease
 from render.model.resource import Origin
 from render.model.tree import Tree
@@ -61,18 +62,20 @@ class CallRequest(NamedTuple):
 class ReadingRequest(NamedTuple):
     """How input is read: *limits*, other programs, what a *chart* is installed as, the *lock*.
 
-    And the *layout* of the repository; *jobs* programs run at once, 0 for as many as there are processors.
+    And the *layout* of the repository; *jobs* programs run at once, 0 for as many as there are processors. *buffers*
+    are what an editor has open: no call says them.
     """
 
     limits: Limits
-    kustomize: str
-    helm: str
-    allow_remote: bool
-    is_box_required: bool
-    chart: HelmRelease
+    kustomize: str = "auto"
+    helm: str = "auto"
+    allow_remote: bool = False
+    is_box_required: bool = False
+    chart: HelmRelease = HelmRelease()
     lock: str = ""
     layout: Layout = Layout()
     jobs: int = 1
+    buffers: Buffers = NO_BUFFERS
 
 
 class SettingsRequest(NamedTuple):

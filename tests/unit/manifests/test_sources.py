@@ -5,6 +5,8 @@ from typing import BinaryIO
 
 import pytest
 
+from render.manifests.buffers import Buffers
+from render.manifests.relevance import Scope
 from render.manifests.sources import Documents, Reading, load, load_all
 from render.yaml.budget import Limits
 from tests.support.manifests import put
@@ -247,3 +249,72 @@ def test_a_text_that_is_known_is_not_parsed_again(tmp_path: Path) -> None:
     assert first.diagnostics
     other = load([str(tmp_path)], how._replace(limits=Limits(depth=5)))
     assert other.documents[0].body is not first.documents[0].body
+
+
+def buffered(**texts: str) -> Reading:
+    return Reading(
+        Limits(), buffers=Buffers({f"{name}.yaml": text for name, text in texts.items()})
+    )
+
+
+def test_what_an_editor_has_open_wins_over_the_disk() -> None:
+    put("a.yaml", VM.format("saved"))
+    put("b.yaml", VM.format("b"))
+    reading = buffered(a="# typed\n" + VM.format("typed"))
+    for found in (load(["."], reading), *load_all(["."], reading), load(["./a.yaml"], reading)):
+        assert names(found)[0] == "typed"
+        assert found.data["a.yaml"].startswith(b"# typed\n")
+        assert "a.yaml" in found.files
+        assert len(found.data) == len(set(found.data)) == len(found.files)
+
+
+def test_a_file_that_nobody_has_saved_counts_where_one_would(folder: Path) -> None:
+    put("a.yaml", VM.format("a"))
+    put("built/kustomization.yaml", "resources: []\n")
+    texts = {
+        "new.yaml": VM.format("new"),
+        "built/owned.yaml": VM.format("owned"),
+        ".hidden.yaml": VM.format("hidden"),
+        "notes.txt": VM.format("text"),
+        "kustomization.yaml": "resources: [a.yaml]\n",
+        "nowhere/b.yaml": VM.format("b"),
+        str(folder.parent / "outside.yaml"): VM.format("outside"),
+    }
+    found = load(["."], Reading(Limits(), kustomize="never", buffers=Buffers(texts)))
+    assert names(found) == ["a", "owned", "new"]
+    (loose,) = load_all(["."], Reading(Limits(), scope=Scope(), buffers=Buffers(texts)))
+    assert names(loose) == ["a", "new"]
+    assert names(load(["nowhere/b.yaml"], Reading(Limits(), buffers=Buffers(texts)))) == ["b"]
+
+
+def test_a_buffer_counts_under_each_name_of_its_file() -> None:
+    put("folder/a.yaml", VM.format("saved"))
+    os.symlink("folder", "link")
+    reading = Reading(Limits(), buffers=Buffers({"link/a.yaml": VM.format("typed")}))
+    assert names(load(["folder"], reading)) == names(load(["link/a.yaml"], reading)) == ["typed"]
+
+
+def test_a_buffer_has_the_limits_of_a_file_and_its_faults() -> None:
+    large = buffered(a=VM.format("a" * 200))._replace(limits=Limits(file_bytes=100))
+    put("a.yaml", VM.format("a"))
+    assert said(load(["."], large)) == ["VR111 a.yaml"]
+    assert said(load(["."], buffered(a="{"))) == ["VR101 a.yaml:1"]
+    assert said(load(["."], buffered(a="# nothing\na: \ud800\n"))) == ["VR101 a.yaml:2"]
+
+
+def test_what_kustomize_builds_is_what_is_saved(kustomize: str) -> None:
+    put("kustomization.yaml", "resources: [a.yaml]\n")
+    put("a.yaml", VM.format("saved"))
+    reading = buffered(a="\n\n" + VM.format("typed"))._replace(kustomize=kustomize)
+    found = load(["."], reading)
+    assert names(found) == ["saved"]
+    assert found.data["a.yaml"] == VM.format("saved").encode()
+
+
+def test_a_lock_that_is_not_saved_counts_beside_a_kustomization(kustomize: str) -> None:
+    put("kustomization.yaml", "resources: [a.yaml]\n")
+    put("a.yaml", VM.format("a"))
+    lock = "apiVersion: virt-render.dev/v1alpha1\nkind: RevisionLock\npins: {}\n"
+    buffers = Buffers({"virt-render.lock.yaml": lock})
+    found = load(["."], Reading(Limits(), kustomize=kustomize, buffers=buffers))
+    assert [one.body["kind"] for one in found.documents] == ["VirtualMachine", "RevisionLock"]
