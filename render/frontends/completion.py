@@ -27,14 +27,15 @@ def words(name: str, given: Mapping[str, Any], incomplete: str) -> list[str]:
 
 def _vms(paths: Any) -> set[str]:
     """The VMs in the files below *paths*, else the current folder, as they are written: nothing is built."""
-    from render.manifests import sources
     from render.manifests.relevance import Scope
+    from render.manifests.sources import loading
+    from render.manifests.sources.reading import Reading
     from render.model.resource import from_body
     from render.pipeline.input import definitions
 
     wanted = [paths] if isinstance(paths, str) else list(paths or ())
-    reading = sources.Reading(Limits(), kustomize="never", scope=Scope())
-    inputs = sources.load_all(
+    reading = Reading(Limits(), kustomize="never", scope=Scope())
+    inputs = loading.load_all(
         [path for path in wanted if path != "-" and os.path.exists(path)] or ["."], reading
     )
     machines = (

@@ -8,7 +8,8 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.frontends.request.request import Request
 from render.manifests.discover import tidy
-from render.manifests.sources import LOCK, Documents
+from render.manifests.documents import Documents
+from render.manifests.kustomization import LOCK
 from render.model.resource import LOCK_KIND, OWN, from_body, text_at
 from render.pipeline.stages import pins
 from render.system import files

@@ -2,7 +2,7 @@
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.request.request import Request
-from render.manifests.sources import Documents
+from render.manifests.documents import Documents
 from render.model.resource import Resource, from_body
 
 

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from render.frontends.parts import FleetPart
-from render.manifests.sources import Documents
+from render.manifests.documents import Documents
 from render.model.counting import counted
 from render.system import signals
 

@@ -11,7 +11,7 @@ from render.diagnostics.exits import Exit
 from render.frontends.request import config
 from render.frontends.request.request import Request
 from render.manifests.discover import inside
-from render.manifests.sources import Documents
+from render.manifests.documents import Documents
 from render.report import formats, summary
 from render.report.findings import Finding, find, identified, merge
 from render.report.places import Place, Sources

@@ -13,10 +13,12 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
 from render.frontends.request.request import Request, with_objects
 from render.machine import Machine
-from render.manifests import kustomization, sources
+from render.manifests import kustomization
 from render.manifests.discover import CHART, is_chart, tidy
+from render.manifests.documents import Documents
 from render.manifests.relevance import Scope
-from render.manifests.sources import Documents, Reading
+from render.manifests.sources import loading
+from render.manifests.sources.reading import Reading
 from render.model import tree
 from render.model.counting import counted
 from render.model.release import NEWEST, release_named
@@ -40,7 +42,7 @@ def single(asked: Request, work: Work) -> FleetPart:
     ]
     doing = f"building {built[0]} with kustomize" if built else f"reading {in_words(paths)}"
     work.begin("read", doing)
-    loaded = sources.load(paths, reading(asked, standard_input()), watch=work.inputs)
+    loaded = loading.load(paths, reading(asked, standard_input()), watch=work.inputs)
     return _noted(FleetPart(loaded, asked), work)
 
 
@@ -110,7 +112,7 @@ def read_roots(
 ) -> list[Documents]:
     """What is below *paths* of a repository, one input a root: each kustomization, and folders of loose files.
 
-    *anything* as for `sources.load_all`. Who writes a lock must know of every VM, and so what cannot be read.
+    *anything* as for `loading.load_all`. Who writes a lock must know of every VM, and so what cannot be read.
     """
     from render.frontends.request import config
     from render.manifests import roots
@@ -118,7 +120,7 @@ def read_roots(
     lenient = asked.called.call.command != "pin"
     scope = Scope(asked.reading.layout.exclude, lenient=lenient)
     how = reading(asked, standard_input())._replace(scope=scope)
-    inputs = sources.load_all(paths, how, anything=anything, watch=work.inputs)
+    inputs = loading.load_all(paths, how, anything=anything, watch=work.inputs)
     inputs[0].diagnostics += config.unmatched(asked.reading.layout, asked.reading.limits)
     parts = (
         [one]

@@ -113,6 +113,12 @@ def boundary(folder: str) -> str:
     return folders or _unpacked(folder)
 
 
+def leads_out(file: str) -> bool:
+    """Whether *file*, which a repository brought along, is a link to the outside of it (without one: of its folder)."""
+    folder = os.path.realpath(os.path.dirname(file))
+    return not inside(os.path.realpath(file), (boundary(folder) or folder,))
+
+
 def _unpacked(folder: str) -> str:
     """The folder of one request to Argo CD's plugin server (its cmpserver/plugin/plugin.go) that holds *folder*."""
     before, server, below = f"{folder}/".partition("/_cmp_server/")

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
+from render.manifests.documents import Documents
 from render.manifests.relevance import Globs
 from render.manifests.roots import distance
-from render.manifests.sources import Documents
 from render.model.kinds import KIND_CLASSES
 from render.model.resource import (
     CDI,

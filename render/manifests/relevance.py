@@ -106,6 +106,11 @@ def is_referent(body: Tree) -> bool:
     )
 
 
+def is_shared(body: Tree) -> bool:
+    """Whether *body* is an object that VMs refer to or are limited by, whoever applies it."""
+    return is_referent(body) or limits(body)
+
+
 def identity(body: Tree) -> tuple[str, ...]:
     """What tells the object *body* from others in a cluster."""
     metadata = body.get("metadata")

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from render.manifests.documents import Documents
+from render.manifests.kustomization import LOCK
 from render.manifests.relevance import Globs
-from render.manifests.sources import LOCK, Documents
 from render.model.resource import CLUSTER_SCOPED, OWN, ResourceRef, from_body
 from render.yaml.reader import Document
 

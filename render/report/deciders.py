@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from render.diagnostics.diagnostic import Location
 from render.manifests import patches
-from render.manifests.sources import Documents
+from render.manifests.documents import Documents
 from render.model import fieldpath, tree
 from render.model.provenance import HIDDEN, Contender, Decision
 from render.model.resource import LOCK_KIND, from_body

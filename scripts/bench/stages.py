@@ -34,7 +34,7 @@ def main() -> None:
     start = time.process_time()
     from render.frontends import execute
     from render.frontends.request.request import Call
-    from render.manifests import sources
+    from render.manifests.sources import intake, loading
     from render.pipeline import order
     from render.pipeline.input import definitions
     from render.system import files
@@ -51,10 +51,10 @@ def main() -> None:
 
     for module, name, label in (
         (files, "read", "read: files"),
-        (sources, "read", "read: YAML"),
+        (intake, "read", "read: YAML"),
         (definitions, "decode", "render: decode"),
         (writer, "write", "write: YAML"),
-        (sources, "load", "read"),
+        (loading, "load", "read"),
     ):
         setattr(module, name, _clocked(getattr(module, name), label))
     setattr(order, "stages", clocked_stages)  # noqa: B010 - mypy minds an assignment

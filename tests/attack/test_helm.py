@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from render.manifests.discover import HelmRelease
-from render.manifests.sources import Reading, load
+from render.manifests.sources.loading import load
+from render.manifests.sources.reading import Reading
 from render.yaml.budget import Limits
 from tests.support.loopback import Loopback
 from tests.support.manifests import put, vm

@@ -14,8 +14,10 @@ import pytest
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.charts import helm as module
 from render.manifests.discover import HelmRelease
+from render.manifests.documents import Documents
 from render.manifests.relevance import Scope
-from render.manifests.sources import Documents, Reading, load, load_all
+from render.manifests.sources.loading import load, load_all
+from render.manifests.sources.reading import Reading
 from render.system import processes
 from render.yaml.budget import Limits
 from tests.support.manifests import put, vm

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from render.manifests import kustomize as module
+from render.manifests.documents import Documents
 from render.manifests.kustomization import Reach
-from render.manifests.sources import Documents, Reading, load, load_all
+from render.manifests.sources.loading import load, load_all
+from render.manifests.sources.reading import Reading
 from render.yaml.budget import Limits
 from render.yaml.positions import locate
 from tests.support.manifests import put

@@ -14,8 +14,9 @@ import pytest
 from render import rules
 from render.frontends import execute
 from render.frontends.request.request import Call
-from render.manifests import sources
-from render.manifests.sources import Reading
+from render.manifests.documents import Documents
+from render.manifests.sources import loading
+from render.manifests.sources.reading import Reading
 from render.model.resource import Resource, from_body
 from render.pipeline import migration_plan
 from render.pipeline.run import run
@@ -114,8 +115,8 @@ def test_the_door_imports_nothing_but_itself() -> None:
     assert "render.pipeline" not in done.stdout.split()
 
 
-def load(path: Path) -> sources.Documents:
-    return sources.load([str(path)], Reading(Limits(), kustomize="never"))
+def load(path: Path) -> Documents:
+    return loading.load([str(path)], Reading(Limits(), kustomize="never"))
 
 
 def calls(work: Callable[[], Any]) -> Counter[str]:

@@ -9,7 +9,8 @@ from typing import Any
 import jsonschema
 
 from render import Settings
-from render.manifests.sources import Reading, load
+from render.manifests.sources.loading import load
+from render.manifests.sources.reading import Reading
 from render.settings import OPTIONS, Source
 from render.yaml.budget import Limits
 from render.yaml.reader import read

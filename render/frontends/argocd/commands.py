@@ -14,7 +14,7 @@ from render.frontends.request.options import DEADLINE
 from render.frontends.request.request import Request
 from render.frontends.session import parts, single
 from render.manifests import discover, kustomization
-from render.manifests.sources import Documents
+from render.manifests.documents import Documents
 from render.report.places import Sources
 from render.settings import OPTIONS, Option, Source
 from render.system import files

@@ -23,7 +23,7 @@ from render.frontends.request.commands import Call
 from render.frontends.request.options import DEADLINE, HOST_OPTIONS
 from render.frontends.request.request import Request, request
 from render.frontends.session import render_part, single, written
-from render.manifests.sources import Documents
+from render.manifests.documents import Documents
 from render.model.counting import counted
 from render.pipeline import Rendered
 from render.report import escaping, text

@@ -11,7 +11,7 @@ from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.frontends.session import content, render_part, single, written
 from render.machine import Machine
-from render.manifests.sources import Documents
+from render.manifests.documents import Documents
 from render.model.tree import Tree
 from render.pipeline import Rendered
 from render.yaml import writer

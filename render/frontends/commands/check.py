@@ -15,7 +15,7 @@ from render.frontends.reporting import findings_of, with_fingerprints
 from render.frontends.request.request import Request, again
 from render.frontends.session import fleet, read_roots, render_part
 from render.manifests.discover import inside
-from render.manifests.sources import Documents
+from render.manifests.documents import Documents
 from render.model.counting import counted
 from render.report.findings import Finding, merge
 from render.report.summary import Tally

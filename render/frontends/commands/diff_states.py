@@ -19,11 +19,13 @@ from render.frontends.request.commands import DASHES
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request
 from render.frontends.session import include, reading
-from render.manifests import kustomization, roots, sources
+from render.manifests import kustomization, roots
 from render.manifests.discover import CHART_FILE
+from render.manifests.documents import Documents
+from render.manifests.kustomization import LOCK
 from render.manifests.neighbours import Neighbours
 from render.manifests.relevance import Scope
-from render.manifests.sources import LOCK, Documents
+from render.manifests.sources import loading
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
 from render.report.findings import merge
@@ -384,8 +386,8 @@ def _read(asked: Request, path: str, name: str, texts: _Texts) -> _LoadedSide:
         kustomization.find(path) and there.reading.kustomize != "never"
     ):
         how = how._replace(scope=Scope(there.reading.layout.exclude))
-        return _LoadedSide(name, here, path, there, sources.load_all((path,), how, whole=True))
-    loaded = sources.load((path,), how, whole=True)
+        return _LoadedSide(name, here, path, there, loading.load_all((path,), how, whole=True))
+    loaded = loading.load((path,), how, whole=True)
     return _LoadedSide(name, here, loaded.folder, there, [loaded])
 
 

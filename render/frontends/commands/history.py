@@ -12,7 +12,7 @@ from render.frontends.answer import Answer, RefusedError, refused
 from render.frontends.commands.snapshots import Rendering, asked_at, back_at, rendered
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
-from render.manifests.sources import LOCK
+from render.manifests.kustomization import LOCK
 from render.model.naming import ambiguity, fitting, whole
 from render.report.findings import find, merge
 from render.report.impact.text import lines

@@ -13,9 +13,11 @@ from render.frontends.commands.migrate_builds import Builds
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
 from render.frontends.request.request import Request
-from render.manifests import discover, sources
+from render.manifests import discover
+from render.manifests.documents import Documents
 from render.manifests.relevance import Scope
-from render.manifests.sources import Documents, Reading
+from render.manifests.sources import loading, walk
+from render.manifests.sources.reading import Reading
 from render.model.counting import counted
 from render.model.edits import Operation, edited
 from render.model.fieldpath import FieldPath
@@ -49,7 +51,7 @@ def migrate(asked: Request, work: Work) -> Answer:
     work.begin("read", f"reading {in_words(asked.paths)}")
     scope = Scope(asked.reading.layout.exclude, drop=False)
     how = Reading(asked.reading.limits, kustomize="never", scope=scope)
-    loaded = sources.load(asked.paths or (".",), how, whole=True, watch=work.inputs)
+    loaded = loading.load(asked.paths or (".",), how, whole=True, watch=work.inputs)
     part = FleetPart(loaded, asked)
     work.parts.append(part)
     work.begin("migrate", f"migrating {counted(len(loaded.documents), 'object')}")
@@ -100,7 +102,7 @@ def _patches(asked: Request) -> dict[str, str]:
     """The kustomizations below the paths, and what they use beside resources: text by file."""
     patches: dict[str, str] = {}
     for path in asked.paths or (".",):
-        for file in sources.patch_files(path, asked.reading.limits):
+        for file in walk.patch_files(path, asked.reading.limits):
             data = files.read(file, file, asked.reading.limits.file_bytes)
             if isinstance(data, bytes):
                 patches[file] = data.decode("utf-8", "replace")

@@ -17,9 +17,12 @@ from render.frontends.progress import Work
 from render.frontends.reporting import findings_of, outcome
 from render.frontends.request.request import Request
 from render.frontends.session import fleet, rendering, single
-from render.manifests import kustomization, sources
+from render.manifests import discover, kustomization
 from render.manifests.discover import tidy
-from render.manifests.sources import LOCK, Documents, Reading
+from render.manifests.documents import Documents
+from render.manifests.kustomization import LOCK
+from render.manifests.sources import loading, walk
+from render.manifests.sources.reading import Reading
 from render.model.naming import ambiguity, fitting, name_of
 from render.model.nearest import nearest
 from render.model.resource import LOCK_KIND, Resource
@@ -81,7 +84,7 @@ def _dump(asked: Request, work: Work) -> tuple[FleetPart | None, list[Diagnostic
     if not file:
         return None, []
     work.doing = f"reading {file}"
-    dump = FleetPart(sources.load([file], Reading(asked.reading.limits, standard_input())), asked)
+    dump = FleetPart(loading.load([file], Reading(asked.reading.limits, standard_input())), asked)
     return dump, [fault for fault in dump.diagnostics if fault.is_error]
 
 
@@ -226,7 +229,7 @@ def _target(asked: Request) -> str:
         message = "only a single folder has a lock of its own"
         raise refused(codes.USAGE.at(Location(), message, help="name the lock with --lock FILE"))
     target = os.path.normpath(os.path.join(path, LOCK))
-    if sources.leads_out(target):
+    if discover.leads_out(target):
         raise refused(kustomization.outside(target))
     return target
 
@@ -360,7 +363,7 @@ def _resolve_all(asked: Request) -> Answer:
     below = (
         []
         if asked.reading.lock or os.path.lexists(target)
-        else sources.locks(folder, asked.reading.limits)
+        else walk.locks(folder, asked.reading.limits)
     )
     merged: list[tuple[str, Pinned]] = []
     faults: list[Diagnostic] = []

@@ -22,8 +22,10 @@ from render.frontends.request.layers import host_values, limits_of
 from render.frontends.request.options import HOST_OPTIONS
 from render.frontends.request.request import Request, request
 from render.frontends.session import reading, render_loaded, rendering, written
-from render.manifests import discover, kustomization, origins, sources
-from render.manifests.sources import STDIN, Documents
+from render.manifests import discover, kustomization, origins
+from render.manifests.documents import Documents
+from render.manifests.sources import loading
+from render.manifests.sources.intake import STDIN
 from render.model.resource import ResourceRef, text_at
 from render.model.tree import Tree
 from render.report.findings import Finding, find, merge
@@ -86,7 +88,7 @@ def _repinned(diagnostic: Diagnostic) -> Diagnostic:
     if diagnostic.code not in (codes.PIN_MISSING.number, codes.PIN_ENDED.number):
         return diagnostic
     return diagnostic._replace(
-        help=f"run: kustomize build --enable-alpha-plugins . | virt-render pin --lock {sources.LOCK} -"
+        help=f"run: kustomize build --enable-alpha-plugins . | virt-render pin --lock {kustomization.LOCK} -"
     )
 
 
@@ -156,7 +158,7 @@ def _load(message: Message, paths: Sequence[str], asked: Request) -> Documents:
     """The objects of *message* and those below *paths*, in one input."""
     loaded = Documents()
     if paths:
-        loaded = sources.load(paths, reading(asked, None)._replace(before=message.size))
+        loaded = loading.load(paths, reading(asked, None)._replace(before=message.size))
     loaded.documents[:0] = message.documents
     return loaded
 

@@ -9,7 +9,7 @@ from render.frontends.answer import Answer, Files
 from render.frontends.kustomize import names, openapi
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
-from render.manifests import kustomization, sources
+from render.manifests import discover, kustomization
 from render.system import files
 from render.yaml import writer
 from render.yaml.budget import Limits
@@ -26,7 +26,7 @@ def init(asked: Request, work: Work) -> Answer:  # noqa: ARG001 - what every com
     files_: list[tuple[str, str]] = []
     for name, content in contents().items():
         path = os.path.join(folder, name)
-        if sources.leads_out(path):
+        if discover.leads_out(path):
             faults.append(kustomization.outside(path))
         elif os.path.lexists(path) and not force:
             faults += _differs(path, content)

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests.sources import STDIN, excess, piped, room
+from render.manifests.sources.intake import STDIN, excess, piped, room
 from render.model.resource import KUBEVIRT, Origin, ResourceRef, from_body
 from render.model.tree import Tree, get
 from render.report.findings import Finding

@@ -271,8 +271,8 @@ def catalog(paths: Sequence[str], limits: Limits) -> ObjectFiles:
     """The objects in the files and below the folders *paths*, which together have to keep to *limits*."""
     if not paths:
         return ObjectFiles()
-    from render.manifests.sources import Reading
-    from render.manifests.sources import load as read_all
+    from render.manifests.sources.loading import load as read_all
+    from render.manifests.sources.reading import Reading
 
     inputs = read_all(paths, Reading(limits, kustomize="never"))
     faults = tuple(one for one in inputs.diagnostics if one.is_error)

@@ -11,7 +11,8 @@ import pytest
 from render import Settings, render
 from render.diagnostics.exits import Exit
 from render.frontends.dispatch import invoke
-from render.manifests.sources import Reading, load
+from render.manifests.sources.loading import load
+from render.manifests.sources.reading import Reading
 from render.yaml.budget import Limits
 from tests.support.cases import CASES
 from tests.support.manifests import put, vm
@@ -341,7 +342,7 @@ EDITS: dict[str, tuple[str, str | None]] = {
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("edit", EDITS)
 @pytest.mark.parametrize(
-    "moment", ["render.manifests.sources.load", "render.pipeline.migration.migrate"]
+    "moment", ["render.manifests.sources.loading.load", "render.pipeline.migration.migrate"]
 )
 def test_an_edit_in_the_meantime_is_not_overwritten(
     edit: str, moment: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]

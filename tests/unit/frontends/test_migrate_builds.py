@@ -8,7 +8,8 @@ import pytest
 from render import Settings, render
 from render.diagnostics.exits import Exit
 from render.frontends.dispatch import invoke
-from render.manifests.sources import Reading, load
+from render.manifests.sources.loading import load
+from render.manifests.sources.reading import Reading
 from render.yaml.budget import Limits
 
 FLAVOR = """\

@@ -6,8 +6,10 @@ from typing import BinaryIO
 import pytest
 
 from render.manifests.buffers import Buffers
+from render.manifests.documents import Documents
 from render.manifests.relevance import Scope
-from render.manifests.sources import Documents, Reading, load, load_all
+from render.manifests.sources.loading import load, load_all
+from render.manifests.sources.reading import Reading
 from render.yaml.budget import Limits
 from tests.support.manifests import put
 

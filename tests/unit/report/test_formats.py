@@ -8,8 +8,8 @@ import pytest
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
-from render.manifests import sources
-from render.manifests.sources import Reading
+from render.manifests.sources import loading
+from render.manifests.sources.reading import Reading
 from render.model.resource import from_body
 from render.report import formats
 from render.report.findings import Finding, find, merge
@@ -26,7 +26,7 @@ USER_DATA = ("spec", "template", "spec", "volumes", 0, "cloudInitNoCloud", "user
 def findings(monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
     """One of each kind: with and without a file, an object, a field, another party, several lines."""
     monkeypatch.chdir(REPORTS)
-    loaded = sources.load(["input"], Reading(Limits()))
+    loaded = loading.load(["input"], Reading(Limits()))
     assert not loaded.diagnostics
     small, web, db = (from_body(d.body, i, d.origin) for i, d in enumerate(loaded.documents))
     diagnostics: list[Diagnostic] = [

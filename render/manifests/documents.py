@@ -1,0 +1,98 @@
+"""What was read: documents, what positions are looked up in, and what may be reported about them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.manifests import relevance
+from render.manifests.contents import Contents
+from render.model.fieldpath import FieldPath
+from render.yaml.reader import Document
+
+if TYPE_CHECKING:
+    from render.manifests.charts.templating import FilledChart
+    from render.manifests.patches import Position
+
+Blame = Callable[[int, FieldPath], "Position | None"]
+"""What tells where the field at a path of the object at an index was written, None where that is not known."""
+
+
+class Documents:
+    """What was read.
+
+    *documents* in the order of the paths, below each by file name; *data*: what positions are looked up in; *unbuilt*:
+    of the *diagnostics*, why a kustomization was not built. *folder* is where all of it stands, and *is_built* whether
+    kustomize did it, from the resolved folders *bases*.
+    *blamed* know who else wrote fields: patches, and the charts that were *filled* in. *borrowed*: of what stands
+    beside the documents, whose it is, and its index there. *passed* are the files that were looked at and hold nothing
+    that counts, *referents* the positions of objects to which VMs refer, *locked* the machines of those inputs with
+    a lock, by its file. *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are
+    not read again, see `Contents`.
+    """
+
+    __slots__ = (
+        "bases", "blamed", "borrowed", "data", "diagnostics", "documents", "filled", "folder", "is_built",
+        "locked", "passed", "referents", "unbuilt", "unseen",
+    )  # fmt: skip
+
+    def __init__(self, *, folder: str = ".", whole: bool = False) -> None:
+        self.folder = folder
+        self.is_built = False
+        self.documents: list[Document] = []
+        self.diagnostics: list[Diagnostic] = []
+        self.unbuilt: list[Diagnostic] = []
+        self.bases: frozenset[str] = frozenset()
+        self.blamed: list[Blame] = []
+        self.filled: list[FilledChart] = []
+        self.borrowed: dict[int, tuple[Documents, int]] = {}
+        self.passed: list[str] = []
+        self.referents: dict[tuple[str, ...], int] = {}
+        self.locked: Mapping[str, frozenset[str]] = MappingProxyType({})
+        self.unseen: Counter[str] = Counter()
+        self.data = Contents(whole=whole)
+
+    def add(self, documents: Iterable[Document]) -> None:
+        """Keep *documents*. Of objects to which VMs refer, or that limit them, the first of a name stands for all.
+
+        They may belong to different clusters: then nobody knows what the one holds that is meant.
+        """
+        for document in documents:
+            is_shared = relevance.is_shared(document.body)
+            identity = relevance.identity(document.body) if is_shared else None
+            first = self.referents.get(identity) if identity else None
+            if first is not None:
+                known = self.documents[first]
+                self.documents[first] = known._replace(body=relevance.named(known.body), text=None)
+                continue
+            if identity:
+                self.referents[identity] = len(self.documents)
+            self.documents.append(document)
+
+    def blame(self, index: int, path: FieldPath) -> "Position | None":
+        """Who else wrote the field at *path* of the object at *index*, None if nobody is known to have."""
+        if index in self.borrowed:
+            other, there = self.borrowed[index]
+            position = other.blame(there, path)
+            if position is not None:
+                other.data.share(position[0], self.data)
+            return position
+        return next((position for one in self.blamed if (position := one(index, path))), None)
+
+    def values(self, index: int, path: FieldPath) -> "list[Position]":
+        """Where the value stands with which a chart filled in that field; without lines: the files where it may."""
+        if index in self.borrowed:
+            other, there = self.borrowed[index]
+            return other.values(there, path)
+        return [position for one in self.filled for position in one.values(index, path)]
+
+    @property
+    def is_one_root(self) -> bool:
+        """Whether kustomize or helm made all of it, so that it is one root whatever files it comes from."""
+        return self.is_built or bool(self.filled)
+
+    @property
+    def files(self) -> list[str]:
+        """Every file that had a part in it, those that kustomize reads included, sorted."""
+        return self.data.files()

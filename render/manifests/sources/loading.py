@@ -1,0 +1,218 @@
+"""Paths to documents: folders, files, stdin, kustomizations and charts, with what may be reported about them."""
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.manifests import discover, kustomization
+from render.manifests.discover import skipped, tidy
+from render.manifests.documents import Documents
+from render.manifests.sources import walk
+from render.manifests.sources.intake import ReadOutput, SourceIntake
+from render.manifests.sources.reading import Reading
+from render.manifests.sources.walk import Unread
+
+if TYPE_CHECKING:
+    from render.system.processes import Steps
+
+
+def load(
+    paths: Sequence[str],
+    reading: Reading,
+    *,
+    roots: Literal["one", "all"] = "one",
+    whole: bool = False,
+    watch: list[Documents] | None = None,
+) -> Documents:
+    """Read *paths* into one set of documents: what ``build`` renders.
+
+    A folder with a kustomization is built; of another folder the YAML and JSON files below it are read, and the one
+    kustomization that may be there is built, or, where there is nothing else, the one chart; several are an error
+    unless *roots* is ``all``. *whole*: see `Documents`.
+    What is read is noted in *watch* before it is complete. Nothing is raised: whatever is wrong is a diagnostic.
+    """
+    intake = SourceIntake(reading)
+    allowed = _allowed(paths)
+    into = _watched(watch, Documents(folder=_folder_of(paths), whole=whole))
+    for path in paths:
+        if _is_root(path, reading):
+            _finish(_building(intake, tidy(path), into))
+            continue
+        if _is_chart(path, reading):
+            _finish(_filling(intake, tidy(path), into))
+            continue
+        unread = walk.through(intake, path, allowed, into)
+        tops = unread.kustomizations
+        if len(tops) > 1 and roots == "one":
+            into.diagnostics.append(_several(path, tops, "kustomizations that nothing refers to"))
+            continue
+        for top in tops:
+            _finish(_building(intake, top, into))
+        if not into.documents and not tops:
+            _fill_only(intake, path, unread.charts, into, roots)
+    return into
+
+
+def load_all(
+    paths: Sequence[str],
+    reading: Reading,
+    *,
+    anything: bool = False,
+    whole: bool = False,
+    watch: list[Documents] | None = None,
+) -> list[Documents]:
+    """Read *paths* as ``check`` does: each kustomization that no other refers to by itself, loose files together.
+
+    *anything*: files among *paths* need not hold manifests, as little as those that are found in a folder; *whole* and
+    *watch*: as for `load`.
+    """
+    intake = SourceIntake(reading, anything=anything)
+    allowed = _allowed(paths)
+    loose = _watched(watch, Documents(folder=_folder_of(paths), whole=whole))
+    inputs: list[Documents] = []
+    for path in paths:
+        if _is_chart(path, reading):
+            inputs.append(_watched(watch, Documents(folder=tidy(path), whole=whole)))
+            _finish(_filling(intake, tidy(path), inputs[-1]))
+            continue
+        unread = walk.through(intake, path, allowed, loose)
+        empty = [
+            _watched(watch, Documents(folder=folder, whole=whole))
+            for folder in (*unread.kustomizations, *unread.charts)
+        ]
+        inputs += (
+            tried
+            for tried in _made(intake, unread, empty)
+            if _is_input(intake, tried, path, unread, loose)
+        )
+    return [loose, *inputs] if not inputs or loose.documents or loose.diagnostics else inputs
+
+
+def _is_input(
+    intake: SourceIntake, tried: Documents, path: str, unread: Unread, loose: Documents
+) -> bool:
+    """Whether *tried*, which was found below *path*, is an input; where it is none, *loose* says why."""
+    if tried.folder not in unread.kustomizations:
+        if tried.documents or tried.unbuilt:
+            return True
+        loose.unseen.update(tried.unseen)
+        loose.diagnostics += tried.diagnostics
+        return False
+    if tried.folder == tidy(path):
+        return True
+    from render.manifests.sources import kustomization as built
+
+    if built.is_of_elsewhere(intake, tried):
+        loose.unseen["kustomization of a remote base without VMs"] += 1
+        loose.diagnostics.append(skipped(tried.folder, tried.unbuilt[0].message))
+        return False
+    if built.is_for_helm(intake, tried):
+        loose.unseen["helmCharts kustomization"] += 1
+        why = "kustomize would have to run helm for it"
+        loose.diagnostics.append(skipped(tried.folder, why))
+        return False
+    return True
+
+
+def _made(intake: SourceIntake, unread: Unread, empty: Sequence[Documents]) -> Iterator[Documents]:
+    """What kustomize and helm make of what is *unread*, read into *empty*, one for each, in turn.
+
+    The programs run side by side; what they print is read in order.
+    """
+    if not empty:
+        return
+    from render.system import processes, processors
+
+    jobs = min(intake.reading.jobs or processors.available(), len(empty))
+    intake.beside = jobs
+    works = [
+        _building(intake, into.folder, into)
+        if number < len(unread.kustomizations)
+        else _trying(intake, into.folder, into)
+        for number, into in enumerate(empty)
+    ]
+    with contextlib.closing(processes.finish_all(works, jobs)) as readings:
+        for into, read_output in zip(empty, readings, strict=True):
+            read_output()
+            yield into
+    intake.beside = 1
+
+
+def _fill_only(
+    intake: SourceIntake,
+    path: str,
+    charts: Sequence[str],
+    into: Documents,
+    roots: Literal["one", "all"],
+) -> None:
+    """Run helm on the *charts* below *path*, where nothing else is: one, unless *roots* is ``all``."""
+    filled = walk.filled(intake, charts)
+    if len(filled) > 1 and roots == "one":
+        into.diagnostics.append(_several(path, filled, "Helm charts"))
+        return
+    for folder in filled:
+        _finish(_filling(intake, folder, into))
+
+
+def _building(intake: SourceIntake, top: str, into: Documents) -> "Steps[ReadOutput]":
+    from render.manifests.sources import kustomization as built
+
+    return built.building(intake, top, into)
+
+
+def _filling(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOutput]":
+    from render.manifests.sources import chart
+
+    return chart.filling(intake, folder, into)
+
+
+def _trying(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOutput]":
+    from render.manifests.sources import chart
+
+    return chart.trying(intake, folder, into)
+
+
+def _finish(steps: "Steps[ReadOutput]") -> None:
+    """Run a program to its end, and read what it printed."""
+    from render.system import processes
+
+    processes.finish(steps)()
+
+
+def _allowed(paths: Sequence[str]) -> list[str]:
+    """What links may lead to: anything in *paths*."""
+    return [os.path.realpath(path) for path in paths if path != "-"]
+
+
+def _is_root(path: str, reading: Reading) -> bool:
+    """Whether *path* is a folder for kustomize."""
+    return reading.kustomize != "never" and path != "-" and kustomization.find(path) is not None
+
+
+def _is_chart(path: str, reading: Reading) -> bool:
+    """Whether *path* is a folder for helm."""
+    is_asked = reading.helm != "never" and path != "-"
+    return is_asked and not _is_root(path, reading) and discover.is_chart(path)
+
+
+def _folder_of(paths: Sequence[str]) -> str:
+    """The folder that *paths* are, if they are one."""
+    return tidy(paths[0]) if len(paths) == 1 and os.path.isdir(paths[0]) else "."
+
+
+def _watched(watch: list[Documents] | None, loaded: Documents) -> Documents:
+    if watch is not None:
+        watch.append(loaded)
+    return loaded
+
+
+def _several(path: str, tops: Sequence[str], what: str) -> Diagnostic:
+    folder = tidy(path)
+    return codes.SEVERAL_ROOTS.at(
+        Location(file=folder),
+        f"{folder} holds {len(tops)} {what}: {', '.join(tops)}",
+        help="build one of them at a time; check takes them all",
+    )

@@ -1,0 +1,184 @@
+"""Folders and files: what of them is read as it is, and what is left to be built or filled in."""
+
+import contextlib
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.manifests import discover, kustomization, relevance
+from render.manifests.discover import skipped, tidy
+from render.manifests.documents import Documents
+from render.manifests.kustomization import LOCK
+from render.manifests.relevance import Scope
+from render.manifests.sources.intake import SourceIntake
+from render.model.counting import counted
+from render.system import files
+from render.yaml.budget import Limits
+
+
+class Unread(NamedTuple):
+    """What a walk leaves to programs: the folders of *kustomizations* that no other one refers to, and of *charts*."""
+
+    kustomizations: list[str]
+    charts: list[str]
+
+
+def through(intake: SourceIntake, path: str, allowed: Sequence[str], into: Documents) -> Unread:
+    """Read *path* into *into* except for what kustomizations own and charts are filled with.
+
+    Links may lead to anything in *allowed*.
+    """
+    if path == "-":
+        intake.stream(into)
+    elif os.path.isdir(path):
+        return _folder(intake, tidy(path), allowed, into)
+    else:
+        _named(intake, tidy(path), into)
+    return Unread([], [])
+
+
+def patch_files(path: str, limits: Limits) -> list[str]:
+    """The kustomizations at and below *path*, and the files that they use beside their resources; sorted."""
+    folders = discover.walk(tidy(path), (os.path.realpath(path),), plain=False).kustomizations
+    used = (os.path.relpath(real) for real in kustomization.survey(folders, limits).patches)
+    return sorted({*filter(None, map(kustomization.find, folders)), *used})
+
+
+def locks(path: str, limits: Limits) -> list[str]:
+    """The locks below the folder *path* that have git's conflict markers, sorted."""
+    discovered = discover.walk(path, (os.path.realpath(path),), plain=True)
+    names = (file for file, _ in discovered.files if os.path.basename(file) == LOCK)
+    texts = ((name, files.read(name, name, limits.file_bytes)) for name in names)
+    return [
+        name for name, data in texts if isinstance(data, bytes) and b"\n<<<<<<< " in b"\n" + data
+    ]
+
+
+class _Omitted:
+    """What does not count below a resolved folder: what git ignores, other repositories, and what *scope* excludes."""
+
+    __slots__ = ("_ignored", "_scope")
+
+    def __init__(self, top: str, scope: Scope) -> None:
+        from render.system import git
+
+        self._scope = scope
+        self._ignored: frozenset[str] = frozenset()
+        with contextlib.suppress(git.GitError):  # not installed, or not for us to ask
+            if files.repository(top):
+                self._ignored = git.ignored(top)
+
+    def path(self, real: str) -> str:
+        """Why the file or folder *real* does not count."""
+        if real in self._ignored:
+            return "git ignores it"
+        pattern = self._scope.exclude.match(real)
+        return f"excluded by {pattern}" if pattern else ""
+
+    def repository(self, real: str) -> str:
+        """Why the repository in the folder *real* does not count: it is no submodule of the one around it."""
+        from render.system import git
+
+        with contextlib.suppress(git.GitError):
+            if not git.is_submodule(real):
+                return "another repository"
+        return ""
+
+
+def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Documents) -> Unread:
+    plain = intake.reading.kustomize == "never"
+    omitted = _Omitted(os.path.realpath(folder), intake.scope) if intake.scope else None
+    discovered = discover.walk(
+        folder, allowed, plain=plain, omitted=omitted, buffers=intake.reading.buffers
+    )
+    into.diagnostics.extend(map(intake.met, discovered.diagnostics))
+    into.diagnostics += (
+        skipped(
+            discover.join(below, discover.SETTINGS_FILE),
+            f"these settings count where {below} itself is named",
+        )
+        for below in discovered.settings
+    )
+    if discovered.settings:
+        into.unseen[f"nested {discover.SETTINGS_FILE} file"] += len(discovered.settings)
+    tops, named = kustomization.survey(
+        discovered.kustomizations, intake.limits, intake.kustomizations
+    )
+    charts = discovered.charts
+    wanted: list[str] = []
+    locks_of_charts = {discover.join(chart, LOCK) for chart in filled(intake, charts)}
+    for file, real in discovered.files:
+        if file in locks_of_charts:
+            continue  # read with the chart, whose lock it is
+        if real in named:
+            into.diagnostics.append(skipped(file, f"no resource: {named[real]} refers to it"))
+        elif not intake.is_repeated(real):
+            wanted.append(file)
+    if intake.scope is None:
+        for file in wanted:
+            intake.file(file, into, named=False)
+        return Unread([] if plain else tops, charts)
+    _search(intake, wanted, into)
+    reached = [] if plain else [top for top in tops if _is_reached(intake, top, into)]
+    if into.passed or len(reached) < len(tops):
+        passed = counted(len(into.passed), "file")
+        unbuilt = counted(0 if plain else len(tops) - len(reached), "kustomization")
+        why = f"no word of KubeVirt's in {passed} and {unbuilt} of it"
+        into.diagnostics.append(skipped(folder, why))
+    return Unread(reached, charts)
+
+
+def filled(intake: SourceIntake, charts: Sequence[str]) -> list[str]:
+    """Of *charts* those that helm fills in."""
+    if not charts:
+        return []
+    from render.manifests.sources import chart
+
+    return [folder for folder in charts if chart.is_filled(intake, folder)]
+
+
+def _is_reached(intake: SourceIntake, top: str, into: Documents) -> bool:
+    """Whether the kustomization in *top* reaches what may hold an object of KubeVirt's; charts are a note."""
+    reach = kustomization.reach(top, intake.limits, allow_remote=True, known=intake.kustomizations)
+    is_reached = intake.texts.reached(reach)
+    if reach.inflates and not is_reached:
+        into.diagnostics.append(
+            skipped(top, "no word of KubeVirt's but in its helmCharts, perhaps")
+        )
+    return is_reached
+
+
+def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> None:
+    """Read those of the files *wanted* that may hold an object of KubeVirt's, or what one of these asks for."""
+    referents: list[tuple[str, bytes]] = []
+    refers = False
+    limiting: list[tuple[str, bytes]] = []
+    for file in wanted:
+        data = intake.reading.buffers.read(file, intake.limits.file_bytes)
+        if isinstance(data, Diagnostic):
+            into.diagnostics.append(intake.met(data))
+        elif relevance.may_hold(data) or os.path.basename(file) == LOCK:
+            refers = refers or relevance.refers(data)
+            intake.add(file, data, into, named=False)
+        else:
+            into.passed.append(file)
+            if relevance.may_be_referent(data):
+                referents.append((file, data))
+            if relevance.may_limit(data):
+                limiting.append((file, data))
+    intake.beside_machines(referents if refers else (), relevance.is_referent, into)
+    intake.beside_machines(limiting if into.documents else (), relevance.limits, into)
+
+
+def _named(intake: SourceIntake, file: str, into: Documents) -> None:
+    real = os.path.realpath(file)
+    if intake.scope and (pattern := intake.scope.exclude.match(real)):
+        into.passed.append(file)
+        into.diagnostics.append(skipped(file, f"excluded by {pattern}"))
+    elif os.path.basename(file) in kustomization.FILES:
+        into.diagnostics.append(skipped(file, "a kustomization: name its folder to build it"))
+    elif owner := kustomization.user_of(real, intake.limits):
+        into.diagnostics.append(skipped(file, f"no resource: {owner} refers to it"))
+    elif not intake.is_repeated(real):
+        intake.file(file, into, named=not intake.anything)
