@@ -7,7 +7,7 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Severity
 from render.frontends.answer import Answer
 from render.frontends.commands.baseline import accepted_by, without
-from render.frontends.commands.snapshots import back_at
+from render.frontends.commits import back_at
 from render.frontends.figures import tally_of
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words

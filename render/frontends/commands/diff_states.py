@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from render.diagnostics.exits import Exit
 from render.frontends import locks
 from render.frontends.answer import RefusedError, refused
 from render.frontends.commands import snapshots
+from render.frontends.commits import checked_out
 from render.frontends.reporting import findings_of
 from render.frontends.request import config
 from render.frontends.request.commands import DASHES
@@ -35,7 +36,6 @@ from render.report.impact.review import (
 from render.report.places import Sources
 from render.settings import Layer, Settings, Source, decide
 from render.system import files, git
-from render.system.checkout import Most, checkout
 from render.system.git import GitError
 from render.system.streams import standard_input
 from render.yaml.budget import Limits
@@ -346,7 +346,7 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
         return _read(asked, path, "the working tree", texts)
     commit = _commit(top, revision)
     inside = os.path.relpath(os.path.realpath(path), top)
-    tree = trees.enter_context(_checked_out(top, commit.id, asked.reading.limits, other))
+    tree = trees.enter_context(checked_out(top, commit.id, asked.reading.limits, other))
     if not os.path.exists(os.path.join(tree, inside)):
         return _LoadedSide(commit.id[:10], tree, inside, asked, [Documents()])
     with contextlib.chdir(tree):
@@ -362,17 +362,6 @@ def _commit(top: str, revision: str) -> git.Commit:
         if git.is_shallow(top):
             text += "; the clone is shallow: git fetch --unshallow, or git fetch --depth=1 origin COMMIT"
         raise GitError(text) from error
-
-
-@contextlib.contextmanager
-def _checked_out(top: str, commit_id: str, limits: Limits, other: str) -> Iterator[str]:
-    try:
-        with checkout(top, commit_id, Most(limits.file_bytes, limits.total_bytes), other) as tree:
-            yield tree
-    except GitError as error:
-        if git.is_shallow(top):
-            raise GitError(f"{error}; the clone is shallow: git fetch --unshallow") from error
-        raise
 
 
 def _read(asked: Request, path: str, name: str, texts: _Texts) -> _LoadedSide:

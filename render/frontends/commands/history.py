@@ -9,7 +9,8 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends.answer import Answer, RefusedError, refused
-from render.frontends.commands.snapshots import Rendering, asked_at, back_at, rendered
+from render.frontends.commands.snapshots import Rendering, asked_at, rendered
+from render.frontends.commits import back_at
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.manifests.kustomization import LOCK
@@ -59,7 +60,7 @@ def history(asked: Request, work: Work) -> Answer:
         commit = step.commits[0]
         told.append(f"{step.pin.revision:>4}  {commit.id[:10]}  {commit.date}  {commit.subject}")
         try:
-            now = _render_step(vm, place, asked, step)
+            now = _render_step(vm, place, asked, step, work)
         except RefusedError as error:
             first = next((f.diagnostic for f in error.findings if f.diagnostic.is_error), None)
             told.append(f"      cannot be rendered: {first.message if first else ''}")
@@ -77,16 +78,16 @@ def show(asked: Request, work: Work) -> Answer:
     revision, at = asked.own["revision"], asked.own["at"]
     work.begin("render", f"rendering {name}")
     if not revision and not at:
-        text = rendered(name, asked, whole=False).text
+        text = rendered(name, asked, work, whole=False).text
     elif at:
         place = _place(path, asked)
         commit = _commit(place, at)
         with _back_at(place, commit, asked) as folder:
-            text = rendered(name, asked_at(asked, folder), whole=False).text
+            text = rendered(name, asked_at(asked, folder), work, whole=False).text
     else:
         place = _place(path, asked)
         vm, steps = _steps(name, place)
-        text = _render_step(vm, place, asked, _meant(vm, revision, steps, place)).text
+        text = _render_step(vm, place, asked, _meant(vm, revision, steps, place), work).text
     return Answer([writer.write([text])], ())
 
 
@@ -205,12 +206,14 @@ def _back_at(place: _RepositoryPath, commit: Commit, asked: Request) -> Iterator
         yield os.path.relpath(os.path.join(top, place.folder))
 
 
-def _render_step(vm: str, place: _RepositoryPath, asked: Request, step: _EditRevision) -> Rendering:
+def _render_step(
+    vm: str, place: _RepositoryPath, asked: Request, step: _EditRevision, work: Work
+) -> Rendering:
     """The VM at an edit revision: at the first of its commits that renders to what the lock says."""
     rendering: Rendering | None = None
     for commit in step.commits:
         with _back_at(place, commit, asked) as folder:
-            rendering = rendered(whole(vm), asked_at(asked, folder))
+            rendering = rendered(whole(vm), asked_at(asked, folder), work)
         if rendered_hash(rendering.vm.get("spec") or {}) == step.pin.rendered:
             return rendering
     message = f"no commit renders {vm} to revision {step.pin.revision} of the lock"

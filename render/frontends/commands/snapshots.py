@@ -1,7 +1,5 @@
 """One VM of an input as ``build`` prints it, and in the form that ``history`` compares."""
 
-import contextlib
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -14,7 +12,7 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request, again
-from render.frontends.session import render_loaded, single, written
+from render.frontends.session import render_part, single, written
 from render.kubevirt import replicas
 from render.model import naming, resource
 from render.model.naming import fitting
@@ -23,8 +21,6 @@ from render.model.tree import Tree
 from render.pipeline.input import definitions
 from render.report.findings import merge
 from render.settings import Settings
-from render.system.checkout import Most, checkout
-from render.yaml.budget import Limits
 
 _BESIDE = ("KubeVirt", "PersistentVolumeClaim", "DataVolume")
 
@@ -49,17 +45,17 @@ class Rendering(NamedTuple):
     settings: Settings
 
 
-def rendered(name: str, asked: Request, *, whole: bool = True) -> Rendering:
+def rendered(name: str, asked: Request, work: Work, *, whole: bool = True) -> Rendering:
     """The VM *name* in what *asked* says; *whole*: also its VM form."""
-    part = single(asked, Work())  # it is only a step of what is being done
-    text, body = _one(name, part, asked)
+    part = single(asked, work)
+    text, body = _one(name, part, asked.settings, work)
     source = asked.settings._replace(emit="source", stored=False, pins="ignore", lock=None)
     if not whole:
         return Rendering(text, body, [], source)
     plain = asked.settings._replace(
         emit="vm", stored=False, defaults="manifest", firmware_uuid="none"
     )
-    _, vm = _one(name, part, asked._replace(settings=plain))
+    _, vm = _one(name, part, plain, work)
     supporting = [d.body for d in part.loaded.documents if d.body.get("kind") in _BESIDE]
     return Rendering(
         text,
@@ -77,9 +73,10 @@ def _unstamped(vm: Tree) -> Tree:
     return {**vm, "metadata": {**metadata, "annotations": kept}}
 
 
-def _one(name: str, part: FleetPart, asked: Request) -> tuple[Tree | str, Tree]:
+def _one(name: str, part: FleetPart, settings: Settings, work: Work) -> tuple[Tree | str, Tree]:
     loaded = part.loaded
-    outcome, diagnostics = render_loaded(loaded, asked)
+    outcome = render_part(part, work, settings=settings)
+    diagnostics = part.diagnostics
     given = _machines(part.resources)
     wanted = fitting(name, given)
     if len(wanted) > 1:
@@ -88,7 +85,7 @@ def _one(name: str, part: FleetPart, asked: Request) -> tuple[Tree | str, Tree]:
         others = {one.ref for one in given.values()} - {given[wanted[0]].ref}
         diagnostics = [one for one in diagnostics if one.location.resource not in others]
     if status(diagnostics) is not Exit.OK:
-        raise RefusedError(merge(findings_of(loaded, diagnostics, asked)))
+        raise RefusedError(merge(findings_of(loaded, diagnostics, part.request)))
     texts = written(loaded, outcome)
     printed = _machines(
         resource.from_body(body, index) for index, body in enumerate(outcome.resources)
@@ -119,19 +116,3 @@ def _forms(vm: str) -> Iterator[str]:
 def _ambiguous(name: str, names: Sequence[str]) -> RefusedError:
     message, cure = naming.ambiguity(name, names)
     return refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
-
-
-@contextlib.contextmanager
-def back_at(top: str, commit: str, limits: Limits) -> Iterator[str]:
-    """Be where the caller is in the work tree *top*, at *commit*; yields the folder that stands for *top*.
-
-    Of its files so much is there as *limits* let anybody read.
-
-    Raises GitError.
-    """
-    here = os.path.relpath(os.path.realpath("."), os.path.realpath(top))
-    with checkout(top, commit, Most(limits.file_bytes, limits.total_bytes)) as then:
-        inside = os.path.join(then, here)
-        within = not here.startswith("..") and os.path.isdir(inside)
-        with contextlib.chdir(inside if within else then):
-            yield os.path.realpath(then)
