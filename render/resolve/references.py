@@ -173,7 +173,7 @@ class References:
         by_name: dict[str, list[Resource]] = {}
         for resource in self._resources:
             if resource.group in _MACHINES:
-                for name in _claims_of(resource):
+                for name in claims_of(resource):
                     by_name.setdefault(name, []).append(resource)
                 continue
             names = {resource.name, *(name for _, _, name in former(resource))}
@@ -233,7 +233,7 @@ def _may_share(one: str, other: str) -> bool:
     return not one or not other or one == other
 
 
-def _claims_of(machine: Resource) -> Iterator[str]:
+def claims_of(machine: Resource) -> Iterator[str]:
     """The DataVolumes that a VM, or what makes VMs, brings."""
     for path in ((), ("virtualMachineTemplate", "spec")):
         templates = tree.get(machine.spec, *path, "dataVolumeTemplates")

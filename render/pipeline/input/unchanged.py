@@ -25,7 +25,7 @@ class Unchanged:
         self._machines = {
             (one.resource.group, one.resource.ref): one
             for one in machines
-            if _is_reusable(one) and named.isdisjoint(_names(one))
+            if _is_reusable(one) and named.isdisjoint(names(one))
         }
 
     def find(self, resource: Resource, context: Context) -> Machine | None:
@@ -73,12 +73,12 @@ def _shared(resources: Iterable[Resource]) -> _SharedObjects:
     for one in resources:
         if one.group == INSTANCETYPE_GROUP and definitions.is_definition(one):
             bodies.setdefault(one.ref, []).append(one.body)
-        elif not _is_current(one):
+        elif not is_current(one):
             others.append(one.body)
     return _SharedObjects(bodies, others)
 
 
-def _is_current(resource: Resource) -> bool:
+def is_current(resource: Resource) -> bool:
     """Whether *resource* is a machine that nothing but definitions of today is looked up for by name."""
     return (
         definitions.is_machine(resource)
@@ -89,10 +89,10 @@ def _is_current(resource: Resource) -> bool:
 def _is_reusable(machine: Machine) -> bool:
     """Whether nothing is to be said of *machine*: a finding has places, and hints at what else is there."""
     is_silent = not (machine.failed or machine.diagnostics or machine.is_doubted)
-    return is_silent and machine.resource.holder is None and _is_current(machine.resource)
+    return is_silent and machine.resource.holder is None and is_current(machine.resource)
 
 
-def _names(machine: Machine) -> Iterable[str]:
+def names(machine: Machine) -> Iterable[str]:
     """What the definitions of *machine* are called, by its author, on its way, and by themselves."""
     for kind_class in KIND_CLASSES:
         for vm in (machine.decoded, machine.vm):

@@ -1,0 +1,118 @@
+"""Machines that an edit of other objects leaves as they are, with all that was said of them."""
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+
+from render.diagnostics.diagnostic import Diagnostic, Location, with_places
+from render.machine import Context, Machine
+from render.model.resource import INSTANCETYPE_GROUP, Resource
+from render.pipeline.input import definitions, unchanged
+from render.pipeline.input.unchanged import Unchanged
+from render.resolve.references import claims_of
+
+_Identity = tuple[int, str, int]
+
+
+class Retained(Unchanged):
+    """The *machines* of a first rendering that a second one has again.
+
+    Their resources are now at the index that *moved* says for the former one; *named*: the names of definitions that
+    were edited.
+    """
+
+    __slots__ = ("_moved",)
+
+    def __init__(
+        self, machines: Iterable[Machine], moved: Mapping[int, int], named: frozenset[str]
+    ) -> None:
+        self._moved = moved
+        self._machines = {
+            moved[one.resource.index]: one
+            for one in machines
+            if one.resource.index in moved and _is_settled(one, named)
+        }
+
+    def find(self, resource: Resource, context: Context) -> Machine | None:
+        """The machine that a rendering in *context* makes of *resource*, None where that is not known."""
+        known = self._machines.get(resource.index)
+        # What is said of presets names them by their positions.
+        if known is None or known.resource.body != resource.body:
+            return None
+        if context.presets and known.resource.index != resource.index:
+            return None
+        diagnostics = self._relocated(known.diagnostics)
+        if diagnostics is None:
+            return None
+        machine = copy.copy(known)
+        machine.context, machine.resource, machine.diagnostics = context, resource, diagnostics
+        return machine
+
+    def _relocated(self, diagnostics: list[Diagnostic]) -> list[Diagnostic] | None:
+        """*diagnostics* where their objects are now; None where one of these was edited."""
+        places = [place for one in diagnostics for place in _places(one)]
+        if any(place.index is not None and place.index not in self._moved for place in places):
+            return None
+        if all(place.index is None or self._moved[place.index] == place.index for place in places):
+            return diagnostics
+        return [with_places(one, self._move) for one in diagnostics]
+
+    def _move(self, place: Location) -> Location:
+        return place if place.index is None else place._replace(index=self._moved[place.index])
+
+
+def retained(
+    before: Sequence[Resource], after: Sequence[Resource], machines: Iterable[Machine]
+) -> Retained | None:
+    """Which of the *machines* that were made of *before* are made of *after* too, with the same settings.
+
+    An object is the same one where its tree is: not an equal one. Both have what counts beside the input behind it.
+    None where more was edited than machines and definitions: presets, claims and settings reach any VM.
+    """
+    old, new = _by_identity(before), _by_identity(after)
+    gone = [one for key, one in old.items() if key not in new]
+    come = [one for key, one in new.items() if key not in old]
+    edited = [one for one in (*gone, *come) if not unchanged.is_current(one)]
+    if any(one.group != INSTANCETYPE_GROUP or not definitions.is_definition(one) for one in edited):
+        return None
+    if _claims(gone) != _claims(come):  # who mounts them may be any VM
+        return None
+    moved = {one.index: new[key].index for key, one in old.items() if key in new}
+    return Retained(machines, moved, frozenset(one.name for one in edited))
+
+
+def _by_identity(resources: Iterable[Resource]) -> dict[_Identity, Resource]:
+    """*resources* by tree and file; the same tree may stand in a file twice."""
+    known: dict[_Identity, Resource] = {}
+    for one in resources:
+        tree, file, number = id(one.body), one.origin.file if one.origin else "", 0
+        while (tree, file, number) in known:
+            number += 1
+        known[tree, file, number] = one
+    return known
+
+
+def _claims(resources: Iterable[Resource]) -> set[tuple[str, str]]:
+    return {(one.namespace, name) for one in resources for name in claims_of(one)}
+
+
+def _places(diagnostic: Diagnostic) -> Iterable[Location]:
+    yield diagnostic.location
+    yield from (one.location for one in diagnostic.related)
+    if diagnostic.position is not None:
+        yield diagnostic.position
+
+
+def _is_settled(machine: Machine, named: frozenset[str]) -> bool:
+    """Whether edits of other machines, and of the definitions *named*, say nothing new of *machine*.
+
+    What is wrong with its manifest is found before it is a machine, and an error or a warning may hint at any
+    definition that would do.
+    """
+    if machine.is_doubted or machine.companions or machine.resource.holder is not None:
+        return False
+    if not unchanged.is_current(machine.resource):
+        return False
+    if not named:
+        return True
+    is_hinting = machine.failed or any(one.severity != "info" for one in machine.diagnostics)
+    return not is_hinting and named.isdisjoint(unchanged.names(machine))
