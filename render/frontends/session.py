@@ -18,7 +18,7 @@ from render.manifests.discover import CHART, is_chart, tidy
 from render.manifests.documents import Documents
 from render.manifests.relevance import Scope
 from render.manifests.sources import loading
-from render.manifests.sources.reading import Reading
+from render.manifests.sources.reading import PROGRAMS, Reading
 from render.model import tree
 from render.model.counting import counted
 from render.model.release import NEWEST, release_named
@@ -32,6 +32,7 @@ from render.yaml.reader import Document
 
 if TYPE_CHECKING:
     from render.manifests.neighbours import Neighbours
+    from render.pipeline.input.unchanged import Unchanged
 
 
 def single(asked: Request, work: Work) -> FleetPart:
@@ -61,7 +62,7 @@ def fleet(
         inputs = read_roots(paths, asked, work)
     neighbours = Neighbours(inputs, asked.reading.layout.shared)
     for loaded in inputs:
-        yield _noted(FleetPart(loaded, _with_neighbours(asked, loaded, neighbours)), work)
+        yield _noted(FleetPart(loaded, with_neighbours(asked, loaded, neighbours)), work)
 
 
 def parts(asked: Request, work: Work) -> list[FleetPart]:
@@ -114,14 +115,33 @@ def read_roots(
 
     *anything* as for `loading.load_all`. Who writes a lock must know of every VM, and so what cannot be read.
     """
+    inputs = load_inputs(paths, asked, work, anything=anything)
+    return laid_out(inputs, asked)
+
+
+def load_inputs(
+    paths: Sequence[str],
+    asked: Request,
+    work: Work,
+    *,
+    anything: bool = False,
+    programs: frozenset[str] = PROGRAMS,
+) -> list[Documents]:
+    """What is below *paths*: loose files as one input, and what each of *programs* makes of a folder by itself."""
     from render.frontends.request import config
-    from render.manifests import roots
 
     lenient = asked.called.call.command != "pin"
     scope = Scope(asked.reading.layout.exclude, lenient=lenient)
-    how = reading(asked, standard_input())._replace(scope=scope)
+    how = reading(asked, standard_input())._replace(scope=scope, programs=programs)
     inputs = loading.load_all(paths, how, anything=anything, watch=work.inputs)
     inputs[0].diagnostics += config.unmatched(asked.reading.layout, asked.reading.limits)
+    return inputs
+
+
+def laid_out(inputs: Sequence[Documents], asked: Request) -> list[Documents]:
+    """*inputs*, the loose files among them in one part a root, with the locks that are in use."""
+    from render.manifests import roots
+
     parts = (
         [one]
         if one.is_one_root
@@ -144,7 +164,7 @@ def include(loaded: Documents, neighbours: "Neighbours") -> None:
     loaded.documents.extend(one.document for one in shared)
 
 
-def _with_neighbours(asked: Request, loaded: Documents, neighbours: "Neighbours") -> Request:
+def with_neighbours(asked: Request, loaded: Documents, neighbours: "Neighbours") -> Request:
     """*asked* with what the VMs of *loaded* find in other folders of the repository."""
     shared, unclear = neighbours.of(loaded)
     loaded.diagnostics.extend(unclear)
@@ -197,20 +217,26 @@ def _survived(error: Exception, location: Location) -> Diagnostic:
     return defects.finding(error, location)
 
 
-def render_loaded(
+def render_loaded(  # noqa: PLR0913 - as `run`
     loaded: Documents,
     asked: Request,
     sink: Callable[[Tree, int | None], None] | None = None,
     observe: Callable[[Machine, Tree], None] | None = None,
+    unchanged: "Unchanged | None" = None,
+    *,
+    traced: bool = True,
 ) -> tuple[Rendered, list[Diagnostic]]:
-    """Render the documents of *loaded*; the findings of reading and rendering together. See `render_part`.
+    """Render the documents of *loaded*; the findings of reading and rendering together. See `render_part` and `run`.
+
+    Without *traced* no machine is observed with provenance.
 
     Where part of the input could not be read, that an object was not found says nothing: it may stand there.
     """
     locks.choose(loaded, asked)
     resources = [_resource(document, i) for i, document in enumerate(loaded.documents)]
     rendered = run(
-        resources, asked.settings, observe, sink=sink, traced=observe is not None,
+        resources, asked.settings, observe, sink=sink, unchanged=unchanged,
+        traced=traced and observe is not None,
         survive=lambda error, resource: _survived(error, at(resource)),
     )  # fmt: skip
     of_rendering: Iterable[Diagnostic] = rendered.diagnostics

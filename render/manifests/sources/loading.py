@@ -12,7 +12,7 @@ from render.manifests.discover import skipped, tidy
 from render.manifests.documents import Documents
 from render.manifests.sources import walk
 from render.manifests.sources.intake import ReadOutput, SourceIntake
-from render.manifests.sources.reading import Reading
+from render.manifests.sources.reading import BUILDERS, Reading
 from render.manifests.sources.walk import Unread
 
 if TYPE_CHECKING:
@@ -79,6 +79,9 @@ def load_all(
             _finish(_filling(intake, tidy(path), inputs[-1]))
             continue
         unread = walk.through(intake, path, allowed, loose)
+        if not reading.programs >= BUILDERS:
+            _leave(intake, unread, loose)
+            continue
         empty = [
             _watched(watch, Documents(folder=folder, whole=whole))
             for folder in (*unread.kustomizations, *unread.charts)
@@ -89,6 +92,16 @@ def load_all(
             if _is_input(intake, tried, path, unread, loose)
         )
     return [loose, *inputs] if not inputs or loose.documents or loose.diagnostics else inputs
+
+
+def _leave(intake: SourceIntake, unread: Unread, into: Documents) -> None:
+    """Count what is *unread*, which nobody may build."""
+    for what, folders in (
+        ("kustomization", unread.kustomizations),
+        ("Helm chart", walk.filled(intake, unread.charts)),
+    ):
+        into.unseen[what] += len(folders)
+        into.diagnostics += (skipped(one, "nobody may start a program here") for one in folders)
 
 
 def _is_input(

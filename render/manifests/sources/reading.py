@@ -8,6 +8,11 @@ from render.manifests.relevance import Scope
 from render.yaml.budget import Limits
 from render.yaml.reader import Read
 
+GIT = "git"
+BUILDERS = frozenset({"helm", "kustomize"})
+PROGRAMS = frozenset({GIT, *BUILDERS})
+"""What is started to read a repository."""
+
 
 class Reading(NamedTuple):
     """How input is read.
@@ -18,7 +23,8 @@ class Reading(NamedTuple):
     for all that is there; *helm* is the same for charts, *chart* what they are installed as; *lock*: the revision lock
     that is used for all of it, if one is. *known*: where another input has many of the same texts, what those in which
     nothing is wrong hold, within which limits; each file adds its own. *jobs*: how many builds run at once, 0 for as
-    many as there are processors for us. *buffers* win over the disk.
+    many as there are processors for us. *buffers* win over the disk. *programs*: what may be started; what the others
+    would make is passed over.
     """
 
     limits: Limits
@@ -34,3 +40,4 @@ class Reading(NamedTuple):
     known: dict[tuple[bytes, Limits], Read] | None = None
     jobs: int = 1
     buffers: Buffers = NO_BUFFERS
+    programs: frozenset[str] = PROGRAMS

@@ -12,6 +12,7 @@ from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
 from render.manifests.relevance import Scope
 from render.manifests.sources.intake import SourceIntake
+from render.manifests.sources.reading import GIT
 from render.model.counting import counted
 from render.system import files
 from render.yaml.budget import Limits
@@ -58,13 +59,16 @@ def locks(path: str, limits: Limits) -> list[str]:
 class _Omitted:
     """What does not count below a resolved folder: what git ignores, other repositories, and what *scope* excludes."""
 
-    __slots__ = ("_ignored", "_scope")
+    __slots__ = ("_asks_git", "_ignored", "_scope")
 
-    def __init__(self, top: str, scope: Scope) -> None:
-        from render.system import git
-
+    def __init__(self, top: str, scope: Scope, *, asks_git: bool) -> None:
         self._scope = scope
         self._ignored: frozenset[str] = frozenset()
+        self._asks_git = asks_git
+        if not asks_git:
+            return
+        from render.system import git
+
         with contextlib.suppress(git.GitError):  # not installed, or not for us to ask
             if files.repository(top):
                 self._ignored = git.ignored(top)
@@ -78,6 +82,8 @@ class _Omitted:
 
     def repository(self, real: str) -> str:
         """Why the repository in the folder *real* does not count: it is no submodule of the one around it."""
+        if not self._asks_git:  # a submodule has a file that says where its own are
+            return "" if os.path.isfile(os.path.join(real, ".git")) else "another repository"
         from render.system import git
 
         with contextlib.suppress(git.GitError):
@@ -88,7 +94,11 @@ class _Omitted:
 
 def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Documents) -> Unread:
     plain = intake.reading.kustomize == "never"
-    omitted = _Omitted(os.path.realpath(folder), intake.scope) if intake.scope else None
+    omitted = (
+        _Omitted(os.path.realpath(folder), intake.scope, asks_git=GIT in intake.reading.programs)
+        if intake.scope
+        else None
+    )
     discovered = discover.walk(
         folder, allowed, plain=plain, omitted=omitted, buffers=intake.reading.buffers
     )

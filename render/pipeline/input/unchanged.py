@@ -22,7 +22,7 @@ class Unchanged:
     __slots__ = ("_machines",)
 
     def __init__(self, machines: Iterable[Machine], named: frozenset[str]) -> None:
-        self._machines = {
+        self._machines: dict[object, Machine] = {
             (one.resource.group, one.resource.ref): one
             for one in machines
             if _is_reusable(one) and named.isdisjoint(names(one))
