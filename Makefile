@@ -47,6 +47,7 @@ layers: $(READY) ## Who may import whom (import-linter)
 	lint-imports
 
 pytest: $(READY) $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) ## The tests alone; a missing tool is an error
+	$(BIN)/python -m compileall -q render # tests start it some thousand times, also where PYTHONDONTWRITEBYTECODE is set
 	VIRT_RENDER_REQUIRE_TOOLS=1 pytest --numprocesses auto --dist worksteal
 
 generate: $(READY) $(KUSTOMIZE) ## Write every generated file anew: documentation, schemas, plugin.yaml
