@@ -81,7 +81,7 @@ class Option(NamedTuple):
     *choices* are all values of a ``choice``; of a ``path`` they are the words that are not paths; a ``release`` may
     also have a ``v`` and a patch (``v1.8.4``); a ``label`` is one of DNS, as the name of a namespace is. *needs* names
     the option and value without which this one means nothing; *least* is the smallest number and *most* the largest, 0
-    for any; *many*: it may be repeated, and its value is a tuple.
+    for any; *many*: it may be repeated, and its value is a tuple. *waives*: the values by which less is checked.
     """
 
     name: str
@@ -95,6 +95,7 @@ class Option(NamedTuple):
     least: int = 1
     most: int = 0
     many: bool = False
+    waives: tuple[str | bool, ...] = ()
 
     @property
     def field(self) -> str:
@@ -123,7 +124,7 @@ LONGEST = 1024
 OPTIONS: tuple[Option, ...] = (
     Option(
         "emit", "choice", "vm", "what a VirtualMachine becomes",
-        choices=("vm", "vmi", "pod", "expand", "hashed", "revisions", "source"),
+        choices=("vm", "vmi", "pod", "expand", "hashed", "revisions", "source"), waives=("expand",),
     ),
     Option(
         "stored", "flag", default=False, help="expand the VM as it is once stored, not as it is sent",
@@ -156,12 +157,12 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "pins", "choice", "auto", "how the revision lock is used: where present, for every VM, not at all",
-        choices=("auto", "require", "ignore"),
+        choices=("auto", "require", "ignore"), waives=("ignore",),
     ),
     Option(
         "preset-conflicts", "choice", "fail",
         "when a preset differs from the VM: fail, or let the VM win as KubeVirt does",
-        choices=("fail", "override"),
+        choices=("fail", "override"), waives=("override",),
     ),
     Option(
         "firmware-uuid", "choice", "none",
@@ -185,13 +186,13 @@ OPTIONS: tuple[Option, ...] = (
         "admission", "choice", "full",
         "what KubeVirt refuses: all that can be known, also what only an unknown setting decides, or only what"
         " instancetypes, preferences and presets bring",
-        choices=("full", "strict", "off"),
+        choices=("full", "strict", "off"), waives=("off",),
     ),
     Option(
         "guest", "choice", "off",
         "what is wrong with what guests boot with: cloud-init's data, Ignition, sysprep; check, diff and report ask for"
         " warnings",
-        choices=("warning", "error", "off"),
+        choices=("warning", "error", "off"), waives=("off",),
     ),
     Option(
         "cluster-config", "path", "", "a KubeVirt or HyperConverged resource, used where the input has none",
@@ -205,7 +206,7 @@ OPTIONS: tuple[Option, ...] = (
         "launcher-image", "text", "", "the image of virt-launcher in pods, which KubeVirt's operator decides",
         metavar="IMAGE", needs=("emit", "pod"),
     ),
-    Option("allow-empty", "flag", default=False, help="accept an input without objects"),
+    Option("allow-empty", "flag", default=False, help="accept an input without objects", waives=(True,)),
 )  # fmt: skip
 
 

@@ -350,7 +350,18 @@ def _property(option: Option) -> dict[str, Any]:
     return {"description": option.help, **schema, **default}
 
 
-_FIGURES = ("machines", "kustomizations", "accepted", "before", "cut")
+_FIGURES = ("machines", "kustomizations", "accepted", "before", "cut", "ignoring")
+
+
+def _waiver() -> dict[str, Any]:
+    """The JSON Schema of the fields of a waiver."""
+    text = {"type": "string"}
+    values = [text, {"type": "boolean"}, {"type": "array", "items": text}]
+    return {
+        "setting": {**text, "description": "as its author spells it"},
+        "value": {"anyOf": values},
+        "source": {**text, "description": "the file that sets it, or what else does"},
+    }
 
 
 def report_schema() -> dict[str, Any]:
@@ -402,6 +413,11 @@ def report_schema() -> dict[str, Any]:
         "type": "object",
         "description": "what was not looked at and may start VMs, by kind",
         "additionalProperties": {"type": "integer", "minimum": 1},
+    }
+    counts["waived"] = {
+        "type": "array",
+        "description": "settings of the repository, or of an Application, by which less is looked at or checked",
+        "items": _closed(_waiver()),
     }
     return {
         "$schema": DIALECT,
@@ -572,6 +588,19 @@ def impact_schema() -> dict[str, Any]:
                         }
                     ),
                     "description": "inputs that cannot be read, in which state, and why",
+                },
+                "settings": {
+                    "type": "array",
+                    "items": _closed(
+                        {
+                            "key": text,
+                            **{
+                                side: {"description": "null for none"}
+                                for side in ("before", "after")
+                            },
+                        }
+                    ),
+                    "description": "settings of the repository itself that change",
                 },
                 "counts": {
                     "type": "object",

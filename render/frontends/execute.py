@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from render.diagnostics.codes import worth_saying
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
+from render.frontends import waived
 from render.frontends.answer import Answer, Files, RefusedError
 from render.frontends.progress import Work, in_words
 from render.frontends.request.commands import COMMANDS, Call
@@ -35,6 +36,7 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
         if asked.faults.diagnostics:
             return _deliver(Answer(faults=asked.faults.diagnostics), asked, work)
         outcome = _in_time(function, asked, work)
+        waived.tell(asked, work.loaded(), work.tally)
         if asked.called.timings:
             emit(work.timings(verbose=asked.reporting.verbose), STDERR)
         return outcome
@@ -73,6 +75,7 @@ def _answered(function: _Function, asked: Request, work: Work) -> Answer:
 def _deliver(answer: Answer, asked: Request, work: Work) -> Exit:
     """Publish what was found, and if that does not speak against it save and print the rest."""
     diagnostics = _diagnostics(answer, work)
+    work.tally = answer.tally or work.tally
     exit_ = Exit.OK
     if _has_report(asked) or worth_saying(diagnostics):
         from render.frontends import reporting

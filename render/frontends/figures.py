@@ -1,10 +1,11 @@
 """What a command looked at, in figures."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from render.diagnostics.codes import GUEST_UNREAD
 from render.frontends.parts import FleetPart
+from render.frontends.waived import ignoring
 from render.model.release import minor
 from render.model.resource import KUBEVIRT, from_body
 from render.model.tree import Tree
@@ -26,7 +27,7 @@ _MACHINES = frozenset(
 _TEXT = "guest text"
 
 
-def tally_of(parts: Iterable[FleetPart]) -> Tally:
+def tally_of(parts: Sequence[FleetPart]) -> Tally:
     """The figures of *parts*: VMs, kustomizations with any of them, what was not looked at.
 
     And releases that nobody asked for, if they are rendered.
@@ -46,7 +47,8 @@ def tally_of(parts: Iterable[FleetPart]) -> Tally:
             target = releases.target([*filter(releases.holds_settings, every)], settings)
             if target.reason:
                 reasons[minor(target.release)] = target.reason
-    return Tally(machines, kustomizations, dict(unseen), releases=reasons)
+    silent = sum(ignoring(part.loaded) for part in parts)
+    return Tally(machines, kustomizations, dict(unseen), releases=reasons, ignoring=silent)
 
 
 def _machines(body: Tree) -> int:

@@ -14,6 +14,7 @@ from render.model.counting import counted
 from render.system import signals
 
 if TYPE_CHECKING:
+    from render.report.summary import Tally
     from render.system.box import Walls
 
 _STDERR = 2
@@ -30,17 +31,20 @@ class Work:
     """The parts of a command's work, one after the other, from the start of the process.
 
     *doing* is what is done now, in words; *inputs* what has been read so far, *parts* those that the command looks at,
-    and *rendered* what was made of them, if that is counted. Who stops the work inside of ``with`` is told what was
-    being done.
+    *rendered* what was made of them, if that is counted, and *tally* the figures of the answer, if it has any. Who
+    stops the work inside of ``with`` is told what was being done.
     """
 
-    __slots__ = ("_cpu", "_laps", "_part", "_wall", "doing", "inputs", "parts", "rendered")
+    __slots__ = (
+        "_cpu", "_laps", "_part", "_wall", "doing", "inputs", "parts", "rendered", "tally",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.doing = "reading the settings"
         self.inputs: list[Documents] = []
         self.parts: list[FleetPart] = []
         self.rendered: list[Any] = []
+        self.tally: Tally | None = None
         self._part = "start"
         self._laps: dict[str, tuple[float, float]] = {}
         self._cpu, self._wall = 0.0, time.perf_counter()
@@ -61,6 +65,10 @@ class Work:
         """From now on the work is a *part*, ``read``, ``render`` or ``write``, and in words *doing*."""
         self._lap()
         self._part, self.doing = part, doing
+
+    def loaded(self) -> list[Documents]:
+        """What the parts were read as, each once: for several releases it is the same."""
+        return [*dict.fromkeys(part.loaded for part in self.parts)]
 
     def _lap(self) -> None:
         now = time.process_time(), time.perf_counter()

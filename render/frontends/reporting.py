@@ -84,7 +84,7 @@ def publish(
 
     *tally* are the figures of what was looked at: the last line, for who is there to read it.
     """
-    counted = (tally or Tally()).counting(findings)
+    counted = (tally or Tally()).counting(findings)._replace(waivers=asked.beside.waivers)
     if _identifies(asked):
         findings = identified(findings, _in_repository())
     print_findings(findings, asked, counted)

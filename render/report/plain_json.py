@@ -26,6 +26,8 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
             "accepted": tally.accepted,
             "before": tally.before,
             "cut": tally.cut,
+            "ignoring": tally.ignoring,
+            "waived": [one.plain() for one in tally.waivers],
         },
         "diagnostics": [finding(one) for one in findings],
     }

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from render.diagnostics.diagnostic import Severity
 from render.model.counting import counted
 from render.report.findings import Finding
+from render.report.waivers import Waiver
 
 _WORDS = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 
@@ -17,7 +18,8 @@ class Tally(NamedTuple):
     *machines* were looked at in *kustomizations* and elsewhere, and objects of *unseen* were not, by what they are.
     *releases* are those of KubeVirt that nobody asked for, each with the reason why it was rendered for.
     *severities* are those of all findings, of which the baseline has *accepted* more, and *before* more were there
-    before the change that is looked at; *cut* are not shown.
+    before the change that is looked at; *cut* are not shown. *waivers* are settings of the repository by which less is
+    looked at, and so many objects are *ignoring* findings by annotations.
     """
 
     machines: int = 0
@@ -28,6 +30,8 @@ class Tally(NamedTuple):
     before: int = 0
     cut: int = 0
     releases: Mapping[str, str] = MappingProxyType({})
+    waivers: tuple[Waiver, ...] = ()
+    ignoring: int = 0
 
     def counting(self, findings: Iterable[Finding]) -> "Tally":
         """The same with the severities of *findings*."""

@@ -220,7 +220,8 @@ def test_two_folders_have_their_own_configuration_or_that_of_the_current_folder(
     named = compared(".", "../b", "--config", "../.virt-render.yaml", at="a")
     assert named == ". -> ../b, synced with --emit vm"
     configure("b", "hashed")
-    assert compared("a", "b") == "a with --emit vm -> b with --emit hashed"
+    changed = ".virt-render.yaml changed: emit vm -> hashed"
+    assert compared("a", "b") == f"a with --emit vm -> b with --emit hashed; {changed}"
 
 
 CLUSTER = """\

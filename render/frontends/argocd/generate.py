@@ -17,6 +17,7 @@ from render.diagnostics import codes
 from render.diagnostics.codes import status, worth_saying
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.diagnostics.exits import Exit, failure
+from render.frontends import waived
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.commands import Call
@@ -83,6 +84,7 @@ def _generate(run: Run, call: Call, environ: Mapping[str, str]) -> Exit:
         outcome = Exit.DEADLINE
         run.diagnostics = [_overdue(asked, run)]
         findings = find(run.diagnostics, Sources())
+    waived.tell(asked, [run.loaded])
     _log(report(list(map(for_application, findings))) + _line(run, outcome, environ))
     return outcome
 

@@ -31,6 +31,7 @@ from render.report.impact.review import (
     Review,
     ReviewedState,
     ReviewPart,
+    SettingChange,
     UncomparedInput,
     errors,
     holders,
@@ -67,7 +68,9 @@ def _diff(asked: Request, work: Work, trees: contextlib.ExitStack) -> Answer:
     otherwise = (
         None if "--emit" in asked.called.call.flags else OtherEmit(_other(emitted), other_way)
     )
-    review = Review(old_state, new_state, emitted, tuple(parts), otherwise, tuple(uncompared))
+    review = Review(
+        old_state, new_state, emitted, tuple(parts), otherwise, tuple(uncompared), _settings_changed(before, after),
+    )  # fmt: skip
     style = ImpactStyle(_is_coloured(asked), asked.own["max_bytes"])
     work.begin("write", "writing the answer")
     written = formats.report(asked.own["format"], review, style)
@@ -192,6 +195,13 @@ def _states(clusters: Clusters, sides: tuple[Side, Side]) -> tuple[ReviewedState
     if all(emits) and emits[0] != emits[1]:
         reviewed = [one._replace(emit=emit) for one, emit in zip(reviewed, emits, strict=True)]
     return reviewed[0], reviewed[1]
+
+
+def _settings_changed(before: Side, after: Side) -> tuple[SettingChange, ...]:
+    """What the settings of the repository itself say otherwise in the second state."""
+    old, new = (next((one.configured for one in side.values()), {}) for side in (before, after))
+    keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
+    return tuple(SettingChange(key, old.get(key), new.get(key)) for key in keys)
 
 
 def _other(emitted: str) -> Literal["vm", "source"]:

@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
@@ -56,7 +56,8 @@ class NamedState(NamedTuple):
 
     *fault*: why nothing can be said of the objects; what is not read, is not synced either. *around*: where *places*
     have what counts beside the objects. *positions*: where they have each object, if not all of them are here.
-    *unread*: the files that alone are at fault, with the codes that say why.
+    *unread*: the files that alone are at fault, with the codes that say why. *configured*: what the repository's own
+    settings are.
     """
 
     name: str
@@ -67,10 +68,24 @@ class NamedState(NamedTuple):
     around: Mapping[ResourceRef, int] = MappingProxyType({})
     positions: Sequence[int] | None = None
     unread: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    configured: Mapping[str, Any] = MappingProxyType({})
 
 
 #: The states of one side, by the folder of the kustomization, the chart or the root; ``""`` is what lies in none.
 Side = dict[str, NamedState]
+
+
+class _PlacedSide(NamedTuple):
+    """Where one side stands: called *name*, at *path* seen from *folder*, and how *there* asks to read it.
+
+    *is_there*: whether anything stands there.
+    """
+
+    name: str
+    folder: str
+    path: str
+    there: Request
+    is_there: bool = True
 
 
 class _LoadedSide(NamedTuple):
@@ -206,24 +221,11 @@ def _ends(given: str) -> tuple[str, str]:
 
 def sides_of(asked: Request, clusters: Clusters, trees: contextlib.ExitStack) -> tuple[Side, Side]:
     """Both sides, as the words of the command line name them; what is checked out for them belongs to *trees*."""
-    words = _sorted(asked.paths)
+    placed = _placed(asked, clusters, trees)
+    excludes = [one.there.reading.layout.exclude.patterns for one in placed if one.is_there]
+    common = tuple(one for one in excludes[0] if one in excludes[-1]) if excludes else ()
     texts: _Texts = {}
-    if words.are_folders:
-        read = [_read(asked, path, path, texts) for path in words.paths]
-    else:
-        revisions = _revisions(words)
-        if clusters[0] != clusters[1] and not revisions.before:
-            read = [_read(asked, revisions.path, revisions.path, texts) for _ in clusters]
-        else:
-            top = _top(revisions)
-            base = revisions.before or _branched_off(top)
-            if revisions.is_branch:
-                head = _commit(top, revisions.after or "HEAD").id
-                base = git.merge_base(top, _commit(top, base).id, head)
-            _demand(revisions.path, top, (base, revisions.after))
-            first = _at(asked, top, base, revisions.path, trees, texts)
-            last = _at(asked, top, revisions.after, revisions.path, trees, texts, first.folder)
-            read = [first, last]
+    read = [_read(one, common, texts) for one in placed]
     # What is a root on one side is one on the other too: else a second VM of a name would make the first another one.
     known = {folder for one in read for folder in one.roots()}
     loaded = [one.side(known, cluster) for one, cluster in zip(read, clusters, strict=True)]
@@ -240,6 +242,28 @@ def sides_of(asked: Request, clusters: Clusters, trees: contextlib.ExitStack) ->
         for side, cluster in zip(loaded, clusters, strict=True)
     )
     return before, after
+
+
+def _placed(
+    asked: Request, clusters: Clusters, trees: contextlib.ExitStack
+) -> tuple[_PlacedSide, _PlacedSide]:
+    """Where both sides stand, as the words of the command line name them. Raises RefusedError or GitError."""
+    words = _sorted(asked.paths)
+    if words.are_folders:
+        first, last = (_here(asked, path, path) for path in words.paths)
+        return first, last
+    revisions = _revisions(words)
+    if clusters[0] != clusters[1] and not revisions.before:
+        here = _here(asked, revisions.path, revisions.path)
+        return here, here
+    top = _top(revisions)
+    base = revisions.before or _branched_off(top)
+    if revisions.is_branch:
+        head = _commit(top, revisions.after or "HEAD").id
+        base = git.merge_base(top, _commit(top, base).id, head)
+    _demand(revisions.path, top, (base, revisions.after))
+    first = _at(asked, top, base, revisions.path, trees)
+    return first, _at(asked, top, revisions.after, revisions.path, trees, first.folder)
 
 
 def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
@@ -338,19 +362,18 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
     revision: str,
     path: str,
     trees: contextlib.ExitStack,
-    texts: _Texts,
     other: str = "",
-) -> _LoadedSide:
-    """What stands at *path* at *revision*, or in the working tree; *other* is what is checked out already."""
+) -> _PlacedSide:
+    """Where *path* stands at *revision*, or in the working tree; *other* is what is checked out already."""
     if not revision:
-        return _read(asked, path, "the working tree", texts)
+        return _here(asked, path, "the working tree")
     commit = _commit(top, revision)
     inside = os.path.relpath(os.path.realpath(path), top)
     tree = trees.enter_context(checked_out(top, commit.id, asked.reading.limits, other))
     if not os.path.exists(os.path.join(tree, inside)):
-        return _LoadedSide(commit.id[:10], tree, inside, asked, [Documents()])
+        return _PlacedSide(commit.id[:10], tree, inside, asked, is_there=False)
     with contextlib.chdir(tree):
-        return _read(asked, inside, commit.id[:10], texts)
+        return _here(asked, inside, commit.id[:10])
 
 
 def _commit(top: str, revision: str) -> git.Commit:
@@ -364,20 +387,30 @@ def _commit(top: str, revision: str) -> git.Commit:
         raise GitError(text) from error
 
 
-def _read(asked: Request, path: str, name: str, texts: _Texts) -> _LoadedSide:
-    """What stands at *path*: of a folder what KubeVirt reads, with the configuration that stands there.
+def _here(asked: Request, path: str, name: str) -> _PlacedSide:
+    """*path*, seen from the working directory, with the configuration that stands there."""
+    return _PlacedSide(name, os.getcwd(), path, snapshots.asked_at(asked, path))
 
-    *texts* are those that the other side was found to have, and gets those of this one.
+
+def _read(side: _PlacedSide, common: tuple[str, ...], texts: _Texts) -> _LoadedSide:
+    """What stands at *side*: of a folder what KubeVirt reads, but for what the patterns *common* to both sides exclude.
+
+    What one side alone excludes is neither gone nor new. *texts* are those that the other side was found to have, and
+    gets those of this one.
     """
-    there = snapshots.asked_at(asked, path)
-    how, here = reading(there, standard_input())._replace(known=texts), os.getcwd()
-    if os.path.isdir(path) and not (
-        kustomization.find(path) and there.reading.kustomize != "never"
-    ):
-        how = how._replace(scope=Scope(there.reading.layout.exclude))
-        return _LoadedSide(name, here, path, there, loading.load_all((path,), how, whole=True))
-    loaded = loading.load((path,), how, whole=True)
-    return _LoadedSide(name, here, loaded.folder, there, [loaded])
+    name, folder, path, there, is_there = side
+    if not is_there:
+        return _LoadedSide(name, folder, path, there, [Documents()])
+    how = reading(there, standard_input())._replace(known=texts)
+    with contextlib.chdir(folder):
+        if os.path.isdir(path) and not (
+            kustomization.find(path) and there.reading.kustomize != "never"
+        ):
+            exclude = there.reading.layout.exclude._replace(patterns=common)
+            inputs = loading.load_all((path,), how._replace(scope=Scope(exclude)), whole=True)
+            return _LoadedSide(name, folder, path, there, inputs)
+        loaded = loading.load((path,), how, whole=True)
+        return _LoadedSide(name, folder, loaded.folder, there, [loaded])
 
 
 def _unread(loaded: Documents, path: str) -> dict[str, tuple[str, ...]]:
@@ -423,4 +456,5 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         fault,
         {from_body(one.body, 0).ref: count + position for position, one in enumerate(around)},
         unread=_unread(loaded, side.path),
+        configured=there.beside.configured,
     )

@@ -13,6 +13,7 @@ from render.diagnostics import codes
 from render.diagnostics.codes import status, worth_saying
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
+from render.frontends import waived
 from render.frontends.kustomize.message import Books, Message, is_plugin, receive, reply
 from render.frontends.progress import Work, in_words
 from render.frontends.reporting import print_findings
@@ -80,6 +81,7 @@ def _answer(call: Call, environ: Mapping[str, str], work: Work) -> Exit:
     ]
     emit(reply(message, contents, findings), STDOUT)
     print_findings(findings, asked)
+    waived.tell(asked, [loaded])
     return Exit.OK
 
 

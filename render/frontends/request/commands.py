@@ -329,6 +329,7 @@ _ROWS: tuple[Command, ...] = (
         """,
         (_PATHS,),
         (PAGE, *(option for option in OPTIONS if option.name not in _OF_OUTPUT), *HOST_OPTIONS, *_COMMON),
+        whole=True,
         defaults=_LOOKING,
     ),
     Command(

@@ -239,6 +239,18 @@ def _rebased(spec: Mapping[str, Any], folder: str) -> dict[str, Any]:
     return values
 
 
+def as_written(key: str, value: Any, folder: str) -> Any:
+    """The *value* of *key* in a configuration file in *folder* as its author wrote it, or might have."""
+    if isinstance(value, list):
+        return [as_written(key, one, folder) for one in value]
+    options = (option for option in OPTIONS if option.spelled(Source.FILE) == key)
+    return (
+        os.path.relpath(value, folder or ".")
+        if any(_is_path(one, value) for one in options)
+        else value
+    )
+
+
 def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 

@@ -32,6 +32,11 @@ class Layers(NamedTuple):
     faults: tuple[Diagnostic, ...] = ()
 
     @property
+    def is_config_named(self) -> bool:
+        """Whether who runs the program named the configuration file, and so answers for what it says."""
+        return bool(self.host.values.get("config"))
+
+    @property
     def limits(self) -> Limits:
         """The limits on what is read."""
         return limits_of(self.host.values)
@@ -105,7 +110,7 @@ def refused_layers(layers: Layers) -> Iterator[Diagnostic]:
     """What repositories and Applications want to decide, and may not."""
     yield from _host_only_options_set((*_of_rendering(layers), *layers.written))
     names = layers.host.values.get("locked", "")
-    yield from _locked_options_set((*layers.application, *layers.written), names)
+    yield from _locked_options_set((*layers.application, *layers.written), layers.repository, names)
     yield from _strays(layers)
     yield from _deadline_above_maximum(layers.application, layers.host.values)
 
@@ -178,21 +183,34 @@ def _host_only_options_set(layers: Iterable[Layer]) -> Iterator[Diagnostic]:
                 )
 
 
-def _locked_options_set(layers: Iterable[Layer], names: str) -> Iterator[Diagnostic]:
-    """What a repository or an Application wants to decide although who runs the program has locked it."""
+def _locked_options_set(
+    layers: Iterable[Layer], repository: ConfigFile, names: str
+) -> Iterator[Diagnostic]:
+    """What a *repository* or an Application wants to decide although who runs the program has locked it."""
     options = {option.name: option for option in (*OPTIONS, DEADLINE)}
+    layout = repository.layout._asdict()
     for name in filter(None, (name.strip() for name in names.split(","))):
+        if name in layout:
+            if layout[name].patterns:
+                place = Location(path=("spec", name), index=0, file=repository.path)
+                yield _locked(place, Source.FILE, name)
+            continue
         if name not in options:
             message = (
                 f"locked: there is no option {name} that an Application or a repository may set"
             )
-            yield INVALID_SETTING.at(Location(), message, help=f"known: {', '.join(options)}")
+            known = ", ".join((*options, *layout))
+            yield INVALID_SETTING.at(Location(), message, help=f"known: {known}")
             continue
         for layer in layers:
             key = options[name].spelled(layer.source)
             if key in layer.values:
-                message = f"{layer.source.value} {key} is locked by who runs virt-render"
-                yield INVALID_SETTING.at(layer.at(key), message, help="take it out")
+                yield _locked(layer.at(key), layer.source, key)
+
+
+def _locked(place: Location, source: Source, key: str) -> Diagnostic:
+    message = f"{source.value} {key} is locked by who runs virt-render"
+    return INVALID_SETTING.at(place, message, help="take it out")
 
 
 def _deadline_above_maximum(

@@ -31,11 +31,13 @@ from render.frontends.request.options import (
     TIMINGS,
     VERBOSE,
 )
+from render.frontends.request.waivers import waivers_of
 from render.manifests.buffers import NO_BUFFERS, Buffers
 from render.manifests.discover import HelmRelease
 from render.model.resource import Origin
 from render.model.tree import Tree
 from render.report.formats import FORMATS
+from render.report.waivers import Waiver
 from render.settings import OPTIONS, Chosen, Layer, Option, Settings, Source
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
@@ -83,13 +85,16 @@ class SettingsRequest(NamedTuple):
 
     *asked* are the names of those that somebody asked for; *files* the files and folders that they name, *catalog* the
     documents of the catalogue among them, in the order of the settings, and *cluster* the one with the settings of the
-    cluster, if any.
+    cluster, if any. *configured*: what the configuration files of the repository say, by key; *waivers*: what of that,
+    and of what an Application says, makes less be looked at.
     """
 
     asked: frozenset[str] = frozenset()
     files: tuple[str, ...] = ()
     catalog: tuple[Document, ...] = ()
     cluster: tuple[Document, ...] = ()
+    configured: Mapping[str, Any] = MappingProxyType({})
+    waivers: tuple[Waiver, ...] = ()
 
 
 class ReportingRequest(NamedTuple):
@@ -188,8 +193,25 @@ def _beside(layers: Layers, chosen: Chosen, objects: _SettingsObjects) -> Settin
     named = (layers.file.path, options["cluster_config"], options["lock"], *_paths(options))
     files = tuple(filter(None, named))
     return SettingsRequest(
-        chosen.asked, files, objects.catalog.documents, objects.cluster.documents
+        chosen.asked,
+        files,
+        objects.catalog.documents,
+        objects.cluster.documents,
+        _configured(layers),
+        tuple(waivers_of(layers, options)),
     )
+
+
+def _configured(layers: Layers) -> Mapping[str, Any]:
+    """What the configuration files of the repository say, by key: paths as they stand there."""
+    folder = os.path.dirname(layers.file.path)
+    values = {
+        key: config.as_written(key, value, folder)
+        for layer in layers.file.layers
+        for key, value in layer.values.items()
+    }
+    layout = layers.repository.layout._asdict().items()
+    return values | {key: globs.patterns for key, globs in layout if globs.patterns}
 
 
 def _faults(

@@ -51,6 +51,7 @@ def document(review: Review) -> dict[str, Any]:
         "emit": review.emit,
         "otherwise": review.otherwise and review.otherwise._asdict(),
         "uncompared": [{**one._asdict(), "codes": list(one.codes)} for one in review.uncompared],
+        "settings": [one._asdict() for one in review.settings],
         "counts": counts(machines),
         "totals": {
             "all": _totals(total(machines)),

@@ -41,6 +41,7 @@ from render.report.impact.review import (
     not_compared,
     not_counted,
     pinned,
+    settings_changed,
     sizes,
     texts,
     total,
@@ -162,8 +163,10 @@ def _title(review: Review, found: ErrorsOfChange) -> Iterator[str]:
     yield f"### {count}: {said}\n" if said else f"### {count}\n"
     states = f"{code(str(review.before))} → {code(str(review.after))}"
     synced = "" if review.after.emit else f", synced with `--emit {review.emit}`"
-    missing = not_compared(review)
-    yield f"{states}{synced}{_otherwise(review)}{f'; {code(missing)}' if missing else ''}\n"
+    asides = "".join(
+        f"; {code(said)}" for said in (not_compared(review), settings_changed(review)) if said
+    )
+    yield f"{states}{synced}{_otherwise(review)}{asides}\n"
     if found.new:
         first, _, rest = str(found).partition(" (")
         yield f"**{first}** ({rest}\n"

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from render.convert.templates import KINDS as TEMPLATE_KINDS
 from render.diagnostics.diagnostic import without_known
@@ -17,11 +17,13 @@ from render.diff.impact import (
     RolloutStrategy,
 )
 from render.diff.sizes import Size
+from render.manifests.discover import SETTINGS_FILE
 from render.model.counting import counted
 from render.model.resource import ResourceRef
 from render.report import findings
 from render.report.findings import Finding
 from render.report.places import Place, Sources
+from render.report.waivers import in_words
 from render.revisions import hashes
 
 Locate = Callable[[ChangeSource], Place]
@@ -191,6 +193,14 @@ class ReviewedState(NamedTuple):
         return " with ".join([self.name, *filter(None, (release, self.cluster, emit))])
 
 
+class SettingChange(NamedTuple):
+    """That the repository's own settings have *key* at another value: None where they say nothing of it."""
+
+    key: str
+    before: Any
+    after: Any
+
+
 class OtherEmit(NamedTuple):
     """To how many *machines* something else would happen if they were synced with *emit*."""
 
@@ -210,7 +220,8 @@ class UncomparedInput(NamedTuple):
 class Review(NamedTuple):
     """A comparison of the states *before* and *after*, synced with *emit*; *otherwise*: the other way to sync.
 
-    *uncompared* are the inputs that could not be read, and of which no VM is known.
+    *uncompared* are the inputs that could not be read, and of which no VM is known; *settings* those of the repository
+    itself that change.
     """
 
     before: ReviewedState
@@ -219,6 +230,7 @@ class Review(NamedTuple):
     parts: tuple[ReviewPart, ...]
     otherwise: OtherEmit | None = None
     uncompared: tuple[UncomparedInput, ...] = ()
+    settings: tuple[SettingChange, ...] = ()
 
     @property
     def machines(self) -> list[MachineImpact]:
@@ -231,6 +243,15 @@ def not_compared(review: Review) -> str:
     named = [f"{one.name or OTHER_FILES} ({', '.join(one.codes)})" for one in review.uncompared]
     more = [f"{len(named) - _UNCOMPARED:,} more"] if len(named) > _UNCOMPARED else []
     return f"not compared: {', '.join(named[:_UNCOMPARED] + more)}" if named else ""
+
+
+def settings_changed(review: Review) -> str:
+    """The repository's own settings that change, in words; nothing where none does."""
+    changed = (
+        f"{one.key} {in_words(one.before)} -> {in_words(one.after)}" for one in review.settings
+    )
+    said = ", ".join(changed)
+    return f"{SETTINGS_FILE} changed: {said}" if said else ""
 
 
 class MachineEntry(NamedTuple):

@@ -34,6 +34,7 @@ from render.report.impact.review import (
     not_counted,
     nowhere,
     pinned,
+    settings_changed,
     sizes,
     texts,
     total,
@@ -104,7 +105,8 @@ def header(review: Review) -> str:
     other = review.otherwise
     if other is not None and other.machines:
         text += f" ({counted(other.machines, 'VM')} would fare otherwise with --emit {other.emit})"
-    return printable("; ".join(filter(None, (text, not_compared(review)))))
+    parts = (text, not_compared(review), settings_changed(review))
+    return printable("; ".join(filter(None, parts)))
 
 
 def _errors(review: Review) -> Iterator[str]:

@@ -1,0 +1,39 @@
+"""What settings of a repository, annotations and a baseline keep back: told whatever the format is."""
+
+import contextlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from render.diagnostics.suppression import PREFIX
+from render.frontends.request.request import Request
+from render.manifests.documents import Documents
+from render.model import tree
+from render.report import waivers
+from render.system.streams import STDERR, emit
+
+if TYPE_CHECKING:
+    from render.report.summary import Tally
+
+
+def tell(asked: Request, inputs: Iterable[Documents], tally: "Tally | None" = None) -> None:
+    """Say in a line on standard error what is kept back of *asked*: nothing where all is looked at, and said.
+
+    By settings, by annotations of objects in *inputs*, and by a baseline; *tally* knows the figures, if it is there.
+    """
+    silent = tally.ignoring if tally else sum(map(ignoring, inputs))
+    said = waivers.line(asked.beside.waivers, tally.accepted if tally else 0, silent)
+    if said:
+        from render.report.text import printable
+
+        with contextlib.suppress(OSError):  # a log that cannot be written makes nothing else wrong
+            emit(f"{printable(said)}\n", STDERR)
+
+
+def ignoring(loaded: Documents) -> int:
+    """How many objects of *loaded* have annotations by which findings are ignored."""
+    annotations = (tree.get(one.body, "metadata", "annotations") for one in loaded.documents)
+    return sum(
+        any(isinstance(key, str) and key.startswith(PREFIX) for key in one)
+        for one in annotations
+        if isinstance(one, dict)
+    )

@@ -1,0 +1,51 @@
+"""What a repository or an Application waives: told in one line, whatever the format, and in JSON."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from render.model.counting import counted
+
+_SHOWN = 60
+
+
+class Waiver(NamedTuple):
+    """That *source*, a file or a kind of setting, has *setting* at *value*, by which less is looked at, or checked."""
+
+    setting: str
+    value: str | bool | tuple[str, ...]
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.setting} {in_words(self.value)}"
+
+    def plain(self) -> dict[str, Any]:
+        """The same as a tree of plain values."""
+        value = list(self.value) if isinstance(self.value, tuple) else self.value
+        return {**self._asdict(), "value": value}
+
+
+def in_words(value: Any) -> str:
+    """The *value* of a setting, None where there is none; no more than the beginning of what is long."""
+    if isinstance(value, list | tuple):
+        text = ", ".join(map(str, value))
+    elif value is None or isinstance(value, bool):
+        text = {None: "none", True: "on", False: "off"}[value]
+    else:
+        text = str(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def line(waivers: Iterable[Waiver], accepted: int = 0, ignored: int = 0) -> str:
+    """*waivers* by source, findings *accepted* by a baseline and objects that have some *ignored*; nothing without any.
+
+    ``waived: admission off, exclude vendor by .virt-render.yaml; 9 findings accepted by the baseline``
+    """
+    by_source: dict[str, list[str]] = {}
+    for one in waivers:
+        by_source.setdefault(one.source, []).append(str(one))
+    parts = [f"{', '.join(settings)} by {source}" for source, settings in by_source.items()]
+    if accepted:
+        parts.append(f"{counted(accepted, 'finding')} accepted by the baseline")
+    if ignored:
+        parts.append(f"findings ignored by annotations of {counted(ignored, 'object')}")
+    return f"waived: {'; '.join(parts)}" if parts else ""

@@ -1,0 +1,143 @@
+"""G8: a repository that turns its own checks down, or leaves a part of itself out, is heard in every format."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.manifests import put, vm
+from tests.support.process import run
+from tests.support.repository import Repository
+
+HEAD = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec:\n"
+SILENT = f'{HEAD}  exclude: ["*"]\n  admission: off\n  emit: expand\n'
+LINE = "waived: emit expand, admission off, exclude * by .virt-render.yaml\n"
+REFUSED = vm("web", memory="1Gi").replace("domain:", "domain:\n        cpu: {sockets: -1}", 1)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """A repository with a VM that KubeVirt would take."""
+    made = Repository(tmp_path / "repository")
+    made.write("vms/web.yaml", vm("web", memory="1Gi"))
+    made.commit("a VM")
+    return made
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "junit"])
+def test_what_is_turned_down_is_said_in_every_format(repository: Repository, form: str) -> None:
+    repository.write(".virt-render.yaml", SILENT)
+    for words in (("check", "."), ("check", "-q", ".")):
+        done = repository.run(*words, "--format", form)
+        assert done.returncode == 0
+        assert done.stderr.endswith(LINE)
+    repository.write(".virt-render.yaml", f"{HEAD}  admission: full\n")
+    assert "waived" not in repository.run("check", ".", "--format", form).stderr
+
+
+def test_the_json_report_has_it(repository: Repository) -> None:
+    repository.write(".virt-render.yaml", SILENT)
+    repository.write("vms/odd.yaml", vm("odd", memory="1Gi").replace(
+        "metadata:", "metadata:\n  annotations: {virt-render.dev/ignore.VR420: because}", 1))  # fmt: skip
+    summary = json.loads(repository.run("check", ".", "--format", "json").stdout)["summary"]
+    assert summary["waived"] == [
+        {"setting": "emit", "value": "expand", "source": ".virt-render.yaml"},
+        {"setting": "admission", "value": "off", "source": ".virt-render.yaml"},
+        {"setting": "exclude", "value": ["*"], "source": ".virt-render.yaml"},
+    ]
+    repository.write(".virt-render.yaml", HEAD.replace("spec:\n", "spec: {}\n"))
+    done = repository.run("check", ".", "--format", "json")
+    assert json.loads(done.stdout)["summary"]["ignoring"] == 1
+    assert done.stderr == "waived: findings ignored by annotations of 1 object\n"
+
+
+@pytest.mark.parametrize(
+    "words", [("build", "vms"), ("explain", "web", "."), ("report", "-o", "page.html", "."), ("pin", "--check", ".")]
+)  # fmt: skip
+def test_every_command_says_it(repository: Repository, words: tuple[str, ...]) -> None:
+    repository.write(".virt-render.yaml", f"{HEAD}  presetConflicts: override\n")
+    repository.write("vms/.virt-render.yaml", f"{HEAD}  presetConflicts: override\n")
+    assert "waived: presetConflicts override by " in repository.run(*words).stderr
+
+
+def test_who_runs_the_program_waives_nothing(repository: Repository) -> None:
+    repository.write(".virt-render.yaml", f"{HEAD}  admission: off\n")
+    for words in (("--admission", "full"), ("--admission", "off")):
+        assert "waived" not in repository.run("check", ".", *words).stderr
+    (repository.folder / ".virt-render.yaml").rename(repository.folder / "named.yaml")
+    assert "waived" not in repository.run("check", ".", "--config", "named.yaml").stderr
+
+
+def test_an_application_is_heard(repository: Repository) -> None:
+    folder = repository.folder / "vms"
+    parameters: dict[str, Any] = {
+        "ARGOCD_APP_PARAMETERS": json.dumps([{"name": "admission", "string": "off"}])
+    }
+    done = run("argocd", "generate", cwd=folder, **parameters)
+    assert done.returncode == 0
+    assert "waived: admission off by the Application (parameter)\n" in done.stderr
+    done = run("argocd", "generate", cwd=folder, ARGOCD_ENV_VIRT_RENDER_PINS="ignore")
+    assert "by the Application (environment variable)\n" in done.stderr
+    done = run("argocd", "generate", cwd=folder, VIRT_RENDER_PINS="ignore")
+    assert "waived" not in done.stderr
+
+
+def test_a_baseline_is_heard(repository: Repository) -> None:
+    repository.write("vms/web.yaml", REFUSED)
+    repository.run("check", ".", "--json-file", "known.json")
+    done = repository.run("check", ".", "--baseline", "known.json")
+    assert (done.returncode, done.stderr) == (0, "waived: 1 finding accepted by the baseline\n")
+
+
+@pytest.mark.parametrize(
+    "name", ["exclude", "roots", "shared", "admission", "emit", "pins", "catalog", "guest"]
+)
+def test_every_option_can_be_locked(repository: Repository, name: str) -> None:
+    values = {
+        "admission": "off",
+        "emit": "vmi",
+        "pins": "ignore",
+        "catalog": "none",
+        "guest": "error",
+    }
+    repository.write(".virt-render.yaml", f"{HEAD}  {name}: {values.get(name, '[a]')}\n")
+    for command in ("check", "report", "diff"):
+        done = run(command, ".", cwd=repository.folder, VIRT_RENDER_LOCKED=name)
+        assert (done.returncode, name in done.stdout + done.stderr) == (2, True)
+        assert (
+            f"configuration key {name} is locked by who runs virt-render"
+            in done.stdout + done.stderr
+        )
+
+
+def test_excluded_is_not_gone(repository: Repository) -> None:
+    repository.write(".virt-render.yaml", f"{HEAD}  exclude: [vms]\n  admission: off\n")
+    done = repository.run("diff", "HEAD")
+    assert "gone" not in done.stdout
+    assert "1 VM: 1 same" in done.stdout
+    first = done.stdout.splitlines()[0]
+    assert first.endswith("; .virt-render.yaml changed: admission none -> off, exclude none -> vms")
+    repository.commit("nothing to see")
+    assert "no longer" not in repository.run("diff", "HEAD~1..HEAD").stdout
+    # The other way round it is not new either: who excludes it may have it in the cluster.
+    (repository.folder / ".virt-render.yaml").unlink()
+    assert "1 VM: 1 same" in repository.run("diff", "HEAD").stdout
+    repository.write(".virt-render.yaml", f"{HEAD}  exclude: [vms]\n  admission: off\n")
+    assert "0 VMs" in repository.run("diff", "HEAD").stdout
+
+
+def test_changed_settings_are_in_every_form_of_diff(repository: Repository) -> None:
+    repository.write(".virt-render.yaml", f"{HEAD}  catalog: [more]\n")
+    repository.write("more/x.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
+    found = json.loads(repository.run("diff", "HEAD", "--format", "json").stdout)
+    assert found["settings"] == [{"key": "catalog", "before": None, "after": ["more"]}]
+    for form in ("text", "markdown", "html"):
+        said = repository.run("diff", "HEAD", "--format", form).stdout
+        assert ".virt-render.yaml changed: catalog none" in said
+    put(repository.folder.parent / "same/.virt-render.yaml", f"{HEAD}  catalog: [more]\n")
+    put(
+        repository.folder.parent / "same/more/x.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n",
+    )
+    assert "changed" not in run("diff", "repository", "same", cwd=repository.folder.parent).stdout
