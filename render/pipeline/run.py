@@ -25,7 +25,7 @@ from render.settings import Settings
 from render.settings import faults as settings_faults
 
 if TYPE_CHECKING:
-    from render.pipeline.capacity.fleet import Capacity
+    from render.pipeline.capacity.watch import PodWatch
     from render.pipeline.clashes import Clashes
     from render.pipeline.drift import PinDrift
     from render.pipeline.input.unchanged import Unchanged
@@ -162,13 +162,13 @@ class _Journey:
         self._drift = _drift(context)
         self._reach = _reach(context)
         self._clashes = _clashes(context.settings)
-        self._capacity = _capacity(context, resources)
+        self._pods = _pods(context)
 
     def _observers(self, *, is_refused: bool) -> Iterator[_Observer]:
         """Who looks at a machine; of one whose manifest *is_refused* nobody knows what it would use."""
         yield from filter(None, (self._drift, self._output, self._obsolete, self._reach))
         if not is_refused:
-            yield from filter(None, (self._clashes, self._capacity))
+            yield from filter(None, (self._clashes, self._pods))
 
     def conclude(self, machine: Machine, body: Tree, *, is_refused: bool = False) -> None:
         """Tell all that *machine* became *body*, and keep that."""
@@ -249,8 +249,8 @@ class _Journey:
         yield from self._obsolete.diagnostics()
         if self._clashes:
             yield from self._clashes.diagnostics(self._resources)
-        if self._capacity:
-            yield from self._capacity.diagnostics()
+        if self._pods:
+            yield from self._pods.diagnostics()
         yield from self._output.add_companions(self._context)
 
 
@@ -319,23 +319,13 @@ def _clashes(settings: Settings) -> "Clashes | None":
     return Clashes()
 
 
-#: What limits the pods of a namespace.
-_LIMITING = frozenset({"ResourceQuota", "LimitRange", "Namespace"})
-
-
-def _capacity(context: Context, resources: Sequence[Resource]) -> "Capacity | None":
-    """Who asks whether there is room, where an object of the input limits pods."""
-    asks = order.asks_admission(context.settings)
-    if not asks or not any(one.kind in _LIMITING for one in resources):
+def _pods(context: Context) -> "PodWatch | None":
+    """Who looks at pods: with KubeVirt's admission, or not at all."""
+    if not order.asks_admission(context.settings):
         return None
-    from render.pipeline.capacity import namespaces
+    from render.pipeline.capacity.watch import PodWatch
 
-    found = namespaces.rules(resources, context.settings.namespace)
-    if not found:
-        return None
-    from render.pipeline.capacity.fleet import Capacity
-
-    return Capacity(context, resources, found)
+    return PodWatch(context)
 
 
 def _machine_of(resource: Resource, context: Context, loaded: definitions.Definitions) -> Machine:

@@ -4,14 +4,20 @@ Upstream: k8s.io/component-helpers/resource/helpers.go (PodRequests, PodLimits),
 """
 
 from collections.abc import Iterable
+from fractions import Fraction
 
 from render.model import tree
 from render.model.apimachinery import quantity
+from render.model.apimachinery.labels import key_faults
 from render.model.apimachinery.quantity import Quantity
 from render.model.tree import Tree
 
 #: Resource -> quantity, as a Kubernetes resource list has it.
 Amounts = dict[str, Quantity]
+#: What the names of huge pages begin with, and what is in those of Kubernetes' own resources.
+HUGE, NATIVE = "hugepages-", "kubernetes.io/"
+#: What a quota writes before the name of a resource.
+REQUESTED = "requests."
 
 
 def read(resources: Tree | None) -> Amounts:
@@ -22,12 +28,38 @@ def read(resources: Tree | None) -> Amounts:
     }
 
 
+def is_extended(name: str) -> bool:
+    """Whether *name* is that of a resource that Kubernetes itself does not know.
+
+    Upstream: pkg/apis/core/helper/helpers.go (IsExtendedResourceName).
+    """
+    is_native = "/" not in name or NATIVE in name
+    return not is_native and not name.startswith(REQUESTED) and not key_faults(REQUESTED + name)
+
+
+def number(amount: Quantity) -> Fraction:
+    """The number that *amount* is."""
+    return Fraction(amount.mantissa) * Fraction(10) ** amount.scale
+
+
 def add(left: Amounts, right: Amounts) -> Amounts:
     """The sum of two lists of resources."""
     total = dict(left)
     for name, amount in right.items():
         total[name] = quantity.plus(total[name], amount) if name in total else amount
     return total
+
+
+def times(part: Amounts, count: int) -> Amounts:
+    """The sum of *count* lists of resources that are alike."""
+    return (
+        {
+            name: amount._replace(mantissa=amount.mantissa * count, kept="")
+            for name, amount in part.items()
+        }
+        if count != 1
+        else part
+    )
 
 
 def most(left: Amounts, right: Amounts) -> Amounts:

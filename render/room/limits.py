@@ -1,15 +1,14 @@
 """What LimitRanges fill in, and what they refuse.
 
-Upstream: plugin/pkg/admission/limitranger/admission.go, pkg/apis/core/v1/defaults.go (SetDefaults_LimitRangeItem),
-pkg/apis/core/validation/validation.go (ValidateContainerResourceRequirements).
+Upstream: plugin/pkg/admission/limitranger/admission.go, pkg/apis/core/v1/defaults.go (SetDefaults_LimitRangeItem).
 """
 
-from collections.abc import Callable, Iterator
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Iterator
 
 from render.model import tree
 from render.model.apimachinery import quantity
 from render.model.apimachinery.quantity import Quantity, text_of
+from render.model.resource import Resource
 from render.model.tree import Tree
 from render.room import amounts
 from render.room.amounts import Amounts
@@ -33,6 +32,13 @@ def filled(spec: Tree, limit_range: Tree) -> Tree:
         if spec.get(group)
     }
     return {**spec, **groups}
+
+
+def filled_by_all(spec: Tree, limit_ranges: Iterable[Resource]) -> Tree:
+    """A pod *spec* with what all *limit_ranges* of its namespace fill in, one after the other."""
+    for one in limit_ranges:
+        spec = filled(spec, one.body)
+    return spec
 
 
 def _filled(container: Tree, defaults: dict[str, Tree]) -> Tree:
@@ -114,12 +120,10 @@ def _ratio(lead: str, bound: Quantity, request: Quantity | None, limit: Quantity
         return f"{text}, but no request is specified or request is 0"
     if limit is None or not limit.mantissa:
         return f"{text}, but no limit is specified or limit is 0"
-    ratio = _number(limit) / _number(request)
-    return f"{text}, but provided ratio is {float(ratio):.6f}" if ratio > _number(bound) else ""
-
-
-def _number(amount: Quantity) -> Fraction:
-    return Fraction(amount.mantissa) * Fraction(10) ** amount.scale
+    ratio = amounts.number(limit) / amounts.number(request)
+    return (
+        f"{text}, but provided ratio is {float(ratio):.6f}" if ratio > amounts.number(bound) else ""
+    )
 
 
 _CONSTRAINTS: tuple[tuple[str, _Judge], ...] = (
@@ -127,16 +131,3 @@ _CONSTRAINTS: tuple[tuple[str, _Judge], ...] = (
     ("max", _most),
     ("maxLimitRequestRatio", _ratio),
 )
-
-
-def invalid(spec: Tree) -> Iterator[tuple[str, int, str]]:
-    """Containers that request more than their limit, which the API server refuses: group, index, and its words."""
-    for group in _GROUPS:
-        for index, container in enumerate(spec.get(group) or ()):
-            limits = amounts.of_container(container, "limits")
-            for name, request in sorted(amounts.of_container(container, "requests").items()):
-                limit = limits.get(name)
-                if limit is not None and quantity.order(request, limit) > 0:
-                    bound = f"must be less than or equal to {name} limit of {text_of(limit)}"
-                    text = f'Invalid value: "{text_of(request)}": {bound}'
-                    yield group, index, f"spec.{group}[{index}].resources.requests: {text}"

@@ -26,8 +26,6 @@ _PLAIN = frozenset(
     }
 )
 _ONE, _NONE = quantity.parse("1"), quantity.parse("0")
-_HUGE = "hugepages-"
-_NATIVE = "kubernetes.io/"
 
 
 def usage(spec: Tree) -> Amounts:
@@ -44,16 +42,11 @@ def _counted(requests: Amounts, limits: Amounts) -> Amounts:
         if name in limits:
             total[f"limits.{name}"] = limits[name]
     for name, amount in requests.items():
-        if name.startswith(_HUGE):
+        if name.startswith(amounts.HUGE):
             total[name] = total[f"requests.{name}"] = amount
-        elif _is_extended(name):
+        elif amounts.is_extended(name):
             total[f"requests.{name}"] = amount
     return total
-
-
-def _is_extended(name: str) -> bool:
-    domain = name.partition("/")[0]
-    return "/" in name and not (domain + "/").endswith(_NATIVE) and not name.startswith("requests.")
 
 
 def hard(resource_quota: Tree) -> Amounts:
@@ -63,11 +56,11 @@ def hard(resource_quota: Tree) -> Amounts:
 
 
 def _is_of_pods(name: str) -> bool:
-    requested = name.removeprefix("requests.")
+    requested = name.removeprefix(amounts.REQUESTED)
     return (
         name in _PLAIN
-        or requested.startswith(_HUGE)
-        or (requested != name and _is_extended(requested))
+        or requested.startswith(amounts.HUGE)
+        or (requested != name and amounts.is_extended(requested))
     )
 
 

@@ -3,22 +3,26 @@
 Upstream: k8s.io/pod-security-admission/policy (check_*.go), one check a function here, in the order of their ids.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from render.model import tree
 from render.model.tree import Tree
 
 LEVELS = ("privileged", "baseline", "restricted")
+#: The version of the policy that a namespace enforces which names none: that of the API server.
+LATEST = "latest"
+_NEWEST = 1_000
 _CAPABILITIES = frozenset(
     {
         "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP",
         "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
     }
 )  # fmt: skip
-_SELINUX_TYPES = (
-    "", "container_t", "container_init_t", "container_kvm_t", "container_engine_t",
-)  # fmt: skip
+_OLDER_SELINUX_TYPES = ("", "container_t", "container_init_t", "container_kvm_t")
+_SELINUX_TYPES = (*_OLDER_SELINUX_TYPES, "container_engine_t")
 _VOLUMES = frozenset(
     {
         "configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected",
@@ -176,7 +180,7 @@ def _run_as_user(spec: Tree) -> PodViolation | None:
     )
 
 
-def _selinux_options(spec: Tree) -> PodViolation | None:
+def _selinux_options(spec: Tree, allowed: Sequence[str] = _SELINUX_TYPES) -> PodViolation | None:
     pods: list[str] = []
     names: list[str] = []
     types: list[str] = []
@@ -184,7 +188,7 @@ def _selinux_options(spec: Tree) -> PodViolation | None:
     places = [("", spec), *((one["name"], one) for one in _containers(spec))]
     for name, one in places:
         options = _own(one, "seLinuxOptions") or {}
-        forbidden = options.get("type", "") not in _SELINUX_TYPES
+        forbidden = options.get("type", "") not in allowed
         if forbidden or options.get("user") or options.get("role"):
             (names if name else pods).append(name)
         if forbidden:
@@ -236,32 +240,59 @@ def _restricted_seccomp(spec: Tree) -> PodViolation | None:
     return None
 
 
+class _Row(NamedTuple):
+    """A *check*, in the policies of Kubernetes 1.*since* and later, before 1.*until*."""
+
+    check: Check
+    since: int = 0
+    until: int = _NEWEST + 1
+
+
+_older_selinux_options = partial(_selinux_options, allowed=_OLDER_SELINUX_TYPES)
 #: In upstream's order: the checks of the lower level, but for those whose place a stricter one takes, then its own.
-_CHECKS: dict[str, tuple[Check, ...]] = {
+_CHECKS: dict[str, tuple[_Row, ...]] = {
     "privileged": (),
     "baseline": (
-        _baseline_capabilities,
-        _host_namespaces,
-        _host_path_volumes,
-        _privileged,
-        _selinux_options,
-        _baseline_seccomp,
+        _Row(_baseline_capabilities),
+        _Row(_host_namespaces),
+        _Row(_host_path_volumes),
+        _Row(_privileged),
+        _Row(_older_selinux_options, until=31),
+        _Row(_selinux_options, since=31),
+        _Row(_baseline_seccomp, since=19),
     ),
     "restricted": (
-        _host_namespaces,
-        _privileged,
-        _selinux_options,
-        _privilege_escalation,
-        _restricted_capabilities,
-        _restricted_volumes,
-        _run_as_non_root,
-        _run_as_user,
-        _restricted_seccomp,
+        _Row(_baseline_capabilities, until=22),
+        _Row(_host_namespaces),
+        _Row(_privileged),
+        _Row(_older_selinux_options, until=31),
+        _Row(_selinux_options, since=31),
+        _Row(_privilege_escalation, since=8),
+        _Row(_restricted_capabilities, since=22),
+        _Row(_restricted_volumes),
+        _Row(_run_as_non_root),
+        _Row(_run_as_user, since=23),
+        _Row(_restricted_seccomp, since=19),
     ),
 }
 
 
-def violations(spec: Tree, level: str) -> tuple[PodViolation, ...]:
-    """What of a pod *spec* the *level* forbids; nothing for a level that nobody knows."""
-    found = (check(spec) for check in _CHECKS.get(level, ()))
+def violations(spec: Tree, level: str, version: str = LATEST) -> tuple[PodViolation, ...]:
+    """What of a pod *spec* the *level* forbids, by the policy of a *version* of Kubernetes (``latest``, ``v1.28``).
+
+    Nothing for a level that nobody knows.
+    """
+    minor = _NEWEST if version == LATEST else int(version.removeprefix("v1."))
+    found = (row.check(spec) for row in _CHECKS.get(level, ()) if row.since <= minor < row.until)
     return tuple(one for one in found if one is not None)
+
+
+def level_fault(level: str) -> str:
+    """Why a namespace with this *level* is refused, ``""`` if it is not (upstream: api/helpers.go, ParseLevel)."""
+    return "" if not level or level in LEVELS else f"must be one of {', '.join(LEVELS)}"
+
+
+def version_fault(version: str) -> str:
+    """Why a namespace with the policies of *version* is refused, ``""`` if it is not (upstream: ParseVersion)."""
+    is_known = version in {"", LATEST} or re.fullmatch(r"v1\.([0-9]|[1-9][0-9]{1,5})", version)
+    return "" if is_known else 'must be "latest" or "v1.x"'

@@ -3,7 +3,7 @@
 from typing import Any
 
 from render.model.apimachinery import quantity
-from render.room import amounts, limits, quota, security
+from render.room import amounts, limits, pod, quota, security
 from tests.support.goldens import cases
 
 Json = dict[str, Any]
@@ -74,13 +74,21 @@ def test_limit_ranges_fill_and_refuse() -> None:
     assert refused == 92
 
 
-def test_what_is_invalid_once_it_is_filled_in() -> None:
+def test_what_the_api_server_refuses_once_limit_ranges_have_filled_it_in() -> None:
     for case in QUOTAS:
-        said = sorted(text for _, _, text in limits.invalid(admitted(case)))
-        want = [
-            one for one in case["want"].get("invalid", ()) if "must be less than or equal to" in one
-        ]
-        assert said == sorted(want), case["id"]
+        refused = {str(one) for one in pod.refusals({**case["pod"], "spec": admitted(case)})}
+        assert refused == set(case["want"].get("invalid", ())), case["id"]
+
+
+def test_what_the_api_server_refuses_of_vmis_that_kubevirt_admits() -> None:
+    invalid = 0
+    for case in cases("pod-vmi"):
+        made = case["want"]["pod"]
+        spec = amounts.defaulted(made["spec"])
+        refused = {str(one) for one in pod.refusals({**made, "spec": spec})}
+        assert refused == set(case["want"].get("invalid", ())), case["id"]
+        invalid += bool(refused)
+    assert invalid == 111
 
 
 def test_pod_security() -> None:

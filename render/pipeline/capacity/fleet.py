@@ -1,293 +1,190 @@
-"""Whether the namespaces of an input have room for the pods of its VMs.
+"""Whether the namespaces of an input have room for the pods of its VMs, and what these ask for in figures.
 
-The pods are those of `render.launcher`; what is said of them is `render.room`'s. Nothing of either is imported where no
-object of the input limits pods.
+The pods are those of `render.launcher`; what is said of them is `render.room`'s.
 
 Upstream: pkg/virt-controller/services (the pods), plugin/pkg/admission of Kubernetes (who refuses them).
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from render.admission import metadata
-from render.diagnostics.codes import LIMITS, POD_SECURITY, QUOTA
-from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
+from render.diagnostics.codes import LIMITS, POD, POD_SECURITY, QUOTA
+from render.diagnostics.diagnostic import Diagnostic, Related, Severity, at
 from render.machine import Context, Machine
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.release import VERSIONS, Version, minor
 from render.model.resource import VMI, Resource
-from render.model.tree import Tree
+from render.pipeline.capacity import blame, namespaces, quotas, watch
+from render.pipeline.capacity.blame import Blamed
+from render.pipeline.capacity.judgement import PodJudge, PodJudgement
 from render.pipeline.capacity.namespaces import ENFORCE, NamespaceRules
-from render.pipeline.stages import emit
-from render.room import decoding
+from render.pipeline.capacity.quotas import PodUse
+from render.room import decoding, quota
+from render.room.amounts import Amounts
 from render.room.decoding import Unreadable
-
-if TYPE_CHECKING:
-    from render.kubevirt.vmi_controller import Launched
-    from render.room.amounts import Amounts
-    from render.room.security import PodViolation
+from render.room.security import PodViolation
 
 #: How a VM with a run strategy counts: it runs whenever it can, or only when somebody starts it.
 _ALWAYS, _SOMETIMES = "Always", ("Manual", "Once", "RerunOnFailure")
-_MOST_NAMED = 3
 #: The settings that would lift a refusal, by the word that it is about.
 _LIFTING = (("memory", "memoryOvercommit"), ("cpu", "cpuAllocationRatio"))
-
-
-class _PodUse(NamedTuple):
-    """What the pods of one machine count: *usage* of each of *replicas*, by the quotas in whose scope they are.
-
-    *always*: they run whenever they can; *moves*: a drain of the node migrates them.
-    """
-
-    where: Location
-    name: str
-    usage: "Amounts"
-    quotas: frozenset[int]
-    replicas: int
-    always: bool
-    moves: bool
-    shares: dict[str, str]
-
-
-class _PodJudgement(NamedTuple):
-    """What Kubernetes says of a pod.
-
-    *violations* of the level that its namespace enforces; *refusal*: the LimitRange that refuses it, and why;
-    *unspoken*: the quota that wants to know more of its containers, and what; else its *usage* of the *quotas* in whose
-    scope it is. *moves*: a drain of its node migrates it. *shares*: what its containers have of that.
-    """
-
-    violations: tuple["PodViolation", ...] = ()
-    refusal: tuple[Resource, str] | None = None
-    unspoken: tuple[Resource, str] | None = None
-    usage: "Amounts | None" = None
-    quotas: frozenset[int] = frozenset()
-    moves: bool = False
-    shares: dict[str, str] = {}  # noqa: RUF012 - never changed
+_FREE = NamespaceRules()
+_PodKey = tuple[str, str]
 
 
 class Capacity:
-    """Collects what the pods of machines ask for, in namespaces that limit it."""
+    """Collects what the pods of machines ask for, and what is wrong with them."""
 
-    def __init__(
-        self, context: Context, resources: Sequence[Resource], found: dict[str, NamespaceRules]
-    ) -> None:
+    def __init__(self, context: Context, resources: Sequence[Resource]) -> None:
         self._context = context
-        self._rules = found
-        self._classes = {
-            (one.kind, one.name): one
-            for one in resources
-            if one.kind in ("RuntimeClass", "PriorityClass")
-            and decoding.unreadable(one.kind, one.body) is None
-        }
-        self._judged: dict[tuple[str, str], _PodJudgement | None] = {}
-        self._uses: dict[str, list[_PodUse]] = {}
+        limiting = [one for one in resources if one.kind in watch.LIMITING and not one.group]
+        self._rules = namespaces.rules(limiting, context.settings.namespace)
+        self._nodes = [one for one in limiting if one.kind == "Node"]
+        self._judge = PodJudge(
+            context, [one for one in resources if decoding.unreadable(one.kind, one.body) is None]
+        )
+        self._judged: dict[_PodKey, PodJudgement | None] = {}
+        #: A machine of each pod, where another release may judge otherwise.
+        self._samples: dict[_PodKey, Machine] = {}
+        self._elsewhere: dict[tuple[_PodKey, Version], PodJudgement | None] = {}
+        self._uses: dict[str, list[PodUse]] = {}
         self._found: list[Diagnostic] = []
         self._namespaces: set[str] = set()
 
-    def observe(self, machine: Machine) -> None:
-        """Judge the pod of *machine*, and remember what it counts."""
-        known = self._rules.get(machine.namespace)
-        if known is None or machine.failed or not machine.vmi:
-            return
-        key = (machine.namespace, _fingerprint(machine))
+    def concerns(self, machine: Machine) -> bool:
+        """Whether something limits what the pods of *machine* may ask for."""
+        return bool(self._nodes) or machine.namespace in self._rules
+
+    def observe(self, machine: Machine, *, is_doubtful: bool) -> None:
+        """Judge the pods of *machine*, and remember what they count.
+
+        *is_doubtful*: the API server may refuse them by themselves.
+        """
+        rules = self._rules.get(machine.namespace, _FREE)
+        key = (machine.namespace, _fingerprint(machine, is_doubtful=is_doubtful))
         if key not in self._judged:
-            self._judged[key] = self._judge(machine, known)
+            self._judged[key] = self._judge.judge(machine, rules)
+            if self._is_release_assumed():
+                self._samples[key] = machine
         judged = self._judged[key]
         if judged is None:
             return
+        self._namespaces.add(machine.namespace)
+        for one in judged.invalid:
+            self._found.append(self._invalid(machine, key, one))
         if judged.violations:
-            self._found.append(self._insecure(machine, judged.violations, known))
+            self._found.append(self._insecure(machine, key, judged.violations))
         if judged.refusal:
-            self._found.append(self._refused_by(machine, *judged.refusal))
+            self._found.append(self._refused_by(machine, key, *judged.refusal))
         elif judged.unspoken:
             self._found.append(_unspoken(machine, *judged.unspoken))
-        elif judged.usage is not None:
-            self._count(machine, judged, judged.usage)
+        elif not judged.invalid:
+            self._count(machine, key, judged)
 
-    def _judge(self, machine: Machine, known: NamespaceRules) -> _PodJudgement | None:
-        """What is said of the pod of *machine* in its namespace, None where there is no pod."""
-        from render.launcher.sums import sums
-        from render.pipeline.capacity.shares import shares
-        from render.room import limits, quota, security
-
-        pod = _pod(machine)
-        if pod is None:
-            return None
-        self._namespaces.add(machine.namespace)
-        vmi, launched = pod
-        spec = self._admitted(launched.pod["spec"])
-        violations = security.violations(spec, known.level) if known.namespace else ()
-        for one in known.limit_ranges:
-            spec = limits.filled(spec, one.body)
-        for one in known.limit_ranges:
-            text = limits.refusal(spec, one.body)
-            if text:
-                return _PodJudgement(violations, (one, text))
-        for group, index, text in limits.invalid(spec) if known.limit_ranges else ():
-            words = f"resources.requests: {text.partition(': ')[2]}"
-            refusal = (known.limit_ranges[0], f"container {spec[group][index]['name']}: {words}")
-            return _PodJudgement(violations, refusal)
-        in_scope = [one for one in known.quotas if quota.matches(one.body, spec)]
-        for one in in_scope:
-            missing = quota.unspoken(one.body, spec)
-            if missing:
-                return _PodJudgement(violations, unspoken=(one, missing))
-        return _PodJudgement(
-            violations,
-            usage=quota.usage(spec) if in_scope else None,
-            quotas=frozenset(one.index for one in in_scope),
-            moves=tree.get(vmi, "spec", "evictionStrategy") == "LiveMigrate",
-            shares=shares(spec, sums(launched.launch, launched.pod)) if in_scope else {},
-        )
-
-    def _admitted(self, spec: Tree) -> Tree:
-        """A pod *spec* with what the API server fills in from the objects of the input."""
-        from render.room import amounts
-
-        spec = amounts.defaulted(spec)
-        runtime = self._classes.get(("RuntimeClass", spec.get("runtimeClassName") or ""))
-        overhead = tree.get(runtime.body, "overhead", "podFixed") if runtime else None
-        if overhead:
-            spec = {**spec, "overhead": overhead}
-        if not spec.get("priorityClassName"):
-            for (kind, name), one in self._classes.items():
-                if kind == "PriorityClass" and one.body.get("globalDefault") is True:
-                    spec = {**spec, "priorityClassName": name}
-        return spec
-
-    def _insecure(
-        self, machine: Machine, found: tuple["PodViolation", ...], known: NamespaceRules
-    ) -> Diagnostic:
-        """That the level of the namespace forbids the pod of *machine*."""
-        words = ", ".join(map(str, found))
-        assumed = self._assumes() and all(one.reason == "seccompProfile" for one in found)
-        doubt = _doubt("seccompConfiguration") if assumed else ""
-        related = []
-        if known.namespace is not None:
-            place = at(known.namespace, ("metadata", "labels", ENFORCE))
-            related.append(Related(f"the namespace enforces {known.level}", place))
-        return POD_SECURITY.at(
-            at(machine.resource.written, _blamed(machine, found)),
-            f'it needs a privileged namespace to run: violates PodSecurity "{known.level}:latest": {words}{doubt}',
-            *related,
-            help="the VM is admitted, but never starts: mend what is named, or let the namespace enforce another level"
-            " (whom the cluster exempts, only the cluster knows)",
-            severity=Severity.WARNING if assumed else None,
-        )
-
-    def _refused_by(self, machine: Machine, limit_range: Resource, text: str) -> Diagnostic:
-        lifting = self._lifting(text)
-        return LIMITS.at(
-            at(machine.resource.written),
-            f"{text}{_doubt(lifting) if lifting else ''}",
-            Related("the LimitRange", at(limit_range, ("spec", "limits"))),
-            help="the VM is admitted, but its pod is refused: the pod of a VM is larger than its guest, by the overhead"
-            " of its processes",
-            severity=Severity.WARNING if lifting else None,
-        )
-
-    def _count(self, machine: Machine, judged: _PodJudgement, usage: "Amounts") -> None:
+    def _count(self, machine: Machine, key: _PodKey, judged: PodJudgement) -> None:
         """Remember what the pods of *machine* count."""
-        strategy = _strategy(machine)
-        replicas = _replicas(machine)
-        if replicas and (strategy == _ALWAYS or strategy in _SOMETIMES):
-            self._uses.setdefault(machine.namespace, []).append(
-                _PodUse(
-                    at(machine.resource.written),
-                    machine.resource.ref.name,
-                    usage,
-                    judged.quotas,
-                    replicas,
-                    strategy == _ALWAYS,
-                    judged.moves,
-                    judged.shares,
-                )
+        strategy, replicas = _strategy(machine), _replicas(machine)
+        if not replicas or strategy not in {_ALWAYS, *_SOMETIMES}:
+            return
+        name = machine.instancetype.name if machine.instancetype else ""
+        self._uses.setdefault(machine.namespace, []).append(
+            PodUse(
+                at(machine.resource.written),
+                machine.resource.ref.name,
+                machine.namespace,
+                judged.usage,
+                judged.requests,
+                judged.size._replace(instancetype=name),
+                replicas,
+                strategy == _ALWAYS,
+                judged.moves,
+                judged.shares,
+                key,
+                {
+                    part: tree.get(judged.vmi, "spec", part)
+                    for part in ("nodeSelector", "affinity", "tolerations")
+                },
             )
+        )
 
     def diagnostics(self) -> Iterator[Diagnostic]:
         """What is wrong with single pods, and the quotas that all of a namespace do not fit."""
-        for namespace in sorted(self._namespaces):
+        for namespace in sorted(self._namespaces & self._rules.keys()):
             for resource, fault in self._rules[namespace].unreadable:
                 yield _not_read(resource, fault)
         yield from self._found
         for namespace, uses in self._uses.items():
-            for one in self._rules[namespace].quotas:
-                yield from self._exceeded(one, [use for use in uses if one.index in use.quotas])
+            for one in self._rules.get(namespace, _FREE).quotas:
+                yield from quotas.exceeded(one, uses, self._lifting_of_quota)
 
-    def _exceeded(self, resource: Resource, uses: list[_PodUse]) -> Iterator[Diagnostic]:
-        from render.room import amounts, quota
-
-        granted = quota.hard(resource.body)
-        always = [use for use in uses if use.always]
-        steady, every = _sum(always), _sum(uses)
-        known: set[str] = set()
-        cases = [
-            (always, steady, "what always runs", False),
-            (uses, every, "what always runs, and what may be started", True),
-        ]
-        for involved, total, what, mild in cases:
-            names = [name for name in quota.exceeded(granted, {}, total) if name not in known]
-            if names:
-                known.update(names)
-                yield self._too_much(resource, names, total, involved, what, mild=mild)
-        spare = _most_moving(always, granted, steady, known)
-        if spare is not None:
-            use, names = spare
-            total = amounts.add(steady, use.usage)
-            shown = amounts.shown({name: total[name] for name in names})
-            limit = amounts.shown({name: granted[name] for name in names})
-            yield QUOTA.at(
-                at(resource, ("spec", "hard", names[0])),
-                f"no room for a live migration of {use.name}, which takes a second pod: requested with it: {shown},"
-                f" limited: {limit}",
-                Related(f"{use.name} is to migrate when its node is drained", use.where),
-                help="leave room for the largest VM that migrates, or its migration waits until something stops",
-                severity=Severity.WARNING,
-            )
-
-    def _too_much(  # noqa: PLR0913, PLR0917 - what is said, of what
-        self,
-        resource: Resource,
-        names: list[str],
-        total: "Amounts",
-        involved: list[_PodUse],
-        what: str,
-        mild: bool,  # noqa: FBT001 - said once, above
-    ) -> Diagnostic:
-        from render.room import amounts, quota
-
-        granted = quota.hard(resource.body)
-        first = names[0]
-        largest = sorted(involved, key=lambda use: _amount(use, first), reverse=True)
-        named = [use for use in largest if first in use.usage][:_MOST_NAMED]
-        shown = ", ".join(
-            f"{f'{use.replicas} x ' if use.replicas > 1 else ''}{use.name} {amounts.shown({first: use.usage[first]})}"
-            for use in named
+    def _invalid(self, machine: Machine, key: _PodKey, found: Blamed) -> Diagnostic:
+        """That the API server refuses the pod of *machine* for what one field brought."""
+        text = "; ".join(map(str, found.refusals))
+        related = []
+        source = self._context.config_source
+        if found.field.setting and source is not None:
+            setting = ".".join(str(step) for step in found.field.setting[:2])
+            place = source.place(found.field.setting)
+            related.append(Related(f"{source.resource.ref} sets {setting}", place))
+        doubt = self._doubt_of_release(
+            key, lambda other: found.field in {one.field for one in other.invalid}
         )
-        rest = len([use for use in largest if first in use.usage]) - len(named)
-        more = f" and {rest} more" if rest else ""
-        lifting = {self._lifting(name) for name in names}
-        doubt = _doubt(" and ".join(sorted(lifting))) if "" not in lifting else ""
-        requested = amounts.shown({name: total[name] for name in names})
-        limited = amounts.shown({name: granted[name] for name in names})
-        return QUOTA.at(
-            at(resource, ("spec", "hard", first)),
-            f"exceeded quota: {resource.name}, requested: {requested}, limited: {limited}"
-            f": {what}: {shown}{more}{doubt}",
-            *(Related(_named(use, first), use.where) for use in named),
-            help="the VMs are admitted, but those that start last get no pod: raise the quota, or ask for less; the pod"
-            " of a VM is larger than its guest",
-            severity=Severity.WARNING if mild or doubt else None,
+        return POD.at(
+            at(machine.resource.written, blame.place(found.field, machine)),
+            f"the API server refuses its pod: {text}{doubt}",
+            *related,
+            help="the VM is admitted, but never starts: mend what is named",
+            severity=Severity.WARNING if doubt else None,
+        )
+
+    def _insecure(
+        self, machine: Machine, key: _PodKey, found: tuple[PodViolation, ...]
+    ) -> Diagnostic:
+        """That the level of the namespace forbids the pod of *machine*."""
+        rules = self._rules[machine.namespace]
+        words = ", ".join(map(str, found))
+        level = f"{rules.level}:{rules.version}"
+        assumed = self._assumes() and all(one.reason == "seccompProfile" for one in found)
+        doubt = _doubt("seccompConfiguration") if assumed else ""
+        doubt = doubt or self._doubt_of_release(key, lambda other: bool(other.violations))
+        related = []
+        if rules.namespace is not None:
+            place = at(rules.namespace, ("metadata", "labels", ENFORCE))
+            related.append(Related(f"the namespace enforces {rules.level}", place))
+        return POD_SECURITY.at(
+            at(machine.resource.written, _blamed(machine, found)),
+            f'it needs a privileged namespace to run: violates PodSecurity "{level}": {words}{doubt}',
+            *related,
+            help="the VM is admitted, but never starts: mend what is named, or let the namespace enforce another level"
+            " (whom the cluster exempts, only the cluster knows)",
+            severity=Severity.WARNING if doubt else None,
+        )
+
+    def _refused_by(
+        self, machine: Machine, key: _PodKey, limit_range: Resource, text: str
+    ) -> Diagnostic:
+        lifting = self._lifting(text)
+        doubt = _doubt(lifting) if lifting else ""
+        doubt = doubt or self._doubt_of_release(key, lambda other: other.refusal is not None)
+        return LIMITS.at(
+            at(machine.resource.written),
+            f"{text}{doubt}",
+            Related("the LimitRange", at(limit_range, ("spec", "limits"))),
+            help="the VM is admitted, but its pod is refused: the pod of a VM is larger than its guest, by the overhead"
+            " of its processes",
+            severity=Severity.WARNING if doubt else None,
         )
 
     def _assumes(self) -> bool:
         """Whether nothing says how the cluster is set up."""
         return self._context.config.is_assumed and self._context.settings.admission != "strict"
+
+    def _is_release_assumed(self) -> bool:
+        """Whether nothing says which release runs."""
+        return self._context.release_is_assumed and self._context.settings.admission != "strict"
 
     def _lifting(self, text: str) -> str:
         """The setting that could lift what *text* says, where nobody has set it; ``""`` if none does."""
@@ -295,10 +192,64 @@ class Capacity:
             return ""
         return next((setting for word, setting in _LIFTING if word in text), "")
 
+    def _lifting_of_quota(self, names: list[str], resource: Resource, uses: list[PodUse]) -> str:
+        """What would lift that *uses* need more than the quota *resource* grants of *names*, in words."""
+        settings = {self._lifting(name) for name in names}
+        if "" not in settings:
+            return _doubt(" and ".join(sorted(settings)))
+        if not self._is_release_assumed():
+            return ""
+        granted = quota.hard(resource.body)
+        return _doubt_of(
+            release
+            for release in VERSIONS
+            if any(
+                name in names
+                for name in quota.exceeded(granted, {}, self._in(release, resource, uses))
+            )
+        )
+
+    def _in(self, release: Version, resource: Resource, uses: Iterable[PodUse]) -> Amounts:
+        """What *uses* would count against the quota *resource* under *release*."""
+        others = ((use, self._judged_in(use.pod, release)) for use in uses)
+        return quotas.steady(
+            (
+                use._replace(usage=other.usage)
+                for use, other in others
+                if other is not None and resource.index in other.usage
+            ),
+            resource.index,
+        )
+
+    def _judged_in(self, key: _PodKey, release: Version) -> PodJudgement | None:
+        """What is said of the pods of *key* where *release* runs."""
+        if (key, release) not in self._elsewhere:
+            machine = self._samples[key]
+            rules = self._rules.get(machine.namespace, _FREE)
+            self._elsewhere[key, release] = self._judge.judge(machine, rules, release)
+        return self._elsewhere[key, release]
+
+    def _doubt_of_release(self, key: _PodKey, refuses: Callable[[PodJudgement], bool]) -> str:
+        """The releases that alone refuse the pod of *key*, as far as nothing says which one runs."""
+        if not self._is_release_assumed():
+            return ""
+        judged = ((release, self._judged_in(key, release)) for release in VERSIONS)
+        return _doubt_of(
+            release for release, other in judged if other is not None and refuses(other)
+        )
+
+
+def _doubt_of(refusing: Iterable[Version]) -> str:
+    releases = [*refusing]
+    if len(releases) in {0, len(VERSIONS)}:
+        return ""
+    names = ", ".join(map(minor, releases))
+    return f" (by KubeVirt {names} alone, and nothing says which release runs)"
+
 
 def _not_read(resource: Resource, fault: Unreadable) -> Diagnostic:
     """What the API server says of a quota or a LimitRange; that one with a placeholder is not looked at, as a note."""
-    code = QUOTA if resource.kind == "ResourceQuota" else LIMITS
+    code, cure = _UNREAD[resource.kind]
     place = at(resource, fault.path)
     if isinstance(fault.value, str) and re.search(metadata.PLACEHOLDER, fault.value):
         return code.at(
@@ -310,23 +261,24 @@ def _not_read(resource: Resource, fault: Unreadable) -> Diagnostic:
     return code.at(
         place,
         f"{fault.why}: the API server refuses the {resource.kind}, and it limits no pod",
-        help="write quantities like 2Gi, 500M, 1500m or 3",
+        help=cure,
     )
+
+
+_AMOUNT = "write quantities like 2Gi, 500M, 1500m or 3"
+#: What is said of an object of each kind that the API server does not read, and what to do.
+_UNREAD = {
+    "ResourceQuota": (QUOTA, _AMOUNT),
+    "LimitRange": (LIMITS, _AMOUNT),
+    "Namespace": (
+        POD_SECURITY,
+        "write privileged, baseline or restricted, and latest or v1.28 as a version",
+    ),
+}
 
 
 def _doubt(setting: str) -> str:
     return f" ({setting} decides, and nothing in the input says what it is)"
-
-
-def _pod(machine: Machine) -> "tuple[Tree, Launched] | None":
-    """The VMI of *machine* and its pod, None where there is none: that is said elsewhere."""
-    from render.kubevirt import vmi_controller
-
-    own = copy(machine)
-    own.diagnostics, own.provenance = [], []
-    vmi = emit.vmi(own)
-    launched = None if own.failed else vmi_controller.launched(own, vmi)
-    return None if launched is None else (vmi, launched)
 
 
 def _unspoken(machine: Machine, resource: Resource, missing: str) -> Diagnostic:
@@ -343,15 +295,14 @@ def _unspoken(machine: Machine, resource: Resource, missing: str) -> Diagnostic:
 _OWN_SOURCES = ("persistentVolumeClaim", "dataVolume", "cloudInitNoCloud", "cloudInitConfigDrive")
 
 
-def _fingerprint(machine: Machine) -> str:
+def _fingerprint(machine: Machine, *, is_doubtful: bool) -> str:
     """What of the VMI of *machine* decides the resources and the rights of its pod."""
     spec = dict(machine.vmi.get("spec") or {})
     spec.pop("hostname", None)
     volumes = spec.get("volumes")
     if volumes:
         spec["volumes"] = [
-            {key: key in _OWN_SOURCES or value for key, value in volume.items()}
-            for volume in volumes
+            {key: _own_source(key, value) for key, value in volume.items()} for volume in volumes
         ]
     domain = spec.get("domain") or {}
     devices = dict(domain.get("devices") or {})
@@ -362,7 +313,17 @@ def _fingerprint(machine: Machine) -> str:
         ]
     spec["domain"] = {**domain, "devices": devices}
     annotations = tree.get(machine.vmi, "metadata", "annotations")
-    return json.dumps((annotations, spec, machine.resource.kind), default=str)
+    resource = machine.resource
+    odd = resource.name if is_doubtful and watch.is_odd_name(resource.name) else ""
+    place = bool(resource.holders), odd
+    return json.dumps((annotations, spec, resource.kind, place), default=str)
+
+
+def _own_source(key: str, value: object) -> object:
+    """What counts of the source of a volume: that there is one, and whether it is hotplugged."""
+    if key not in _OWN_SOURCES:
+        return value
+    return isinstance(value, dict) and bool(value.get("hotpluggable"))
 
 
 def _strategy(machine: Machine) -> str:
@@ -383,7 +344,7 @@ def _replicas(machine: Machine) -> int:
     return replicas if isinstance(replicas, int) else 1
 
 
-def _blamed(machine: Machine, found: Iterable["PodViolation"]) -> FieldPath:
+def _blamed(machine: Machine, found: Iterable[PodViolation]) -> FieldPath:
     """The field of the VM that brings what the namespace forbids: a volume, if one is named."""
     if machine.resource.holder is not None:
         return ()
@@ -393,38 +354,3 @@ def _blamed(machine: Machine, found: Iterable["PodViolation"]) -> FieldPath:
         if f'"{volume.get("name")}"' in words:
             return (*machine.vmi_path, "volumes", index)
     return ()
-
-
-def _named(use: _PodUse, resource: str) -> str:
-    shares = use.shares.get(resource)
-    return f"{use.name}: {shares}" if shares else use.name
-
-
-def _amount(use: _PodUse, name: str) -> float:
-    amount = use.usage.get(name)
-    return 0.0 if amount is None else use.replicas * amount.mantissa * 10.0**amount.scale
-
-
-def _sum(uses: Iterable[_PodUse]) -> "Amounts":
-    from render.room import amounts
-
-    return amounts.sums(use.usage for use in uses for _ in range(use.replicas))
-
-
-def _most_moving(
-    always: list[_PodUse], granted: "Amounts", steady: "Amounts", known: set[str]
-) -> tuple[_PodUse, list[str]] | None:
-    """The VM for whose second pod there is least room, and the resources that it lacks; None if there is room."""
-    from render.room import quota
-
-    found = [
-        (use, names)
-        for use in always
-        if use.moves
-        and (
-            names := [
-                name for name in quota.exceeded(granted, steady, use.usage) if name not in known
-            ]
-        )
-    ]
-    return max(found, key=lambda one: _amount(one[0], one[1][0]), default=None)

@@ -8,22 +8,25 @@ from typing import NamedTuple
 
 from render.model import tree
 from render.model.resource import Resource
-from render.room import decoding
+from render.room import decoding, security
 from render.room.decoding import Unreadable
 
 ENFORCE = "pod-security.kubernetes.io/enforce"
+VERSION = f"{ENFORCE}-version"
 
 
 class NamespaceRules(NamedTuple):
     """What limits the pods of one namespace: its quotas, its LimitRanges, and the level that it enforces.
 
-    *unreadable*: what would limit them, were it as the API server reads it.
+    *level* of the *version* of Kubernetes, as labels of the *namespace* say; *unreadable*: what would limit them, were
+    it as the API server reads it.
     """
 
     quotas: tuple[Resource, ...] = ()
     limit_ranges: tuple[Resource, ...] = ()
     namespace: Resource | None = None
     level: str = ""
+    version: str = security.LATEST
     unreadable: tuple[tuple[Resource, Unreadable], ...] = ()
 
 
@@ -31,22 +34,36 @@ def rules(resources: Iterable[Resource], default: str) -> dict[str, NamespaceRul
     """What limits pods, by namespace; *default* is that of objects without one."""
     found: dict[str, NamespaceRules] = {}
     for one in resources:
-        if one.group:
-            continue
-        name = one.namespace or default
-        fault = decoding.unreadable(one.kind, one.body)
+        name = one.name if one.kind == "Namespace" else one.namespace or default
+        known = found.get(name, NamespaceRules())
+        fault = _fault(one)
         if fault is not None:
-            known = found.get(name, NamespaceRules())
             found[name] = known._replace(unreadable=(*known.unreadable, (one, fault)))
         elif one.kind == "ResourceQuota":
-            known = found.get(name, NamespaceRules())
             found[name] = known._replace(quotas=(*known.quotas, one))
         elif one.kind == "LimitRange":
-            known = found.get(name, NamespaceRules())
             found[name] = known._replace(limit_ranges=(*known.limit_ranges, one))
         elif one.kind == "Namespace":
-            level = tree.get(one.body, "metadata", "labels", ENFORCE)
-            if isinstance(level, str) and level != "privileged":
-                known = found.get(one.name, NamespaceRules())
-                found[one.name] = known._replace(namespace=one, level=level)
+            level = _label(one, ENFORCE)
+            if level not in {"", "privileged"}:
+                version = _label(one, VERSION) or security.LATEST
+                found[name] = known._replace(namespace=one, level=level, version=version)
     return found
+
+
+def _label(namespace: Resource, name: str) -> str:
+    value = tree.get(namespace.body, "metadata", "labels", name)
+    return value if isinstance(value, str) else ""
+
+
+def _fault(one: Resource) -> Unreadable | None:
+    """What of an object the API server refuses, in whose place it then has none."""
+    if one.kind != "Namespace":
+        return decoding.unreadable(one.kind, one.body)
+    for name, why in (
+        (ENFORCE, security.level_fault(_label(one, ENFORCE))),
+        (VERSION, security.version_fault(_label(one, VERSION))),
+    ):
+        if why:
+            return Unreadable(("metadata", "labels", name), _label(one, name), why)
+    return None

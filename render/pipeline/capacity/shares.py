@@ -1,6 +1,6 @@
 """Whose the memory and the CPU are that a pod asks for, for whom a quota refuses it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from render.model import tree
 from render.model.fieldpath import FieldPath
@@ -17,16 +17,23 @@ _NAMES: dict[str, tuple[str, str]] = {
 }
 
 
-def shares(spec: Tree, sums: Mapping[FieldPath, str]) -> dict[str, str]:
-    """What each container of a pod *spec* that runs on has of an amount, by the name that quotas have for it.
+def shares(specs: Sequence[Tree], sums: Mapping[FieldPath, str]) -> dict[str, str]:
+    """What each container that runs on has of an amount, by the name that quotas have for it.
 
-    *sums*: how numbers of the pod came about, by their paths.
+    *specs*: of the launcher pod, and of pods beside it; *sums*: how numbers of the first came about, by their paths.
     """
     return {
         name: text
         for name, (part, resource) in _NAMES.items()
-        if (text := ", ".join(_of_containers(spec, sums, part, resource)))
+        if (text := ", ".join(_of_pods(specs, sums, part, resource)))
     }
+
+
+def _of_pods(
+    specs: Sequence[Tree], sums: Mapping[FieldPath, str], part: str, resource: str
+) -> Iterator[str]:
+    for number, spec in enumerate(specs):
+        yield from _of_containers(spec, {} if number else sums, part, resource)
 
 
 def _of_containers(

@@ -66,8 +66,8 @@ KUBEVIRT = kubevirt(developerConfiguration={"featureGates": ["HostDisk", "Sideca
 
 def found(*objects: Json, cluster: Json | None = KUBEVIRT, **settings: Any) -> list[Diagnostic]:
     given = [*objects, *([cluster] if cluster else [])]
-    said = render(given, Settings(**settings)).diagnostics
-    return [one for one in said if one.code in ("VR444", "VR445", "VR446")]
+    said = render(given, Settings(**{"kubevirt": "1.9", **settings})).diagnostics
+    return [one for one in said if one.code in ("VR443", "VR444", "VR445", "VR446")]
 
 
 def told(*objects: Json, **settings: Any) -> list[tuple[str, str]]:

@@ -1,0 +1,176 @@
+"""What Kubernetes says of the pods of one machine, in a namespace with what limits pods there.
+
+Upstream: staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go (Create: first what fills in, then the
+validation, then who refuses), plugin/pkg/admission of Kubernetes.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from typing import NamedTuple
+
+from render.diff.sizes import Size, size_of
+from render.kubevirt import vmi_controller
+from render.kubevirt.vmi_controller import Launched
+from render.launcher.beside import hotplug
+from render.launcher.launch import PodError
+from render.launcher.sums import sums
+from render.machine import Context, Machine
+from render.model import tree
+from render.model.apimachinery.quantity import Quantity
+from render.model.release import Version
+from render.model.resource import Resource
+from render.model.tree import Tree
+from render.pipeline.capacity.blame import Blamed, by_field
+from render.pipeline.capacity.namespaces import NamespaceRules
+from render.pipeline.capacity.shares import shares
+from render.pipeline.stages import emit
+from render.room import amounts, limits, pod, quota, security
+from render.room.amounts import Amounts
+from render.room.security import PodViolation
+
+
+class PodJudgement(NamedTuple):
+    """What Kubernetes says of the pods of a machine.
+
+    *invalid*: what of its launcher pod the API server itself refuses; *violations* of the level that its namespace
+    enforces; *refusal*: the LimitRange that refuses it, and why; *unspoken*: the quota that wants to know more of its
+    containers, and what. If it is refused by none of them: what its pods count against each quota (*usage*, by index)
+    and ask for (*requests*). *size*: that of its guest; *moves*: a drain of its node migrates it; *shares*: what
+    containers have of an amount; *vmi*: what it starts.
+    """
+
+    vmi: Tree
+    invalid: tuple[Blamed, ...] = ()
+    violations: tuple[PodViolation, ...] = ()
+    refusal: tuple[Resource, str] | None = None
+    unspoken: tuple[Resource, str] | None = None
+    usage: Mapping[int, Amounts] = {}
+    requests: Mapping[str, Quantity] = {}
+    size: Size = Size(0, 0)
+    moves: bool = False
+    shares: Mapping[str, str] = {}
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether there is no pod for a quota to count."""
+        return bool(self.invalid or self.refusal or self.unspoken)
+
+
+class PodJudge:
+    """Judges pods in the cluster of *context*, with the classes among *resources*."""
+
+    def __init__(self, context: Context, resources: Sequence[Resource]) -> None:
+        self._context = context
+        self._runtimes = {one.name: one.body for one in resources if one.kind == "RuntimeClass"}
+        self._default_class = next(
+            (
+                one.name
+                for one in resources
+                if one.kind == "PriorityClass" and one.body.get("globalDefault") is True
+            ),
+            "",
+        )
+
+    def judge(
+        self, machine: Machine, rules: NamespaceRules, release: Version | None = None
+    ) -> PodJudgement | None:
+        """What is said of the pods of *machine* under *rules*, None where there is no pod: that is said elsewhere.
+
+        *release*: as if another one than that of the input ran.
+        """
+        made = launched(machine, release)
+        if made is None:
+            return None
+        vmi, launch = made
+        spec = self._admitted(launch.pod["spec"])
+        configuration = launch.launch.cluster.configuration
+        invalid = by_field(
+            pod.refusals({**launch.pod, "spec": spec}), vmi, launch.pod, configuration
+        )
+        if invalid:
+            return PodJudgement(vmi, tuple(invalid))
+        violations = (
+            security.violations(spec, rules.level, rules.version) if rules.namespace else ()
+        )
+        judged = PodJudgement(vmi, violations=violations, size=size_of(vmi))
+        beside = [self._admitted(one["spec"]) for one in _attachments(launch)]
+        specs = [limits.filled_by_all(one, rules.limit_ranges) for one in (spec, *beside)]
+        for one in specs:
+            refusal = next(_refusals({**launch.pod, "spec": one}, rules.limit_ranges), None)
+            if refusal is not None:
+                return judged._replace(refusal=refusal)
+        in_scope = {
+            one.index: [each for each in specs if quota.matches(one.body, each)]
+            for one in rules.quotas
+        }
+        for limiting in rules.quotas:
+            for each in in_scope[limiting.index]:
+                missing = quota.unspoken(limiting.body, each)
+                if missing:
+                    return judged._replace(unspoken=(limiting, missing))
+        is_counted = any(in_scope.values())
+        return judged._replace(
+            usage={
+                index: amounts.sums(map(quota.usage, each))
+                for index, each in in_scope.items()
+                if each
+            },
+            requests=amounts.sums(amounts.of_pod(one, "requests") for one in specs),
+            moves=tree.get(vmi, "spec", "evictionStrategy") == "LiveMigrate",
+            shares=shares(specs, sums(launch.launch, launch.pod)) if is_counted else {},
+        )
+
+    def _admitted(self, spec: Tree) -> Tree:
+        """A pod *spec* with what the API server fills in from the objects of the input."""
+        spec = amounts.defaulted(spec)
+        runtime = self._runtimes.get(spec.get("runtimeClassName") or "")
+        overhead = tree.get(runtime, "overhead", "podFixed") if runtime else None
+        if overhead:
+            spec = {**spec, "overhead": overhead}
+        if self._default_class and not spec.get("priorityClassName"):
+            spec = {**spec, "priorityClassName": self._default_class}
+        return spec
+
+
+def _refusals(made: Tree, limit_ranges: Sequence[Resource]) -> Iterator[tuple[Resource, str]]:
+    """What is refused of a pod once LimitRanges have filled it in: by the API server first."""
+    spec = made["spec"]
+    for one in pod.refusals(made) if limit_ranges else ():
+        group, index = one.path[1:3]
+        words = str(one).partition(f"{group}[{index}].")[2]
+        yield limit_ranges[0], f"container {spec[group][index]['name']}: {words}"
+    for limit_range in limit_ranges:
+        text = limits.refusal(spec, limit_range.body)
+        if text:
+            yield limit_range, text
+
+
+def launched(machine: Machine, release: Version | None = None) -> tuple[Tree, Launched] | None:
+    """The VMI of *machine* and its pod, None where there is none: that is said elsewhere.
+
+    *release*: as if another one than that of the input ran.
+    """
+    own = copy(machine)
+    own.diagnostics, own.provenance = [], []
+    if release is not None and release != machine.context.release:
+        own.context = _in_release(machine.context, release)
+    vmi = emit.vmi(own)
+    made = None if own.failed else vmi_controller.launched(own, vmi)
+    return None if made is None else (vmi, made)
+
+
+def _in_release(context: Context, release: Version) -> Context:
+    from render.model.cluster_config import builtin
+
+    source = context.config_source
+    config = source.in_release(release) if source else builtin(release)
+    return context._replace(release=release, config=config, clusters=[])
+
+
+def _attachments(made: Launched) -> list[Tree]:
+    """The pod that attaches the volumes that are hotplugged from the start, if there are any."""
+    try:
+        attached = hotplug.attachment(made.launch, made.pod)
+    except PodError:
+        return []
+    return [] if attached is None else [attached]

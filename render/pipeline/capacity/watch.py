@@ -1,0 +1,142 @@
+"""Which pods are looked at: all of them where the input limits any, else those that the API server may refuse.
+
+Nothing that makes or judges a pod is imported before there is one to look at: of most inputs there is none.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.machine import CONFIGURATION, Context, Machine
+from render.model import tree
+from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
+from render.model.tree import Tree
+
+if TYPE_CHECKING:
+    from render.pipeline.capacity.fleet import Capacity
+
+#: Kinds of objects that say what a cluster has room for.
+LIMITING = frozenset({"LimitRange", "Namespace", "Node", "ResourceQuota"})
+
+#: Settings that reach every pod as they are.
+_SETTINGS = (
+    ("supportContainerResources",), ("imagePullPolicy",), ("defaultRuntimeClass",),
+    ("developerConfiguration", "nodeSelectors"),
+)  # fmt: skip
+#: Annotations of a VMI that the API server reads in its pod, or that bring containers.
+_ANNOTATIONS = (
+    "hooks.kubevirt.io/", "sidecar.istio.io/inject", "container.apparmor.security.beta.kubernetes.io/",
+    "controller.kubernetes.io/pod-deletion-cost", "kubernetes.io/config.mirror",
+)  # fmt: skip
+_LARGE_ANNOTATIONS = 128 * 1024
+#: Fields of a VMI spec that reach the pod in another form, and are rare.
+_SPEC = ("livenessProbe", "readinessProbe", "accessCredentials", "resourceClaims")
+#: Fields of a VMI spec that stand in the pod as they are.
+_COPIED = (
+    "nodeSelector", "affinity", "topologySpreadConstraints", "serviceAccountName", "subdomain", "tolerations",
+    "priorityClassName",
+)  # fmt: skip
+_PLAIN_AMOUNTS = frozenset({"cpu", "memory"})
+_VOLUMES = frozenset({"hostDisk", "downwardAPI"})
+#: What names of pod volumes and of containers have beside the name of a volume.
+_BESIDE_NAME = len("volume") + len("-init")
+
+
+class PodWatch:
+    """Looks at each machine of a run, and judges its pod where there is a reason to."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        # What the cluster has beside the input counts as well.
+        self._resources = [*context.catalogue.resources]
+        self._capacity: Capacity | None = None
+        source = context.config_source
+        self._is_set = source is not None and any(
+            tree.get(source.kubevirt, *CONFIGURATION, *path) for path in _SETTINGS
+        )
+        if any(one.kind in LIMITING and not one.group for one in self._resources):
+            self._open()
+
+    def _open(self) -> "Capacity":
+        if self._capacity is None:
+            from render.pipeline.capacity.fleet import Capacity
+
+            self._capacity = Capacity(self._context, self._resources)
+        return self._capacity
+
+    def observe(self, machine: Machine) -> None:
+        """Judge the pod of *machine*, if there is a reason to."""
+        if machine.failed or not machine.vmi:
+            return
+        doubtful = self._is_set or is_doubtful(machine.resource.name, machine.vmi)
+        if doubtful or (self._capacity is not None and self._capacity.concerns(machine)):
+            self._open().observe(machine, is_doubtful=doubtful)
+
+    def diagnostics(self) -> Iterator[Diagnostic]:
+        """What is wrong with single pods, and with those of a namespace together."""
+        return iter(()) if self._capacity is None else self._capacity.diagnostics()
+
+
+def is_doubtful(name: str, vmi: Tree) -> bool:
+    """Whether the API server may refuse the pod of the *vmi* that a machine *name* starts: hardly one in a hundred.
+
+    What is not looked at has been seen by KubeVirt's webhooks, or is the same in all pods.
+    """
+    spec = vmi.get("spec") or {}
+    return (
+        is_odd_name(name)
+        or any(key in spec for key in _SPEC)
+        or _is_odd_copy(spec)
+        or _is_odd_domain(spec.get("domain") or {})
+        or any(map(_is_odd_volume, spec.get("volumes") or ()))
+        or _is_annotated(tree.get(vmi, "metadata", "annotations") or {})
+    )
+
+
+def is_odd_name(name: str) -> bool:
+    """Whether a pod cannot be called after a machine *name*, or the machine's host cannot."""
+    if not name:
+        return False
+    hostname = name.partition(".")[0][:63]
+    return bool(label_faults(hostname) or subdomain_faults(f"virt-launcher-{name}-a"))
+
+
+def _is_odd_copy(spec: Tree) -> bool:
+    fields = {key: spec[key] for key in _COPIED if spec.get(key)}
+    if not fields:
+        return False
+    from render.room import pod
+
+    return any(True for _ in pod.of_fields(fields))
+
+
+def _is_odd_domain(domain: Tree) -> bool:
+    devices: Mapping[str, Any] = domain.get("devices") or {}
+    resources, cpu = domain.get("resources") or {}, domain.get("cpu") or {}
+    return (
+        "limits" in resources
+        or not _PLAIN_AMOUNTS.issuperset(resources.get("requests") or ())
+        or "features" in cpu
+        or _is_odd_label(cpu.get("model"))
+        or _is_odd_label(tree.get(domain, "machine", "type"))
+        or "hugepages" in (domain.get("memory") or ())
+        or "gpus" in devices
+        or "hostDevices" in devices
+        or any("ports" in one for one in devices.get("interfaces") or ())
+    )
+
+
+def _is_odd_label(name: str | None) -> bool:
+    return bool(name) and not str(name).replace("-", "").replace("_", "").replace(".", "").isalnum()
+
+
+def _is_odd_volume(volume: Tree) -> bool:
+    name = volume.get("name") or ""
+    return len(name) + _BESIDE_NAME > 63 or not _VOLUMES.isdisjoint(volume)  # noqa: PLR2004 - a label
+
+
+def _is_annotated(annotations: Mapping[str, str]) -> bool:
+    return bool(annotations) and (
+        any(key.startswith(_ANNOTATIONS) for key in annotations)
+        or sum(map(len, annotations.values())) > _LARGE_ANNOTATIONS
+    )

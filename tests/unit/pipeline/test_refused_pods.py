@@ -1,0 +1,176 @@
+"""Pods that the API server itself refuses: which field of a VM is named, and that nothing is said where all is well."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from render import Diagnostic, Settings, render
+from tests.support import goldens
+from tests.unit.pipeline.test_capacity import kubevirt, vm
+
+Json = dict[str, Any]
+SETTINGS = Settings(kubevirt="1.9")
+TEMPLATE = "spec.template."
+HOOKS = "hooks.kubevirt.io/hookSidecars"
+LONG = "a" * 55
+
+
+def refused(*objects: Json, settings: Settings = SETTINGS) -> list[Diagnostic]:
+    return [one for one in render(objects, settings).diagnostics if one.code == "VR443"]
+
+
+def hooked(*hooks: Json) -> Json:
+    return {"metadata": {"annotations": {HOOKS: json.dumps(hooks)}}}
+
+
+HOOK = {"configMap": {"name": "hook", "key": "a", "hookPath": "/a"}}
+NODE_TERM = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["not a label"]}]}
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+@pytest.mark.parametrize(
+    ("spec", "field", "words"),
+    [
+        (
+            {"livenessProbe": {"tcpSocket": {"port": 0}}},
+            "spec.livenessProbe.tcpSocket.port",
+            "spec.containers[0].livenessProbe.tcpSocket.port: Invalid value: 0: must be between 1 and 65535, inclusive",
+        ),
+        (
+            {"tolerations": [{"operator": "Equal", "value": "x"}]},
+            "spec.tolerations[0].operator",
+            "operator must be Exists when `key` is empty",
+        ),
+        (
+            {"tolerations": [{"key": "a", "effect": "NoSchedule", "tolerationSeconds": 5}]},
+            "spec.tolerations[0].effect",
+            "effect must be 'NoExecute' when `tolerationSeconds` is set",
+        ),
+        (
+            {"nodeSelector": {"zone": "not a label"}},
+            "spec.nodeSelector.zone",
+            'spec.nodeSelector: Invalid value: "not a label"',
+        ),
+        (
+            {"domain": {"cpu": {"features": [{"name": "", "policy": "require"}], "model": "host-model"}}},
+            "spec.domain.cpu.features[0].name",
+            'spec.nodeSelector: Invalid value: "cpu-feature.node.kubevirt.io/": name part must be non-empty',
+        ),
+        (
+            {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [NODE_TERM]}}}},
+            f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[0].matchExpressions[0].values[0]",
+            'Invalid value: "not a label"',
+        ),
+        (
+            {"subdomain": "a.b"},
+            "spec.subdomain",
+            'spec.subdomain: Invalid value: "a.b": must not contain dots',
+        ),
+        (
+            {"priorityClassName": "Very High"},
+            "spec.priorityClassName",
+            'spec.priorityClassName: Invalid value: "Very High"',
+        ),
+        (
+            hooked(HOOK, HOOK),
+            f"metadata.annotations[{HOOKS}]",
+            'spec.volumes[9].name: Duplicate value: "hook"',
+        ),
+        (
+            {
+                "metadata": {
+                    "annotations": {"controller.kubernetes.io/pod-deletion-cost": "much"}
+                }
+            },
+            "metadata.annotations[controller.kubernetes.io/pod-deletion-cost]",
+            'Invalid value: "much": must be a 32bit integer',
+        ),
+        (
+            {
+                "domain": {
+                    "memory": {"guest": "1Gi"},
+                    "resources": {"requests": {"memory": "1Gi", "example.com/key": "1"}},
+                }
+            },
+            "spec.domain.resources.requests[example.com/key]",
+            "Limit must be set for non overcommitable resources",
+        ),
+    ],
+)  # fmt: skip
+def test_the_field_that_brings_it_is_named(spec: Json, field: str, words: str) -> None:
+    network: Json = {"networks": [{"name": "default", "pod": {}}]}
+    interface: Json = {"interfaces": [{"name": "default", "masquerade": {}}]}
+    domain = {"devices": interface, **spec.get("domain", {})}
+    (found,) = refused(vm(**{**network, **spec, "domain": domain}), kubevirt())
+    assert found.field == TEMPLATE + field
+    assert found.severity == "error"
+    assert found.message.startswith("the API server refuses its pod: ")
+    assert words in found.message
+
+
+def test_a_name_of_a_volume_that_is_too_long_for_its_container() -> None:
+    disk: Json = {"devices": {"disks": [{"name": LONG, "disk": {}}]}}
+    volumes = [{"name": LONG, "containerDisk": {"image": "registry.example/disk"}}]
+    older = Settings(kubevirt="1.8")
+    machine = vm(domain=disk, volumes=volumes)
+    (found,) = refused(machine, kubevirt(), settings=older)
+    assert found.field == f"{TEMPLATE}spec.volumes[0].name"
+    assert "must be no more than 63 characters" in found.message
+    # 1.9 mounts the image as a volume: there is no container to be named.
+    assert not refused(machine, kubevirt())
+
+
+def test_the_setting_that_brings_it_is_shown() -> None:
+    log = {"type": "guest-console-log", "resources": {"requests": {"memory": "1Gi"}}}
+    (found,) = refused(vm(), kubevirt(supportContainerResources=[log]))
+    assert "must be less than or equal to memory limit of 60M" in found.message
+    (related,) = found.related
+    assert related.message == "KubeVirt kubevirt/kubevirt sets supportContainerResources.0"
+    assert related.location.path == ("spec", "configuration", "supportContainerResources", 0)
+
+
+def test_nothing_is_said_of_what_kubernetes_takes() -> None:
+    good = {
+        "livenessProbe": {"exec": {"command": ["true"]}},
+        "readinessProbe": {"guestAgentPing": {}, "successThreshold": 2},
+        "tolerations": [
+            {"operator": "Exists"},
+            {"key": "a.io/b", "value": "c"},
+            {"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 30},
+            {"key": "n", "operator": "Gt", "value": "5"},
+        ],
+        "nodeSelector": {"zone": "", "a.io/b": "C_d.e"},
+        "subdomain": "a",
+    }
+    assert not refused(vm(**good), kubevirt())
+    assert not refused(vm("a" * 100), kubevirt())
+
+
+def test_no_pod_is_made_to_say_nothing() -> None:
+    """Of machines without a doubt no pod is made: nothing that makes or judges one is imported."""
+    program = (
+        "import json, sys; from render import render; render(json.load(sys.stdin));"
+        "print([n for n in sys.modules if n.startswith(('render.launcher', 'render.room'))])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        input=json.dumps([vm(), vm("b", "Halted")]),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_kubevirt_admits_and_kubernetes_refuses() -> None:
+    """All that is recorded, from end to end, and nothing of what is admitted."""
+    wrong = []
+    for case in goldens.cases("pod-vmi"):
+        text = " ".join(one.message for one in refused(*case["objects"]))
+        recorded = case["want"].get("invalid", [])
+        if not all(one in text for one in recorded) or (text and not recorded):
+            wrong.append(case["id"])
+    assert not wrong
