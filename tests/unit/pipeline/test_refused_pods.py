@@ -133,7 +133,7 @@ def test_the_setting_that_brings_it_is_shown() -> None:
 
 
 def test_nothing_is_said_of_what_kubernetes_takes() -> None:
-    good = {
+    good: Json = {
         "livenessProbe": {"exec": {"command": ["true"]}},
         "readinessProbe": {"guestAgentPing": {}, "successThreshold": 2},
         "tolerations": [
