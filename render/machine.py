@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics.codes import DEFAULT_NETWORK, Code
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
+from render.diagnostics.fix import Fix
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition
 from render.model.cluster_config import ARCHITECTURES, COMPUTED, DECIDED, ClusterConfig
@@ -221,9 +222,11 @@ class Machine:
         message: str,
         *related: Related,
         help: str = "",  # noqa: A002 - the word that users read
+        fixes: tuple[Fix, ...] = (),
     ) -> None:
         """Add a finding at *path* of the VM."""
-        self.diagnostics.append(code.at(at(self.resource, path), message, *related, help=help))
+        place = at(self.resource, path)
+        self.diagnostics.append(code.at(place, message, *related, help=help, fixes=fixes))
         self.failed |= code.withholds
 
     def refuse_network(self, error: str) -> None:

@@ -380,6 +380,23 @@ def report_schema() -> dict[str, Any]:
         "column": {"type": ["integer", "null"], "minimum": 1},
     }
     related = {"message": {"type": "string"}, **where}
+    edit = {
+        "file": {"type": "string"},
+        "document": {"type": "integer", "minimum": 0, "description": "its number in the file"},
+        "field": {"type": "string", "description": "its path in the document"},
+        "action": {"enum": ["set", "rename", "remove", "move"]},
+        "value": {
+            "description": "the value, the new key, or the path to which it is moved; an item behind the last is added"
+        },
+    }
+    fix = {
+        "title": {"type": "string"},
+        "safe": {
+            "type": "boolean",
+            "description": "the VMI stays the same, or there was none and only one reading is possible",
+        },
+        "edits": {"type": "array", "items": _closed(edit)},
+    }
     finding = {
         "code": {"enum": list(CODES)},
         "slug": {"enum": [code.slug for code in CODES.values()]},
@@ -405,6 +422,11 @@ def report_schema() -> dict[str, Any]:
             "type": "array",
             "description": "the folders of the kustomizations in which it is found",
             "items": {"type": "string"},
+        },
+        "fixes": {
+            "type": "array",
+            "description": "what would mend it; several are a choice",
+            "items": _closed(fix),
         },
     }
     figures = (*(f"{severity}s" for severity in Severity), *_FIGURES)

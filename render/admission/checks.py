@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from render.diagnostics.cause import Cause
+from render.diagnostics.fix import Fix
 from render.model import fieldpath, tree
 from render.model.cluster_config import ClusterConfig
 from render.model.fieldpath import FieldPath
@@ -87,6 +88,7 @@ class Violation(NamedTuple):
     message: str
     help: str = ""
     place: FieldPath = ()
+    fixes: tuple[Fix, ...] = ()
 
 
 Evaluate = Callable[[Subject], Iterable[Cause | Violation]]
@@ -114,7 +116,9 @@ class Check(NamedTuple):
         """The cause that *found* is, which *evaluate* yields: under the name of the row where nothing else is said."""
         if isinstance(found, Cause):
             return found
-        return Cause(self.name, found.path, found.message, found.help, place=found.place)
+        return Cause(
+            self.name, found.path, found.message, found.help, place=found.place, fixes=found.fixes
+        )
 
 
 #: What is wrong with an item of a list, which stands at a path of the object that was sent; None if nothing.

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from render.convert import flavors, instancetypes, presets, templates
+from render.diagnostics.fix import Fix, edit_of
 from render.model import topology, tree
 from render.model.edits import Move, Operation, Put, Remove
 from render.model.fieldpath import FieldPath
@@ -46,6 +47,15 @@ def steps(resource: Resource, release: Version) -> Iterator[Step]:
         yield Step(f"apiVersion {KUBEVIRT}/v1", changes, ("v1alpha3",))
     for path, vm in _machines(resource):
         yield from _of_machine(path, vm)
+
+
+def fixes(resource: Resource, release: Version, path: FieldPath) -> tuple[Fix, ...]:
+    """What a migration would do about the outdated field at *path* of *resource*, as fixes of that finding."""
+    return tuple(
+        Fix(f"write {step.words}", tuple(map(edit_of, step.edits)), step.safe)
+        for step in steps(resource, release)
+        if any(edit.path == path for edit in step.edits)
+    )
 
 
 def _machines(resource: Resource) -> Iterator[tuple[FieldPath, Tree]]:

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from render.diagnostics.fix import Fix
 from render.model.fieldpath import FieldPath
 
 
@@ -11,7 +12,7 @@ class Cause(NamedTuple):
     *check* is the name of the check that found it (``boot-order/unique``), *path* the field that KubeVirt names,
     *message* KubeVirt's text, *help* what to do. *source* is the field of an instancetype, a preference or a preset
     that asks for more than the object has; it is empty where the object alone is at fault. *place* is where the
-    refused value stands, if KubeVirt names another field.
+    refused value stands, if KubeVirt names another field. *fixes* are edits of the object that has *path*.
     """
 
     check: str
@@ -20,3 +21,4 @@ class Cause(NamedTuple):
     help: str = ""
     source: FieldPath = ()
     place: FieldPath = ()
+    fixes: tuple[Fix, ...] = ()

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, ordered
 from render.diagnostics.exits import Exit
+from render.diagnostics.fix import Fix
 from render.model.resource import OWN
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
@@ -64,9 +65,12 @@ class Code(NamedTuple):
         *related: Related,
         help: str = "",  # noqa: A002 - the word that users read
         severity: Severity | None = None,
+        fixes: tuple[Fix, ...] = (),
     ) -> Diagnostic:
         """A finding of this kind; *severity* overrides the registry's."""
-        return Diagnostic(self.number, severity or self.severity, message, location, related, help)
+        return Diagnostic(
+            self.number, severity or self.severity, message, location, related, help, fixes=fixes
+        )
 
 
 def _fatal(number: str, slug: str, exit_: Exit = Exit.FINDINGS, *, follows: bool = False) -> Code:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
+from render.diagnostics.fix import Fix
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
 from render.model.resource import Resource, ResourceRef
@@ -47,6 +48,7 @@ class Diagnostic(NamedTuple):
 
     *check* is the check of KubeVirt's admission that found it, ``""`` for others; *position* where the value at fault
     was written, if not at *location*: in an instancetype, say, or where KubeVirt reports a field that no object has.
+    *fixes*: what would mend it; several are a choice.
     """
 
     code: str
@@ -57,6 +59,7 @@ class Diagnostic(NamedTuple):
     help: str = ""
     check: str = ""
     position: Location | None = None
+    fixes: tuple[Fix, ...] = ()
 
     @property
     def resource(self) -> ResourceRef | None:
@@ -80,7 +83,18 @@ def with_places(diagnostic: Diagnostic, move: Callable[[Location], Location]) ->
         location=move(diagnostic.location),
         related=tuple(one._replace(location=move(one.location)) for one in diagnostic.related),
         position=diagnostic.position and move(diagnostic.position),
+        fixes=tuple(_moved(diagnostic.location, fix, move) for fix in diagnostic.fixes),
     )
+
+
+def _moved(location: Location, fix: Fix, move: Callable[[Location], Location]) -> Fix:
+    edits = (
+        edit._replace(path=move(location._replace(path=edit.path, line=0, column=0)).path)
+        if edit.index is None
+        else edit
+        for edit in fix.edits
+    )
+    return fix._replace(edits=tuple(edits))
 
 
 _POSITION = re.compile(r"(?<=\[)\d+(?=\])|(?<=\bline )\d+")

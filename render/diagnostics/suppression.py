@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from render.diagnostics.codes import CODES, UNUSED_SUPPRESSION, Code
 from render.diagnostics.diagnostic import Diagnostic, at
+from render.diagnostics.fix import Fix, remove
 from render.model import tree
 from render.model.resource import OWN, Resource
 
@@ -48,8 +49,7 @@ def suppress(
             continue
         fault, cure = _fault(code, reason)
         if fault:
-            place = at(resource, ("metadata", "annotations", f"{PREFIX}{code}"))
-            idle.append(UNUSED_SUPPRESSION.at(place, fault, help=cure))
+            idle.append(_idle(resource, code, fault, cure))
         elif code in codes_by_index.get(resource.index, ()):
             silenced.add((resource.index, code))
         else:
@@ -71,13 +71,21 @@ def suppress(
 
 
 def _unused(resource: Resource, code: str) -> Diagnostic:
-    place = at(resource, ("metadata", "annotations", f"{PREFIX}{code}"))
     slug = CODES[code.partition(".")[0]].slug
-    return UNUSED_SUPPRESSION.at(
-        place,
-        f"{code} ({slug}) is suppressed here but does not occur",
-        help="remove the annotation",
-    )
+    message = f"{code} ({slug}) is suppressed here but does not occur"
+    return _idle(resource, code, message, _REMOVE)
+
+
+_REMOVE = "remove the annotation"
+
+
+def _idle(resource: Resource, code: str, message: str, cure: str) -> Diagnostic:
+    """The finding that the suppression of *code* silences nothing; it is mended by its removal if *cure* says so."""
+    place = at(resource, ("metadata", "annotations", f"{PREFIX}{code}"))
+    annotations = resource.body["metadata"]["annotations"]
+    dropped = place.path if len(annotations) > 1 else place.path[:-1]
+    fixes = (Fix(_REMOVE, (remove(dropped),), safe=True),) if cure == _REMOVE else ()
+    return UNUSED_SUPPRESSION.at(place, message, help=cure, fixes=fixes)
 
 
 def _names(diagnostic: Diagnostic) -> tuple[str, ...]:
@@ -106,7 +114,7 @@ def _fault(code: str, reason: str) -> tuple[str, str]:
         hint = f"; did you mean {near}?" if near else ""
         return f"{code} is not a diagnostic{hint}", "'virt-render rule --list' lists them"
     if not known.suppressible:
-        return f"{code} ({known.slug}) cannot be suppressed", "remove the annotation"
+        return f"{code} ({known.slug}) cannot be suppressed", _REMOVE
     if not reason.strip():
         return f"the suppression of {code} ({known.slug}) gives no reason", "write why as its value"
     return "", ""

@@ -33,10 +33,20 @@ class Answer:
     None for all that was found in the input that was read, with its figures; else *tally* are the figures, if any.
     *faults* are about the call itself. *exit*: None for what the findings ask for, and then what makes it another than
     0 withholds output and files. *files* are replaced before anything is printed. *unread* are the inputs that could
-    not be read, though all that was asked for could.
+    not be read, though all that was asked for could; *notes* are lines beside the output.
     """
 
-    __slots__ = ("exit", "faults", "files", "findings", "objects", "output", "tally", "unread")
+    __slots__ = (
+        "exit",
+        "faults",
+        "files",
+        "findings",
+        "notes",
+        "objects",
+        "output",
+        "tally",
+        "unread",
+    )
 
     def __init__(  # noqa: PLR0913 - a value; its fields have quoted types, which a tuple's may not have
         self,
@@ -49,6 +59,7 @@ class Answer:
         objects: Iterable[tuple[Tree, Tree | str]] | None = None,
         files: Files | None = None,
         unread: Sequence[str] = (),
+        notes: Sequence[str] = (),
     ) -> None:
         self.output = output
         self.findings = findings
@@ -58,6 +69,7 @@ class Answer:
         self.objects = objects
         self.files = files
         self.unread = unread
+        self.notes = notes
 
 
 class RefusedError(Exception):

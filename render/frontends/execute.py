@@ -94,6 +94,10 @@ def _deliver(answer: Answer, asked: Request, work: Work) -> Exit:
     work.begin("write", "writing the answer")
     if answer.unread:
         emit(f"not read: {', '.join(answer.unread)}; virt-render check says why\n", STDERR)
+    if answer.notes:
+        from render.report.text import printable
+
+        emit("".join(f"{printable(line)}\n" for line in answer.notes), STDERR)
     fault = _saved(answer.files, work) or _printed(answer, asked, work)
     if fault is not None:
         return _deliver(Answer(findings=(), faults=[fault]), _unfiled(asked), work)

@@ -12,6 +12,7 @@ from render.frontends.request import config
 from render.frontends.request.request import Request
 from render.manifests.discover import inside
 from render.manifests.documents import Documents
+from render.manifests.fixes import placed
 from render.report import formats, summary
 from render.report.findings import Finding, find, identified, merge
 from render.report.places import Place, Sources
@@ -34,7 +35,10 @@ def findings_of(
     ):
         diagnostics = worth_saying(diagnostics)
     origins = [document.origin for document in (*loaded.documents, *asked.around)]
-    findings = find(diagnostics, Sources(origins, loaded.data, loaded.blame))
+    findings = [
+        one._replace(fixes=placed(one.diagnostic, loaded))
+        for one in find(diagnostics, Sources(origins, loaded.data, loaded.blame))
+    ]
     if loaded.is_built:
         findings = [one._replace(builds=(loaded.folder,)) for one in findings]
     foreign = [os.path.realpath(path) for path in asked.beside.files if not config.is_ours(path)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from render.diagnostics import codes, defects
 from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
+from render.diagnostics.fix import Fix, quote, set_to
 from render.diagnostics.suppression import suppress
 from render.frontends import locks
 from render.frontends.parts import FleetPart
@@ -21,6 +22,7 @@ from render.manifests.sources import loading
 from render.manifests.sources.reading import PROGRAMS, Reading
 from render.model import tree
 from render.model.counting import counted
+from render.model.fieldpath import FieldPath
 from render.model.release import NEWEST, release_named
 from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
@@ -326,7 +328,23 @@ def _ambiguities(loaded: Documents, resources: Sequence[Resource]) -> Iterator[D
             if secrets.is_secret(path, resource.kind):
                 said = "kubectl and Argo CD read this value as another one than kustomize does"
                 cure = "put the value in quotes if it is a text"
-            yield codes.AMBIGUOUS_SCALAR.at(at(resource, path), said, help=cure)
+            in_force = kustomize if document.printed else kubectl
+            yield codes.AMBIGUOUS_SCALAR.at(
+                at(resource, path), said, help=cure, fixes=_unambiguous(path, in_force)
+            )
+
+
+def _unambiguous(path: FieldPath, reading: str) -> tuple[Fix, ...]:
+    """How to write what is read at *path* as the JSON *reading* so that it is read so by all."""
+    import json
+
+    try:
+        value = json.loads(reading)
+    except ValueError:  # refused
+        return ()
+    if isinstance(value, str):
+        return (Fix("put the value in quotes", (quote(path),), safe=True),)
+    return (Fix(f"write {reading}", (set_to(path, value),), safe=True),)
 
 
 def _unordered(loaded: Documents, resources: Sequence[Resource]) -> Iterator[Diagnostic]:

@@ -157,7 +157,9 @@ def _report(
                 machine.resource,
                 said,
                 check,
-                cause._replace(path=path, place=place),
+                cause._replace(
+                    path=path, place=place, fixes=tuple(fix.below(above) for fix in cause.fixes)
+                ),
                 tuple(_writers(machine, subject, decided, place)),
             )
             cure = "; ".join(filter(None, (lead, one.help)))
@@ -293,6 +295,9 @@ def finding(
         severity = Severity.WARNING
         shown = ", ".join(map(minor, releases))
         message = f"{message} (by KubeVirt {shown} alone, and nothing says which release runs)"
+    # What another object brought is not mended in this one; what only some cluster refuses was a VMI elsewhere.
+    is_certain = severity is code.severity
+    fixes = () if writers else cause.fixes
     return Diagnostic(
         code.number,
         severity,
@@ -302,6 +307,7 @@ def finding(
         elsewhere.cure(cause.help),
         cause.check,
         position,
+        tuple(fix._replace(safe=fix.safe and is_certain) for fix in fixes),
     )
 
 

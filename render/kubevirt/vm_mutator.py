@@ -38,11 +38,14 @@ def check_running(machine: Machine) -> None:
     """Warn of ``running``, which ``runStrategy`` replaces."""
     running = machine.spec.get("running")
     if running is not None:
+        from render.convert import successors
+
         machine.report(
             DEPRECATED_FIELD,
             ("spec", "running"),
             "spec.running is deprecated, please use spec.runStrategy instead.",
             help=f"write runStrategy: {'Always' if running else 'Halted'}",
+            fixes=successors.fixes(machine.resource, machine.context.release, ("spec", "running")),
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from render import schemas
-from render.convert import flavors, instancetypes
+from render.convert import flavors, instancetypes, successors
 from render.convert.presets import compact
 from render.diagnostics.codes import (
     CONTENT_DROPPED,
@@ -87,6 +87,7 @@ def _older_definition(resource: Resource, release: Version) -> Decoded:
             f"{INSTANCETYPE_GROUP}/{resource.version} {kinds} is now deprecated and will be removed "
             "in v1. KubeVirt >= 1.6 does not serve it",
             help=f"write apiVersion: {INSTANCETYPE_GROUP}/v1beta1, or let `virt-render migrate` do it",
+            fixes=successors.fixes(resource, release, ("apiVersion",)),
         )
     )
     return Decoded({**decoded, "spec": instancetypes.without(spec, newer)}, diagnostics)

@@ -1,13 +1,15 @@
 """The kustomize binary: found, run without a shell, without plugins, and without the network unless allowed."""
 
+import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover
 from render.manifests.kustomization import LOCK, Reach
+from render.system import files
 from render.yaml.budget import Limits
 
 if TYPE_CHECKING:
@@ -106,13 +108,15 @@ def building(  # noqa: PLR0913 - what a build depends on
     from render.system.box import Allowance, MissingWallError, box
 
     allowance = Allowance(MEMORY // beside, seconds, is_box_required, is_open=allow_remote)
-    visible, hidden = _seen(folder, reach)
     try:
-        with box(program, folder, visible, allowance, hidden=hidden) as inside:
+        with contextlib.ExitStack() as stack:
+            place = stack.enter_context(_overlaid(folder, reach, limits))
+            visible, hidden = _seen(place, reach)
+            inside = stack.enter_context(box(program, place, visible, allowance, hidden=hidden))
             try:
                 done = yield processes.Task(  # nothing of the repository in the arguments
                     [os.path.realpath(program), "build", "."],
-                    folder=folder,
+                    folder=place,
                     environ=environment(os.environ, inside.home, allow_remote=allow_remote),
                     seconds=seconds,
                     most=most,
@@ -129,6 +133,7 @@ def building(  # noqa: PLR0913 - what a build depends on
     if done.returncode == 0 or len(done.stdout) > most:
         return done.stdout
     said = _without_warnings(done.stderr.decode("utf-8", "replace"))
+    said = said.replace(os.path.realpath(place), folder)
     said = said.replace(os.path.realpath(".") + "/", "").strip()
     from render.manifests import concealment
 
@@ -141,6 +146,32 @@ UNBOXED_HELP = (
     "allow namespaces of users, networks and mounts (docs/security.md), or accept what there is with --box auto;"
     " --allow-remote opens the box"
 )
+
+
+@contextlib.contextmanager
+def _overlaid(folder: str, reach: Reach, limits: Limits) -> Iterator[str]:
+    """Where *folder* is built: there, or in a copy of all that it reads where files say something else than on disk."""
+    names = {
+        os.path.abspath(name): os.path.realpath(name)
+        for name in (*reach.kustomizations, *reach.resources, *reach.others)
+    }
+    if files.overlay().keys().isdisjoint(names.values()):
+        yield folder
+        return
+    from render.system import processes
+
+    here = os.path.abspath(folder)
+    base = os.path.commonpath([here, *map(os.path.dirname, names)])
+    with processes.temporary_folder() as copy:
+        os.mkdir(os.path.join(copy, ".git"))  # a build sees the repository that it is in
+        for name, real in names.items():
+            data = files.read(real, real, limits.file_bytes)
+            if isinstance(data, bytes):
+                target = os.path.join(copy, os.path.relpath(name, base))
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                with open(target, "wb") as stream:
+                    stream.write(data)
+        yield os.path.normpath(os.path.join(copy, os.path.relpath(here, base)))
 
 
 def _seen(folder: str, reach: Reach) -> tuple[list[str], list[str]]:

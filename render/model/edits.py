@@ -1,4 +1,4 @@
-"""Changes of an object that keep the order of its keys: what a migration asks for."""
+"""Changes of an object that keep the order of its keys: what a fix asks for."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from render.model.tree import Tree
 
 
 class Put(NamedTuple):
-    """Set *value* at *path*; a new key comes last."""
+    """Set *value* at *path*; a new key comes last, and so does an item behind the last one of a list."""
 
     path: FieldPath
     value: Any
@@ -23,7 +23,7 @@ class Move(NamedTuple):
 
 
 class Remove(NamedTuple):
-    """Drop the key at *path*."""
+    """Drop the key or the item at *path*."""
 
     path: FieldPath
 
@@ -37,7 +37,9 @@ def edited(body: Tree, edits: Iterable[Operation]) -> Tree:
     for edit in edits:
         match edit:
             case Put(path, value):
-                tree.put(copy, path, value)
+                _put(copy, path, value)
+            case Remove(path) if isinstance(path[-1], int):
+                del tree.get(copy, *path[:-1])[path[-1]]
             case Remove(path):
                 tree.remove(copy, *path)
             case Move(path, to) if path[:-1] == to[:-1]:
@@ -47,6 +49,14 @@ def edited(body: Tree, edits: Iterable[Operation]) -> Tree:
                 tree.remove(copy, *path)
                 tree.put(copy, to, value)
     return copy
+
+
+def _put(body: Tree, path: FieldPath, value: Any) -> None:
+    items = tree.get(body, *path[:-1])
+    if isinstance(items, list) and path[-1] == len(items):
+        items.append(value)
+    else:
+        tree.put(body, path, value)
 
 
 def _rename(mapping: Tree, old: Any, new: Any) -> None:

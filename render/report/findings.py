@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Severity, ordered, without_positions
+from render.manifests.fixes import FileFix
 from render.report.places import Place, Sources
 
 
@@ -13,7 +14,8 @@ class Finding(NamedTuple):
 
     *fingerprint* stays the same while the finding does, wherever its lines are; ``""`` where nobody has asked for it.
     *builds* are the folders of the kustomizations in which it is found.
-    *releases* are the KubeVirt releases that it holds for, where it was asked for several.
+    *releases* are the KubeVirt releases that it holds for, where it was asked for several. *fixes* are those of the
+    diagnostic whose edits have a place in a file.
     """
 
     diagnostic: Diagnostic
@@ -22,6 +24,7 @@ class Finding(NamedTuple):
     fingerprint: str = ""
     builds: tuple[str, ...] = ()
     releases: tuple[str, ...] = ()
+    fixes: tuple[FileFix, ...] = ()
 
     @property
     def title(self) -> str:

@@ -3,15 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
+from render.diagnostics import secrets
 from render.diagnostics.codes import CODES
 from render.diagnostics.diagnostic import Location, Severity
+from render.diagnostics.fix import Action
+from render.manifests.fixes import FileEdit
 from render.model import fieldpath
 from render.report import escaping
 from render.report.findings import Finding
 from render.report.places import Place
 from render.report.summary import Tally
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 1.1
 
 
 def report(findings: Sequence[Finding], tally: Tally) -> str:
@@ -52,6 +55,25 @@ def finding(one: Finding) -> dict[str, Any]:
         "releases": list(one.releases),
         "fingerprint": one.fingerprint,
         "builds": list(one.builds),
+        "fixes": [
+            {"title": fix.title, "safe": fix.safe, "edits": [_edit(edit) for edit in fix.edits]}
+            for fix in one.fixes
+        ],
+    }
+
+
+def _edit(one: FileEdit) -> dict[str, Any]:
+    """*one*; what is moved has the field as its value to which it is moved."""
+    is_moved = one.edit.action is Action.MOVE
+    value = fieldpath.text((*one.route, *one.edit.value)) if is_moved else one.edit.value
+    if secrets.is_secret(one.path):
+        value = secrets.MASK
+    return {
+        "file": one.file,
+        "document": one.document,
+        "field": fieldpath.text(one.path),
+        "action": one.edit.action,
+        "value": value,
     }
 
 

@@ -149,7 +149,10 @@ def located(
     """The findings of *causes* at their places in *resource*: what was decoded stands there at *prefix*."""
     return [
         of_check(cause.check).at(
-            at(resource, (*prefix, *cause.path)), cause.message, help=cause.help
+            at(resource, (*prefix, *cause.path)),
+            cause.message,
+            help=cause.help,
+            fixes=tuple(fix.below(prefix) for fix in cause.fixes),
         )
         for cause in causes
     ]

@@ -15,6 +15,7 @@ from render.diagnostics.codes import (
     UNKNOWN_FIELD,
     WRONG_TYPE,
 )
+from render.diagnostics.fix import Fix, quote, remove, rename, set_to
 from render.model import types
 from render.model.cluster import gates
 from render.model.fieldpath import FieldPath
@@ -60,10 +61,15 @@ def unknown(key: Any, link: Link, known: Collection[str], type_name: str) -> Cau
     text = f'unknown field "{key}": {_dotted(link)}.{key} in body is a forbidden property'
     since = types.came_with(type_name, key) if isinstance(key, str) else ""
     later = f"remove it: {types.owner(type_name)} has it from {since} on{_gate(type_name, key)}"
-    cure = later if since else _nearest(str(key), known)
-    return Cause(
-        UNKNOWN_FIELD.slug, path((link, str(key))), text, _LOST.get((type_name, key), cure)
+    place = path((link, str(key)))
+    near = "" if since or (type_name, key) in _LOST else _near(str(key), known)
+    cure = later if since else _meant(near)
+    fix = (
+        Fix(f"call it {near}", (rename(place, near),))
+        if near
+        else Fix("remove it", (remove(place),))
     )
+    return Cause(UNKNOWN_FIELD.slug, place, text, _LOST.get((type_name, key), cure), fixes=(fix,))
 
 
 _SILENTLY = (
@@ -116,14 +122,18 @@ def mistyped(value: Any, expected: str, link: Link) -> Cause:
     if value is None:
         return Cause(WRONG_TYPE.slug, path(link), text, "remove the key, or give it a value")
     if expected == "string" and not isinstance(value, dict | list):
-        return Cause(WRONG_TYPE.slug, path(link), text, "put the value in quotes")
+        cure = "put the value in quotes"
+        fix = Fix(cure, (quote(path(link)),), safe=True)
+        return Cause(WRONG_TYPE.slug, path(link), text, cure, fixes=(fix,))
     return Cause(WRONG_TYPE.slug, path(link), text)
 
 
 def dropped_null(link: Link) -> Cause:
     """A null that the API server leaves out before anything looks at it."""
     text = f"{_dotted(link)} is null: the API server leaves the field out"
-    return Cause(CONTENT_DROPPED.slug, path(link), text, "remove the key, or give it a value")
+    fix = Fix("remove the key", (remove(path(link)),), safe=True)
+    cure = "remove the key, or give it a value"
+    return Cause(CONTENT_DROPPED.slug, path(link), text, cure, fixes=(fix,))
 
 
 def missing(name: str, link: Link, go_type: str) -> Cause:
@@ -143,7 +153,10 @@ def missing(name: str, link: Link, go_type: str) -> Cause:
 def not_listed(value: str, values: tuple[str, ...], link: Link) -> Cause:
     """A string that is none of *values*."""
     text = f'got "{_short(value)}": {_dotted(link)} in body should be one of [{" ".join(values)}]'
-    return Cause(INVALID_VALUE.slug, path(link), text, _nearest(value, values))
+    near = _near(value, values)
+    fix = Fix(f"write {near}", (set_to(path(link), near),), near.casefold() == value.casefold())
+    fixes = (fix,) if near else ()
+    return Cause(INVALID_VALUE.slug, path(link), text, _meant(near), fixes=fixes)
 
 
 def out_of_range(value: int, least: int, most: int, link: Link) -> Cause:
@@ -171,8 +184,11 @@ def _short(value: str | float) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
-def _nearest(word: str, known: Collection[str]) -> str:
+def _near(word: str, known: Collection[str]) -> str:
     from render.model.nearest import nearest
 
-    near = nearest(word, known, cutoff=0.6)
+    return nearest(word, known, cutoff=0.6)
+
+
+def _meant(near: str) -> str:
     return f'did you mean "{near}"?' if near else ""

@@ -1,12 +1,32 @@
 """Files read whole and never too much of them."""
 
+import contextlib
 import os
 import stat
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from types import MappingProxyType
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 
 _COPY = 1 << 20
+_OVERLAY: ContextVar[Mapping[str, bytes]] = ContextVar("overlay", default=MappingProxyType({}))
+
+
+@contextlib.contextmanager
+def overlaid(contents: Mapping[str, bytes]) -> Iterator[None]:
+    """Let files say what *contents* has for them, by their resolved names, whatever stands on disk."""
+    token = _OVERLAY.set(contents)
+    try:
+        yield
+    finally:
+        _OVERLAY.reset(token)
+
+
+def overlay() -> Mapping[str, bytes]:
+    """What files say instead of what stands on disk, by their resolved names."""
+    return _OVERLAY.get()
 
 
 def read(path: str, shown: str, limit: int) -> bytes | Diagnostic:
@@ -15,6 +35,10 @@ def read(path: str, shown: str, limit: int) -> bytes | Diagnostic:
     The size is checked before anything is read and again while reading, since a file may grow. Opening does not
     wait, so that a pipe without a writer is refused like any other special file.
     """
+    if contents := _OVERLAY.get():
+        other = contents.get(os.path.realpath(path))
+        if other is not None:
+            return other if len(other) <= limit else too_large(shown, limit)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

@@ -63,6 +63,18 @@ def _in_block(
     return named.at[0] + line, len(first) - len(first.lstrip(" ")) + column
 
 
+def plain_text(data: bytes, number: int, path: FieldPath) -> str | None:
+    """The scalar at *path* of the document with this *number* as it is written; None where it has quotes or a tag."""
+    node = document(data, number)[0]
+    for step in path:
+        inner = child(node, step) if node else None
+        if inner is None:
+            return None
+        node = inner[1]
+    is_plain = node is not None and node.kind == SCALAR and node.plain and node.tag is None
+    return node.text if node is not None and is_plain else None
+
+
 def place(chunk: Chunk, path: FieldPath = ()) -> tuple[int, int]:
     """The same in *chunk*."""
     node = parsed(chunk)[0]

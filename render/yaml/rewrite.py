@@ -6,12 +6,13 @@ The one place that uses ruamel's round trip. Only documents that change are writ
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from render.model.edits import Move, Operation, Put, Remove
+from render.model.edits import Move, Operation, Put, Remove, edited
 from render.model.fieldpath import FieldPath
-from render.yaml import spans, stream
+from render.yaml import reader, spans, stream
+from render.yaml.budget import Limits
 from render.yaml.stream import Chunk
 
 _WIDTH = 1 << 20
@@ -27,10 +28,40 @@ class Unwritten(NamedTuple):
     why: str
 
 
-def rewrite(
-    text: str, edits: Mapping[int, Iterable[tuple[FieldPath, Operation]]]
-) -> str | Unwritten:
-    """*text* with *edits* by document: pairs of the way to an object in it (of a List) and an edit of that object.
+Edits = Mapping[int, Sequence[tuple[FieldPath, Operation]]]
+"""By document pairs of the way to an object in it (of a List) and an edit of that object."""
+
+
+def rewritten(data: bytes, file: str, edits: Edits, limits: Limits) -> str | Unwritten:
+    """The text of *file*, which says *data*, with *edits*: as somebody would have typed them, and saying nothing else.
+
+    It is read again: where it does not say what the objects with their edits say, there is no new text.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return Unwritten("it is not UTF-8")
+    if not is_yaml(text):
+        return Unwritten("it is JSON, which is not rewritten")
+    after = rewrite(text, edits)
+    if isinstance(after, Unwritten):
+        return after
+    meant = []
+    for document in reader.read(data, file, limits).documents:
+        origin = document.origin
+        route = tuple(step for item in origin.item for step in ("items", item))
+        own = (edit for way, edit in edits.get(origin.document, ()) if way == route)
+        try:
+            meant.append(edited(document.body, own))
+        except (LookupError, TypeError, AttributeError):
+            return Unwritten("what is to be edited does not stand in it")
+    if [one.body for one in reader.read(after.encode(), file, limits).documents] == meant:
+        return after
+    return Unwritten("anchors, aliases or merge keys in it would make it say something else")
+
+
+def rewrite(text: str, edits: Edits) -> str | Unwritten:
+    """*text* with *edits*.
 
     No comment is lost: where one would be, there is no new text. Neither is there where ruamel takes less for YAML than
     kubectl does.
@@ -45,12 +76,12 @@ def rewrite(
             continue
         end = min(start + len(chunk.text), len(text))
         try:
-            rewritten = _document(chunk.text, list(edits[index]))
+            new = _document(chunk.text, list(edits[index]))
         except (YAMLError, RecursionError) as error:
-            rewritten = Unwritten(_unread(error, chunk))
-        if isinstance(rewritten, Unwritten):
-            return rewritten
-        parts += (text[done:start], rewritten)
+            new = Unwritten(_unread(error, chunk))
+        if isinstance(new, Unwritten):
+            return new
+        parts += (text[done:start], new)
         done = end
     return "".join((*parts, text[done:]))
 
@@ -75,7 +106,7 @@ def _document(text: str, edits: Sequence[tuple[FieldPath, Operation]]) -> str | 
     from ruamel.yaml import YAML
 
     small = spans.replace(text, edits)
-    if small is not None:
+    if small is not None and not any(_lost_comments(text, small)):
         return small
     yaml = YAML(typ="rt", pure=True)
     yaml.preserve_quotes = True
@@ -129,7 +160,7 @@ def _at(node: Any, path: FieldPath) -> Any:
 def _edit(body: Any, edit: Operation) -> None:
     match edit:
         case Put(path, value):
-            _parent(body, path)[path[-1]] = value
+            _put(_parent(body, path), path[-1], value)
         case Remove(path):
             _pop(_at(body, path[:-1]), path[-1])
         case Move(path, to) if path[-1] not in _at(body, path[:-1]) and to[-1] in _at(
@@ -147,6 +178,13 @@ def _edit(body: Any, edit: Operation) -> None:
             mapping = _parent(body, to)
             mapping[to[-1]] = value
             _comment(mapping, to[-1], comment)
+
+
+def _put(parent: Any, step: str | int, value: Any) -> None:
+    if isinstance(parent, list) and step == len(parent):
+        parent.append(value)
+    else:
+        parent[step] = value
 
 
 def _parent(body: Any, path: FieldPath) -> Any:

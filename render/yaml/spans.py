@@ -1,33 +1,67 @@
-"""Small edits of YAML text in place: a key renamed, a plain value replaced; every other character stays."""
+"""Small edits of YAML text in place: every other character stays."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
-from render.model.edits import Move, Operation, Put
+from render.model.edits import Move, Operation, Put, Remove
 from render.model.fieldpath import FieldPath
+from render.yaml import writer
+
+_BLOCKS = ("|", ">")
+
+
+class TextEdit(NamedTuple):
+    """What is to stand in place of the characters from *start* to *end*."""
+
+    start: int
+    end: int
+    new: str
 
 
 def replace(text: str, edits: Iterable[tuple[FieldPath, Operation]]) -> str | None:
     """The document *text* with *edits* (pairs of the way to an object and an edit of it), None if that takes more."""
     from ruamel.yaml import YAML
 
-    if "&" in text or "*" in text or "<<" in text:
-        return None  # one text may stand in several places
-    root = YAML(typ="safe", pure=True).compose(text)
-    spans: dict[int, tuple[int, str]] = {}
+    yaml = YAML(typ="safe", pure=True)
+    yaml.composer.warn_double_anchors = False  # kubectl takes them too
+    root = yaml.compose(text)
+    if _is_shared(root):
+        return None
+    changes: list[TextEdit] = []
     for prefix, edit in edits:
-        change = _change(root, prefix, edit)
+        change = _change(text, root, prefix, edit)
         if change is None:
             return None
-        spans[change[0]] = change[1:]
-    for start in sorted(spans, reverse=True):
-        end, new = spans[start]
-        text = text[:start] + new + text[end:]
-    return text
+        changes.append(change)
+    changes.sort(key=lambda one: one[:2])
+    parts: list[str] = []
+    done = 0
+    for start, end, new in changes:
+        if start < done:
+            return None
+        parts += (text[done:start], new)
+        done = end
+    return "".join((*parts, text[done:]))
 
 
-def _change(root: Any, prefix: FieldPath, edit: Operation) -> tuple[int, int, str] | None:
-    """Where a plain scalar begins and ends, and what is to stand there."""
+def _is_shared(root: Any) -> bool:
+    """Whether one text may stand in several places: anchors, aliases, merge keys."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node is None:
+            continue
+        if getattr(node, "anchor", None) or (node.id == "scalar" and node.value == "<<"):
+            return True
+        if node.id == "mapping":
+            pending += (part for pair in node.value for part in pair)
+        elif node.id == "sequence":
+            pending += node.value
+    return False
+
+
+def _change(text: str, root: Any, prefix: FieldPath, edit: Operation) -> TextEdit | None:
+    """Where something begins and ends, and what is to stand there."""
     match edit:
         case Move(path, to) if path[:-1] == to[:-1]:
             mapping = _at(root, (*prefix, *path[:-1]))
@@ -36,17 +70,119 @@ def _change(root: Any, prefix: FieldPath, edit: Operation) -> tuple[int, int, st
                 return None
             key, new = pair[0], str(to[-1])
             key.value = new  # what is edited next is found by its new name
-        case Put(path, str(new)) if _is_word(new):
-            key = _at(root, (*prefix, *path))
-            if not _is_plain(key):
-                return None
+            return (
+                TextEdit(key.start_mark.index, key.end_mark.index, new) if _is_word(new) else None
+            )
+        case Put(path, value):
+            node = _at(root, (*prefix, *path))
+            if node is not None:
+                return _replaced(text, node, value)
+            return _added(text, _at(root, (*prefix, *path[:-1])), path[-1], value)
+        case Remove(path):
+            return _removed(text, _at(root, (*prefix, *path[:-1])), path[-1])
         case _:
             return None
-    return key.start_mark.index, key.end_mark.index, new
+
+
+def _replaced(text: str, node: Any, value: Any) -> TextEdit | None:
+    """Another *value* for the scalar *node*."""
+    start, end = node.start_mark.index, node.end_mark.index
+    if node.id != "scalar" or node.style in _BLOCKS or text[start : start + 1] == "!":
+        return None
+    new = _scalar(value, node.style)
+    if new is not None and start == end:  # `key:` alone
+        new = f" {new}" if text[start - 1 : start] in (":", "-") else new
+    return None if new is None else TextEdit(start, end, new)
+
+
+def _scalar(value: Any, style: str | None) -> str | None:
+    """*value* as one line, in quotes of *style* if it is a text that may stand in them."""
+    if isinstance(value, dict | list):
+        return None
+    if isinstance(value, str) and style == "'" and "'" not in value and value.isprintable():
+        return f"'{value}'"
+    line = writer.dump({"x": value})[3:].removesuffix("\n")
+    if "\n" in line:
+        return None
+    is_bare = isinstance(value, str) and line == value
+    return f'"{line}"' if is_bare and style == '"' else line
+
+
+def _added(text: str, parent: Any, step: str | int, value: Any) -> TextEdit | None:
+    """A new entry behind the last one of *parent*, which must be written in lines."""
+    if parent is None or parent.id == "scalar" or parent.flow_style or not parent.value:
+        return None
+    if isinstance(step, int):
+        if parent.id != "sequence" or step != len(parent.value):
+            return None
+        column, body = parent.start_mark.column, writer.dump({"x": [value]}).partition("\n")[2]
+        lines = [
+            line.removeprefix("  ") if line.startswith("  ") else line for line in body.splitlines()
+        ]
+        last = parent.value[-1]
+    else:
+        if parent.id != "mapping":
+            return None
+        column, lines = (
+            parent.value[0][0].start_mark.column,
+            writer.dump({step: value}).splitlines(),
+        )
+        last = parent.value[-1][1]
+    place = _below(text, last)
+    if place is None:
+        return None
+    ending = "\r\n" if text[:place].endswith("\r\n") else "\n"
+    new = "".join(f"{' ' * column}{line}{ending}" if line else ending for line in lines)
+    return TextEdit(place, place, new)
+
+
+def _removed(text: str, parent: Any, step: str | int) -> TextEdit | None:
+    """Without the entry of *parent* at *step*, one of several."""
+    if parent is None or parent.id == "scalar" or len(parent.value) < 2:  # noqa: PLR2004 - `{}` is left to others
+        return None
+    if parent.id == "sequence":
+        entries = [(item, item) for item in parent.value]
+        index = step if isinstance(step, int) and step < len(entries) else None
+    else:
+        entries = parent.value
+        index = next((i for i, (key, _) in enumerate(entries) if key.value == step), None)
+    if index is None:
+        return None
+    start, end = entries[index][0].start_mark.index, _end(entries[index][1])
+    if parent.flow_style:
+        if index:
+            return TextEdit(_end(entries[index - 1][1]), end, "")
+        return TextEdit(start, entries[1][0].start_mark.index, "")
+    line = text.rfind("\n", 0, start) + 1
+    lead = text[line:start].strip()
+    if lead == ("-" if parent.id == "sequence" else ""):
+        place = _below(text, entries[index][1])
+        return None if place is None else TextEdit(line, place, "")
+    if parent.id == "mapping" and not index:  # what stands behind the dash of an item
+        return TextEdit(start, entries[1][0].start_mark.index, "")
+    return None
+
+
+def _end(node: Any) -> int:
+    """Where the text of *node* ends; that of a collection in lines with its last entry."""
+    while node.id != "scalar" and not node.flow_style and node.value:
+        last = node.value[-1]
+        node = last[1] if node.id == "mapping" else last
+    return int(node.end_mark.index)
+
+
+def _below(text: str, node: Any) -> int | None:
+    """The beginning of the line below *node*, None where something else follows it in its line."""
+    end = _end(node)
+    if text[end - 1 : end] == "\n":
+        return end
+    eol = text.find("\n", end)
+    rest = text[end:eol].strip()
+    return eol + 1 if eol >= 0 and (not rest or rest.startswith("#")) else None
 
 
 def _is_word(text: str) -> bool:
-    """Whether *text* means itself without quotes, at least among what a migration writes."""
+    """Whether the key *text* means itself without quotes."""
     return text.replace("/", "").replace(".", "").isalnum() and text[0].isalpha()
 
 
@@ -59,7 +195,8 @@ def _at(node: Any, path: FieldPath) -> Any:
         if node is None or node.id == "scalar":
             return None
         if isinstance(step, int):
-            node = node.value[step] if node.id == "sequence" else None
+            items = node.value if node.id == "sequence" else ()
+            node = items[step] if 0 <= step < len(items) else None
         else:
             pair = _pair(node, step)
             node = pair[1] if pair else None
@@ -70,3 +207,18 @@ def _pair(mapping: Any, name: Any) -> tuple[Any, Any] | None:
     if mapping is None or mapping.id != "mapping":
         return None
     return next((pair for pair in mapping.value if pair[0].value == name), None)
+
+
+def hunks(before: str, after: str) -> Iterator[TextEdit]:
+    """What differs between two texts, line by line."""
+    from difflib import SequenceMatcher
+
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    starts = [0]
+    for line in old:
+        starts.append(starts[-1] + len(line))
+    for kind, first, last, other, end in SequenceMatcher(
+        a=old, b=new, autojunk=False
+    ).get_opcodes():
+        if kind != "equal":
+            yield TextEdit(starts[first], starts[last], "".join(new[other:end]))

@@ -13,7 +13,7 @@ import pytest
 from render import Settings, render
 from render.model.edits import edited
 from render.model.resource import Resource, from_body
-from render.pipeline.migration import migrate
+from render.pipeline.migration.migrate import migrate
 from tests.support import answers
 from tests.support.answers import Json
 from tests.support.goldens import cases

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from render import Settings, render
 from render.model import tree
 from render.model.resource import from_body
-from render.pipeline.migration import migrate
+from render.pipeline.migration.migrate import migrate
 from tests.support import trees
 from tests.support.cases import CASES, read_case
 

@@ -18,7 +18,7 @@ from render.manifests.documents import Documents
 from render.manifests.sources import loading
 from render.manifests.sources.reading import Reading
 from render.model.resource import Resource, from_body
-from render.pipeline import migration_plan
+from render.pipeline.migration import plan as migration_plan
 from render.pipeline.run import run
 from render.settings import Settings
 from render.yaml import writer

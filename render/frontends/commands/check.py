@@ -2,16 +2,18 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Severity
-from render.frontends.answer import Answer
+from render.frontends.answer import Answer, Files
 from render.frontends.commands.baseline import accepted_by, without
 from render.frontends.commits import back_at
 from render.frontends.figures import tally_of
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
-from render.frontends.reporting import findings_of, with_fingerprints
+from render.frontends.reporting import findings_of, outcome, with_fingerprints
 from render.frontends.request.request import Request, again
 from render.frontends.session import fleet, read_roots, render_part
 from render.manifests.discover import inside
@@ -25,14 +27,54 @@ from render.system.files import repository
 
 def check(asked: Request, work: Work) -> Answer:
     """Findings only, on stdout: of everything below the paths, each kustomization by itself."""
-    findings, tally = _new(*_findings(asked, work), asked, work)
+    known = _Known(asked, work)
+    if any(asked.own[name] for name in ("fix", "unsafe_fixes", "diff")):
+        return _mended(asked, work, known)
+    found = _found(asked, work)
+    findings, tally = known.without(found.findings, found.tally)
     return Answer(findings=findings, tally=tally)
 
 
-def _findings(asked: Request, work: Work) -> tuple[list[Finding], Tally]:
-    """Everything that is found, and the figures of what was looked at, which are those of the first release."""
+class _Found(NamedTuple):
+    """Everything that is found in *parts*, and the figures of what was looked at, those of the first release."""
+
+    findings: list[Finding]
+    tally: Tally
+    parts: list[FleetPart]
+
+
+def _mended(asked: Request, work: Work, known: "_Known") -> Answer:
+    """What is left once files have been fixed, and these files; ``--diff`` prints them as a patch instead."""
+    from render.frontends import fixing, patching
+
+    looks: list[_Found] = []
+
+    def look() -> fixing.Look:
+        del work.parts[:], work.inputs[:]
+        looks.append(_found(asked, work))
+        mended, _ = known.without(looks[-1].findings, looks[-1].tally)
+        return fixing.Look(looks[-1].findings, mended, looks[-1].parts)
+
+    fixed = fixing.fixed(asked, look, unsafe=asked.own["unsafe_fixes"])
+    last = next(one for one in looks if one.findings is fixed.last.findings)
+    findings, tally = known.without(last.findings, last.tally)
+    changes = [
+        patching.FileChange(file, fixed.known[file].decode(), text)
+        for file, text in sorted(fixed.texts.items())
+    ]
+    exit_ = outcome((one.diagnostic for one in findings), asked)
+    notes = [*(f"fixed: {line}" for line in fixed.done), *fixed.left]
+    if asked.own["diff"]:
+        notes = [line.replace("fixed: ", "would fix: ", 1) for line in notes]
+        return Answer([patching.diff(changes)], findings, exit_, tally=tally, notes=notes)
+    written = Files([(one.file, one.after) for one in changes], fixed.known.items())
+    return Answer(findings=findings, exit=exit_, tally=tally, files=written, notes=notes)
+
+
+def _found(asked: Request, work: Work) -> _Found:
     findings: list[Finding] = []
     looked_at: list[FleetPart] = []
+    others: list[FleetPart] = []
     releases = _for_releases(asked)
     for root, paths in _by_root(asked.paths or (".",), asked.own["root"]).items():
         inputs: list[Documents] = []
@@ -45,8 +87,8 @@ def _findings(asked: Request, work: Work) -> tuple[list[Finding], Tally]:
                 findings += (
                     _about(checked, [*paths, *one.beside.files], part.loaded) if root else checked
                 )
-                looked_at += [part] if not number else []
-    return merge(findings), tally_of(looked_at)
+                (others if number else looked_at).append(part)
+    return _Found(merge(findings), tally_of(looked_at), looked_at + others)
 
 
 def _for_releases(asked: Request) -> list[Request]:
@@ -73,22 +115,32 @@ def _load_for(
     return [*same, *(loaded for loaded in found if loaded.filled)]
 
 
-def _new(
-    findings: list[Finding], tally: Tally, asked: Request, work: Work
-) -> tuple[list[Finding], Tally]:
-    """What of *findings* neither the baseline has nor the commit that is compared with; the rest is counted.
+class _Known:
+    """The findings of the baseline and of the commit that is compared with, read once they are asked for."""
 
-    Raises RefusedError or GitError where one of these cannot be read.
-    """
-    baseline, revision = asked.own["baseline"], asked.own["changed_since"]
-    if baseline:
-        findings, accepted = without(findings, accepted_by(baseline, asked))
-        tally = tally._replace(accepted=accepted)
-    if revision:
-        work.begin("compare", f"checking {revision}")
-        findings, before = without(findings, _at(revision, asked, work))
-        tally = tally._replace(before=before)
-    return findings, tally
+    def __init__(self, asked: Request, work: Work) -> None:
+        self._asked = asked
+        self._work = work
+
+    @cached_property
+    def _accepted(self) -> frozenset[str]:
+        return accepted_by(self._asked.own["baseline"], self._asked)
+
+    @cached_property
+    def _before(self) -> frozenset[str]:
+        revision = self._asked.own["changed_since"]
+        self._work.begin("compare", f"checking {revision}")
+        return _at(revision, self._asked, self._work)
+
+    def without(self, findings: list[Finding], tally: Tally) -> tuple[list[Finding], Tally]:
+        """*findings* but for these, which *tally* counts. Raises RefusedError or GitError where one cannot be read."""
+        if self._asked.own["baseline"]:
+            findings, accepted = without(findings, self._accepted)
+            tally = tally._replace(accepted=accepted)
+        if self._asked.own["changed_since"]:
+            findings, before = without(findings, self._before)
+            tally = tally._replace(before=before)
+        return findings, tally
 
 
 def _at(revision: str, asked: Request, work: Work) -> frozenset[str]:
@@ -101,7 +153,7 @@ def _at(revision: str, asked: Request, work: Work) -> frozenset[str]:
         then = again(asked, *there)
         if then.faults.diagnostics or len(there) < len(paths[:1]):
             return frozenset()
-        return frozenset(one.fingerprint for one in with_fingerprints(_findings(then, work)[0]))
+        return frozenset(one.fingerprint for one in with_fingerprints(_found(then, work).findings))
 
 
 def _checked(part: FleetPart, work: Work) -> list[Finding]:

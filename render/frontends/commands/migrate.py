@@ -1,45 +1,34 @@
 """``virt-render migrate``: files that say the same in today's words, written only if no VM becomes another."""
 
 import os
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic
 from render.diagnostics.exits import Exit
-from render.diff import unified
+from render.frontends import patching
 from render.frontends.answer import Answer, Files
 from render.frontends.commands.migrate_builds import Builds
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
 from render.frontends.request.request import Request
-from render.manifests import discover
 from render.manifests.documents import Documents
 from render.manifests.relevance import Scope
 from render.manifests.sources import loading, walk
 from render.manifests.sources.reading import Reading
 from render.model.counting import counted
-from render.model.edits import Operation, edited
+from render.model.edits import Operation
 from render.model.fieldpath import FieldPath
 from render.model.resource import Resource, from_body
-from render.pipeline import migration
-from render.pipeline.migration import Migration
-from render.pipeline.migration_plan import Unit
+from render.pipeline.migration import migrate as migration
+from render.pipeline.migration.migrate import Migration
+from render.pipeline.migration.plan import Unit
 from render.report.text import printable
 from render.system import files
-from render.yaml import reader, rewrite
-from render.yaml.excerpts import Excerpts
+from render.yaml import rewrite
 from render.yaml.rewrite import Unwritten
 
 Edits = Mapping[int, Sequence[Operation]]
-
-
-class FileChange(NamedTuple):
-    """A file with its text before and after."""
-
-    file: str
-    before: str
-    after: str
 
 
 def migrate(asked: Request, work: Work) -> Answer:
@@ -64,7 +53,7 @@ def migrate(asked: Request, work: Work) -> Answer:
     known = ((file, loaded.data[file]) for file in loaded.files)
     texts = [(change.file, change.after) for change in changes]
     return Answer(
-        [_diff(changes) if diff else _summary(plan)],
+        [patching.diff(changes) if diff else _summary(plan)],
         exit=Exit.FINDINGS if check and changes else None,
         files=None if diff or check else Files(texts, known),
     )
@@ -72,7 +61,7 @@ def migrate(asked: Request, work: Work) -> Answer:
 
 def _plan(
     loaded: Documents, asked: Request
-) -> tuple[Migration, list[FileChange], Diagnostic | None]:
+) -> tuple[Migration, list[patching.FileChange], Diagnostic | None]:
     """What is to be done, the files that it changes, and why kustomizations of them could not be built."""
     resources = [from_body(d.body, i, d.origin) for i, d in enumerate(loaded.documents)]
     json = {
@@ -84,7 +73,7 @@ def _plan(
     texts, builds = _FileTexts(loaded, resources, asked), Builds(asked)
 
     def objection(units: Sequence[Unit]) -> str:
-        rewritten = texts.after(_edits(units))
+        rewritten = texts.after(migration.combined(units))
         if isinstance(rewritten, str):
             return rewritten
         unsafe = {texts.file(i) for unit in units if not unit.safe for i in unit.edits}
@@ -94,7 +83,9 @@ def _plan(
     plan = migration.migrate(resources, asked.settings, fixed, _patches(asked), objection)
     rewritten = texts.after(plan.edits)
     after = {} if isinstance(rewritten, str) else rewritten
-    changes = [FileChange(file, texts.before(file), text) for file, text in sorted(after.items())]
+    changes = [
+        patching.FileChange(file, texts.before(file), text) for file, text in sorted(after.items())
+    ]
     return plan, changes, builds.fault
 
 
@@ -107,14 +98,6 @@ def _patches(asked: Request) -> dict[str, str]:
             if isinstance(data, bytes):
                 patches[file] = data.decode("utf-8", "replace")
     return patches
-
-
-def _edits(units: Sequence[Unit]) -> Edits:
-    operations: dict[int, list[Operation]] = {}
-    for unit in units:
-        for index, edits in unit.edits.items():
-            operations.setdefault(index, []).extend(edits)
-    return operations
 
 
 class _FileTexts:
@@ -158,18 +141,7 @@ class _FileTexts:
             origin = self._loaded.documents[index].origin
             route = tuple(step for item in origin.item for step in ("items", item))
             places.setdefault(origin.document, []).extend((route, change) for change in changes)
-        after = rewrite.rewrite(self.before(file), places)
-        if isinstance(after, Unwritten):
-            return after
-        meant = [
-            edited(one.body, edits.get(one.index, ()))
-            for one in self._resources
-            if self.file(one.index) == file
-        ]
-        said = [one.body for one in reader.read(after.encode(), file, self._limits).documents]
-        if said == meant:
-            return after
-        return Unwritten("anchors, aliases or merge keys in it would make it say something else")
+        return rewrite.rewritten(self._loaded.data[file], file, places, self._limits)
 
 
 def _summary(plan: Migration) -> str:
@@ -177,29 +149,3 @@ def _summary(plan: Migration) -> str:
         f"{one.origin.file if one.origin else ''}: {one.ref}: {words}" for one, words in plan.done
     )
     return "".join(f"{printable(line)}\n" for line in lines)
-
-
-def _diff(changes: list[FileChange]) -> str:
-    """The *changes* as a patch, with the names that git and patch take: below a folder, through no link."""
-    real = [os.path.realpath(one.file) for one in changes]
-    folder = _folder(real)
-    return "".join(
-        unified.diff(one.before, one.after, os.path.relpath(file, folder), _private)
-        for one, file in zip(changes, real, strict=True)
-    )
-
-
-def _private(text: str) -> frozenset[int]:
-    return Excerpts(text.encode()).private()
-
-
-def _folder(real: Collection[str]) -> str:
-    """Where a patch of the files *real* is applied: one folder for all of them.
-
-    It is the current one, else the root of their git repository, else that of the file system.
-    """
-    roots = {files.repository(os.path.dirname(file)) for file in real} - {""}
-    for folder in (os.getcwd(), *roots):
-        if all(discover.inside(file, (folder,)) for file in real):
-            return folder
-    return "/"

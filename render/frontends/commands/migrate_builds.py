@@ -9,8 +9,8 @@ from render.manifests import discover, kustomization, kustomize, objects
 from render.manifests.sources.intake import excess, room
 from render.model.resource import from_body
 from render.model.tree import Tree
-from render.pipeline import migration
 from render.pipeline.input import definitions
+from render.pipeline.migration import trial
 from render.system import files, processes
 from render.yaml import reader
 
@@ -181,5 +181,5 @@ class _Built:
 
     def __init__(self, bodies: Sequence[Tree], asked: Request) -> None:
         resources = [from_body(body, index, None) for index, body in enumerate(bodies)]
-        self.started = migration.started(resources, asked.settings)
+        self.started = trial.started(resources, asked.settings)
         self.has_untold = len(self.started.vmis) < sum(map(definitions.is_machine, resources))

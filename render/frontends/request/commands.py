@@ -20,6 +20,8 @@ from render.frontends.request.options import (
     EXPLAIN_FORMAT,
     FAIL_ON,
     FILES,
+    FIX,
+    FIX_DIFF,
     FORCE,
     FORMAT,
     FROM,
@@ -43,6 +45,7 @@ from render.frontends.request.options import (
     RULE_FORMAT,
     SET,
     TIMINGS,
+    UNSAFE_FIXES,
     UPGRADE,
     UPGRADE_ALL,
     VERBOSE,
@@ -153,10 +156,11 @@ _ROWS: tuple[Command, ...] = (
         """Say what is wrong in PATH, and print no manifests.
 
         Each kustomization below PATH is checked by itself. Single files are checked together with what they refer to
-        elsewhere in the repository.
+        elsewhere in the repository. With --fix files are rewritten where a finding has one way out, comments and order
+        kept; the exit status is that of what remains.
         """,
         (_PATHS,),
-        (*_CHECKING, *HOST_OPTIONS, *_REPORTING, BASELINE, CHANGED_SINCE, ROOT, *_COMMON),
+        (FIX, UNSAFE_FIXES, FIX_DIFF, *_CHECKING, *HOST_OPTIONS, *_REPORTING, BASELINE, CHANGED_SINCE, ROOT, *_COMMON),
         report=STDOUT,
         by_machine=True,
         whole=True,

@@ -148,6 +148,24 @@ FROM = Option(
 ALLOW_MATCHERS = Option(
     "allow-matchers", "flag", default=False, help="VMs that keep their matchers are meant to"
 )
+FIX = Option(
+    "fix",
+    "flag",
+    default=False,
+    help="make every safe fix: no VMI changes by one; what is left is reported",
+)
+UNSAFE_FIXES = Option(
+    "unsafe-fixes",
+    "flag",
+    default=False,
+    help="make the other fixes too, where there is no choice between several",
+)
+FIX_DIFF = Option(
+    "diff",
+    "flag",
+    default=False,
+    help="print what --fix, or --unsafe-fixes, would change, and write nothing",
+)
 DIFF = Option("diff", "flag", default=False, help="show what would change, and write nothing")
 EXIT_CODE = Option(
     "exit-code", "flag", default=False, help="end with status 1 if a VM changes, as git diff does"

@@ -39,6 +39,7 @@ from render.model.tree import Tree
 from render.report.formats import FORMATS
 from render.report.waivers import Waiver
 from render.settings import OPTIONS, Chosen, Layer, Option, Settings, Source
+from render.system.streams import STDERR
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
@@ -287,7 +288,7 @@ def _reporting(call: Call, host: Mapping[str, Any]) -> ReportingRequest:
     command = COMMANDS[call.command]
     output = host.get("output", "")
     return ReportingRequest(
-        command.report,
+        STDERR if host.get("diff") else command.report,  # a patch has standard output for itself
         host["format"] if FORMAT in command.options else "text",
         tuple((name, to) for name in FORMATS if (to := host.get(f"{name}_file"))),
         "" if output == "-" else output,

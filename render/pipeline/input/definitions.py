@@ -201,6 +201,8 @@ def decode(resource: Resource, loaded: Definitions) -> Tree:
         diagnostics = [one for one in diagnostics if one.location.path not in paths]
     loaded.report(resource, (*unfilled, *diagnostics, *_refused_metadata(resource)))
     if resource.group == KUBEVIRT and resource.version in _VM_VERSIONS[1:]:
+        from render.convert import successors
+
         loaded.report(
             resource,
             [
@@ -209,6 +211,7 @@ def decode(resource: Resource, loaded: Definitions) -> Tree:
                     f"{resource.group}/{resource.version} is now deprecated and will be removed in "
                     "a future release.",
                     help=f"write apiVersion: {resource.group}/{_VM_VERSIONS[0]}",
+                    fixes=successors.fixes(resource, loaded.release, ("apiVersion",)),
                 )
             ],
         )
@@ -302,7 +305,10 @@ def _whole(resource: Resource, spec: Tree) -> Tree | None:
 
 
 def _invalid(resource: Resource, code: Code, causes: Iterable[Cause]) -> Iterable[Diagnostic]:
-    return [code.at(at(resource, cause.path), cause.message, help=cause.help) for cause in causes]
+    return [
+        code.at(at(resource, cause.path), cause.message, help=cause.help, fixes=cause.fixes)
+        for cause in causes
+    ]
 
 
 def _deprecated_launch_security(resource: Resource, spec: Tree) -> Iterable[Diagnostic]:
@@ -321,8 +327,11 @@ _WARNINGS = (since("1.9", _deprecated_launch_security),)
 def _deprecated_topology(resource: Resource, spec: Tree) -> Iterable[Diagnostic]:
     preferred = tree.get(spec, "cpu", "preferredCPUTopology")
     if preferred in topology.SUCCESSORS:
+        from render.convert import successors
+
         yield DEPRECATED_FIELD.at(
             at(resource, ("spec", "cpu", "preferredCPUTopology")),
             f"PreferredCPUTopology {preferred} is deprecated for removal in a future release, "
             f"please use {topology.SUCCESSORS[preferred]} instead",
+            fixes=successors.fixes(resource, NEWEST, ("spec", "cpu", "preferredCPUTopology")),
         )

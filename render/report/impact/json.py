@@ -33,7 +33,7 @@ from render.report.impact.review import (
     worst,
 )
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 1.1
 
 
 def report(review: Review, _: ImpactStyle) -> str:

@@ -342,7 +342,7 @@ EDITS: dict[str, tuple[str, str | None]] = {
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("edit", EDITS)
 @pytest.mark.parametrize(
-    "moment", ["render.manifests.sources.loading.load", "render.pipeline.migration.migrate"]
+    "moment", ["render.manifests.sources.loading.load", "render.pipeline.migration.migrate.migrate"]
 )
 def test_an_edit_in_the_meantime_is_not_overwritten(
     edit: str, moment: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]

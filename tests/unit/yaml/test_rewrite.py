@@ -175,7 +175,7 @@ def test_what_ruamel_does_not_read_has_no_new_text(text: str) -> None:
     before = f"b: 1\n---\n{text}"
     assert not read(before.encode(), "before", Limits(depth=DEEPEST)).diagnostics
     why = f"ruamel.yaml, which keeps the comments, cannot read {UNREAD[text]}"
-    assert rewrite(before, {1: [((), Put(("c",), {"d": 1}))]}) == Unwritten(why)
+    assert rewrite(before, {1: [((), Put(("c", "d"), 1))]}) == Unwritten(why)
 
 
 def test_an_anchor_that_stands_twice_is_no_warning(recwarn: pytest.WarningsRecorder) -> None:

@@ -5,21 +5,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.machine import Machine
 from render.model import tree
 from render.model.edits import Operation, edited
 from render.model.kinds import KIND_CLASSES
 from render.model.resource import Resource, from_body
-from render.model.tree import Tree
 from render.pipeline.input import definitions
-from render.pipeline.migration_plan import Unit, plan, stays
-from render.pipeline.run import run
-from render.presets import APPLIED
+from render.pipeline.migration import trial
+from render.pipeline.migration.plan import Unit, plan, stays
 from render.settings import Settings
-
-_NAMES = tuple(
-    f"kubevirt.io/{scope}{one.annotation}" for one in KIND_CLASSES for scope in ("", "cluster-")
-)
 
 
 class Migration(NamedTuple):
@@ -45,54 +38,40 @@ def migrate(
     """
     diagnostics: list[Diagnostic] = []
     units: list[Unit] = []
-    for unit in plan(resources, _comparable(settings), diagnostics):
+    for unit in plan(resources, trial.comparable(settings), diagnostics):
         reason = _hindrance(unit, fixed, patches)
         if reason:
             diagnostics.append(stays(unit.resource, reason))
         else:
             units.append(unit)
-    want = started(resources, settings)
+    want = trial.started(resources, settings)
 
     def why_not(chosen: Sequence[Unit]) -> str:
-        if not want.becomes(started(_edited(resources, chosen), settings)):
+        if not want.becomes(trial.started(_edited(resources, chosen), settings)):
             return "a VM would change"
         return objection(chosen)
 
     accepted: list[Unit] = []
     pending = list(_verifiable(units, resources, want.vmis, diagnostics))
     while pending:
-        refused = list(_add(accepted, pending, why_not))
+        refused = list(trial.add(accepted, pending, why_not))
         if len(refused) in (0, len(pending)):
             diagnostics += (stays(u.resource, f"with {u.words}, {why}") for u, why in refused)
             break
         # One may go well with what was accepted after it.
         pending = [unit for unit, _ in refused]
+    return Migration(
+        combined(accepted), [(unit.resource, unit.words) for unit in accepted], diagnostics
+    )
+
+
+def combined(units: Iterable[Unit]) -> dict[int, list[Operation]]:
+    """The edits of all *units*, by the index of the object."""
     edits: dict[int, list[Operation]] = {}
-    for unit in accepted:
+    for unit in units:
         for index, operations in unit.edits.items():
             edits.setdefault(index, []).extend(operations)
-    return Migration(edits, [(unit.resource, unit.words) for unit in accepted], diagnostics)
-
-
-def _add(
-    accepted: list[Unit], units: Sequence[Unit], why_not: Callable[[Sequence[Unit]], str]
-) -> Iterator[tuple[Unit, str]]:
-    """Add those of *units* to *accepted* that nothing speaks against; the others, with the reasons."""
-    why = why_not([*accepted, *units])
-    if not why:
-        accepted += units
-    elif len(units) == 1:
-        yield units[0], why
-    else:
-        half = len(units) // 2
-        yield from _add(accepted, units[:half], why_not)
-        yield from _add(accepted, units[half:], why_not)
-
-
-def _comparable(settings: Settings) -> Settings:
-    return settings._replace(
-        emit="vmi", preset_conflicts="override", annotations=False, pins="ignore"
-    )
+    return edits
 
 
 def _verifiable(
@@ -124,41 +103,10 @@ def _hindrance(unit: Unit, fixed: frozenset[int], patches: Mapping[str, str]) ->
 
 def _edited(resources: Sequence[Resource], units: Iterable[Unit]) -> list[Resource]:
     rewritten = list(resources)
-    for unit in units:
-        for index, changes in unit.edits.items():
-            body = edited(rewritten[index].body, changes)
-            rewritten[index] = from_body(body, index, rewritten[index].origin)
+    for index, changes in combined(units).items():
+        body = edited(rewritten[index].body, changes)
+        rewritten[index] = from_body(body, index, rewritten[index].origin)
     return rewritten
-
-
-class Started(NamedTuple):
-    """What VMs and VMIs start as, by index, without the names of what they were made from; and the errors there are.
-
-    An error is its code and the object that it is about.
-    """
-
-    vmis: dict[int, Tree]
-    errors: frozenset[tuple[str, str]]
-
-    def becomes(self, after: "Started") -> bool:
-        """Whether *after* starts the same, and no error came up that was not there."""
-        same = list(self.vmis.values()) == list(after.vmis.values())
-        return same and after.errors <= self.errors
-
-
-def started(resources: Sequence[Resource], settings: Settings) -> Started:
-    """What becomes of *resources*."""
-    instances: dict[int, Tree] = {}
-
-    def observe(machine: Machine, body: Tree) -> None:
-        if not machine.failed:
-            instances[machine.resource.index] = _unnamed(body)
-
-    rendered = run(resources, _comparable(settings), observe)
-    errors = (
-        (one.code, str(one.location.resource)) for one in rendered.diagnostics if one.is_error
-    )
-    return Started(instances, frozenset(errors))
 
 
 def _unseen(unit: Unit, resources: Sequence[Resource], seen: Collection[int]) -> Resource | None:
@@ -173,13 +121,3 @@ def _unseen(unit: Unit, resources: Sequence[Resource], seen: Collection[int]) ->
         if named or vm.index in unit.edits:
             return vm
     return None
-
-
-def _unnamed(body: Tree) -> Tree:
-    metadata = body["metadata"]
-    annotations = {
-        key: value
-        for key, value in (metadata.get("annotations") or {}).items()
-        if key not in _NAMES and not key.startswith(APPLIED)
-    }
-    return {**body, "metadata": {**metadata, "annotations": annotations}}

@@ -1,0 +1,102 @@
+"""What would mend a finding: edits of the objects that were read, as data. `render.yaml.rewrite` writes them."""
+
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from render.model.edits import Move, Operation, Put, Remove
+from render.model.fieldpath import FieldPath
+
+
+class Action(StrEnum):
+    """What an edit does at its path."""
+
+    SET = "set"
+    QUOTE = "quote"
+    RENAME = "rename"
+    MOVE = "move"
+    REMOVE = "remove"
+
+
+class FixEdit(NamedTuple):
+    """One *action* at *path* of an object.
+
+    *value*: what is set there, the new key of a rename, or the path to which it is moved. A value set behind the last
+    item of a list is added to it. What is quoted becomes the text that its author wrote, which only the file has.
+    *index*: of the object in the input, None for that of the finding.
+    """
+
+    path: FieldPath
+    action: Action
+    value: Any = None
+    index: int | None = None  # type: ignore[assignment] # nobody searches an edit as a tuple
+
+
+class Fix(NamedTuple):
+    """A way to mend a finding.
+
+    *safe*: the VMI before and after is the same, or there was none and only one reading of the manifest is possible.
+    A finding with several fixes has a choice, which is for its reader.
+    """
+
+    title: str
+    edits: tuple[FixEdit, ...]
+    safe: bool = False
+
+    def __hash__(self) -> int:
+        """A value that is set may be a mapping, which has no hash."""
+        return hash(self.title)
+
+    def below(self, prefix: FieldPath) -> "Fix":
+        """The same where what it is about stands at *prefix* of an object."""
+        return self._replace(
+            edits=tuple(edit._replace(path=(*prefix, *edit.path)) for edit in self.edits)
+        )
+
+
+def set_to(path: FieldPath, value: Any) -> FixEdit:
+    """Set *value* at *path*."""
+    return FixEdit(path, Action.SET, value)
+
+
+def quote(path: FieldPath) -> FixEdit:
+    """Put what is written at *path* into quotes."""
+    return FixEdit(path, Action.QUOTE)
+
+
+def rename(path: FieldPath, key: str) -> FixEdit:
+    """Call the key at *path* *key*."""
+    return FixEdit(path, Action.RENAME, key)
+
+
+def remove(path: FieldPath) -> FixEdit:
+    """Drop what stands at *path*."""
+    return FixEdit(path, Action.REMOVE)
+
+
+def edit_of(operation: Operation) -> FixEdit:
+    """*operation* as an edit of a fix."""
+    match operation:
+        case Put(path, value):
+            return FixEdit(path, Action.SET, value)
+        case Remove(path):
+            return FixEdit(path, Action.REMOVE)
+        case Move(path, to) if path[:-1] == to[:-1]:
+            return FixEdit(path, Action.RENAME, to[-1])
+        case Move(path, to):
+            return FixEdit(path, Action.MOVE, to)
+
+
+def operation(edit: FixEdit, prefix: FieldPath = ()) -> Operation:
+    """What *edit* does to an object at *prefix* of a document; ValueError for one that needs the text of a file."""
+    path = (*prefix, *edit.path)
+    match edit.action:
+        case Action.SET:
+            return Put(path, edit.value)
+        case Action.REMOVE:
+            return Remove(path)
+        case Action.RENAME:
+            return Move(path, (*path[:-1], edit.value))
+        case Action.MOVE:
+            return Move(path, (*prefix, *edit.value))
+        case Action.QUOTE:
+            raise ValueError(edit)

@@ -1,0 +1,307 @@
+"""Fixes at work: chosen, tried out on texts that nobody has written yet, and kept only if nothing else changes."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from render.diagnostics import diagnostic as diagnostics
+from render.diagnostics.diagnostic import Severity
+from render.diagnostics.fix import operation
+from render.frontends.parts import FleetPart
+from render.frontends.request.request import Request
+from render.manifests import discover, kustomization
+from render.manifests.fixes import FileEdit, FileFix, overlapping
+from render.model.edits import Operation
+from render.model.fieldpath import FieldPath
+from render.model.tree import Tree
+from render.pipeline.migration import trial
+from render.report.findings import Finding
+from render.system import files
+from render.yaml import rewrite
+from render.yaml.rewrite import Unwritten
+
+_ROUNDS = 20
+"""A fix may bring to light what another finding hid; more often than this nothing does."""
+_NAMED = 3
+
+
+class Look(NamedTuple):
+    """What a look at the input finds: all *findings* and, of these, those that may be *mended*, by *parts*."""
+
+    findings: Sequence[Finding]
+    mended: Sequence[Finding]
+    parts: Sequence[FleetPart]
+
+
+class Fixed(NamedTuple):
+    """The *texts* of files, by their names, with what was *done* to them, a line each; *last* is the look at these.
+
+    *left* says why a fix was not made, *known* is what the files were read as.
+    """
+
+    texts: dict[str, str]
+    done: list[str]
+    left: list[str]
+    last: Look
+    known: dict[str, bytes]
+
+
+class _Choice(NamedTuple):
+    """A *fix* for a *finding*."""
+
+    finding: Finding
+    fix: FileFix
+
+    @property
+    def words(self) -> str:
+        """What it does, in a line."""
+        ref = self.finding.diagnostic.resource
+        return f"{self.finding.place}: {ref or self.finding.diagnostic.code}: {self.fix.title}"
+
+
+def fixed(asked: Request, look: Callable[[], Look], *, unsafe: bool) -> Fixed:
+    """What is left when every safe fix is made that *look* finds, and where *unsafe* those without a choice.
+
+    Nothing is written: *look* sees the new texts, as often as something changes. A fix is kept if the VMI of each
+    machine stays what it is (of an unsafe one: of the other machines), its finding is gone, and none is new but those
+    of a machine that could not be rendered before.
+    """
+    return _Fixing(asked, look).run(unsafe=unsafe)
+
+
+class _Fixing:
+    """The texts that are new by now, and what stands against others."""
+
+    def __init__(self, asked: Request, look: Callable[[], Look]) -> None:
+        self._asked = asked
+        self._look = look
+        self._files = Editable(asked)
+        self._originals: dict[str, bytes] = {}
+        self._texts: dict[str, str] = {}
+        self._refused: dict[Hashable, str] = {}
+        self._done: list[str] = []
+        self._now = _Seen(look())
+
+    def run(self, *, unsafe: bool) -> Fixed:
+        for is_safe in (True, False)[: 1 + unsafe]:
+            for _ in range(_ROUNDS):
+                choices = list(self._choices(is_safe=is_safe))
+                made = self._make(choices)
+                self._done += [choice.words for choice in made]
+                if not made:
+                    break
+        known = {file: self._originals[file] for file in self._texts}
+        left = list(self._refused.values())
+        return Fixed(self._texts, self._done, left, self._now.look, known)
+
+    def _choices(self, *, is_safe: bool) -> Iterator[_Choice]:
+        """The fixes to be made next, of which none touches what another one does."""
+        taken: list[FileEdit] = []
+        worst_first = sorted(self._now.look.mended, key=_rank)
+        for finding in worst_first:
+            fix = _chosen(finding, is_safe=is_safe)
+            if fix is None:
+                continue
+            choice = _Choice(finding, fix)
+            if _key(choice) in self._refused:
+                continue
+            why = next(filter(None, (self._files.why_not(one.file) for one in fix.edits)), "")
+            if why:
+                self._refuse(choice, why)
+            elif not overlapping(fix.edits, taken):
+                taken += fix.edits
+                yield choice
+
+    def _refuse(self, choice: _Choice, why: str) -> None:
+        self._refused[_key(choice)] = f"{choice.words}: not done: {why}"
+
+    def _make(self, choices: Sequence[_Choice]) -> list[_Choice]:
+        """Make those of *choices* against which nothing speaks."""
+        accepted: list[_Choice] = []
+        for choice, why in trial.add(accepted, choices, self._objection):
+            self._refuse(choice, why)
+        if accepted:
+            texts = self._rewritten(accepted)
+            if isinstance(texts, str) or self._objection(accepted):
+                return []
+            self._texts, self._now = {**self._texts, **texts}, self._tried[1]
+        return accepted
+
+    _tried: tuple[Hashable, "_Seen"]
+
+    def _objection(self, choices: Sequence[_Choice]) -> str:
+        """What speaks against *choices*, ``""`` if nothing."""
+        texts = self._rewritten(choices)
+        if isinstance(texts, str):
+            return texts
+        after = self._after(texts)
+        unsafe = {one.file for choice in choices if not choice.fix.safe for one in choice.fix.edits}
+        return self._now.objection(after, choices, unsafe)
+
+    def _after(self, texts: Mapping[str, str]) -> "_Seen":
+        key = tuple(sorted(texts.items()))
+        if getattr(self, "_tried", (None,))[0] != key:
+            new = {**self._texts, **texts}
+            contents = {os.path.realpath(file): text.encode() for file, text in new.items()}
+            with files.overlaid(contents):
+                state = _Seen(self._look())
+                state.complete()
+            self._tried = key, state
+        return self._tried[1]
+
+    def _rewritten(self, choices: Iterable[_Choice]) -> dict[str, str] | str:
+        """The new texts of the files of *choices*, or why there are none."""
+        by_file: dict[str, dict[int, list[tuple[FieldPath, Operation]]]] = {}
+        for choice in choices:
+            for one in choice.fix.edits:
+                edits = by_file.setdefault(one.file, {})
+                edits.setdefault(one.document, []).append((one.route, operation(one.edit)))
+        texts: dict[str, str] = {}
+        for file, edits in by_file.items():
+            data = self._data(file)
+            text = rewrite.rewritten(data, file, edits, self._asked.reading.limits)
+            if isinstance(text, Unwritten):
+                return f"{file} cannot be rewritten: {text.why}"
+            texts[file] = text
+        return texts
+
+    def _data(self, file: str) -> bytes:
+        if file in self._texts:
+            return self._texts[file].encode()
+        if file not in self._originals:
+            data = files.read(file, file, self._asked.reading.limits.file_bytes)
+            self._originals[file] = data if isinstance(data, bytes) else b""
+        return self._originals[file]
+
+
+def _rank(finding: Finding) -> int:
+    return list(Severity).index(finding.diagnostic.severity)
+
+
+def _chosen(finding: Finding, *, is_safe: bool) -> FileFix | None:
+    """The fix of *finding* that nobody needs to choose."""
+    fixes = [fix for fix in finding.fixes if fix.safe] if is_safe else finding.fixes
+    return fixes[0] if len(fixes) == 1 else None
+
+
+def _key(choice: _Choice) -> Hashable:
+    return choice.fix.title, tuple((one.file, one.document, one.path) for one in choice.fix.edits)
+
+
+class _Seen:
+    """What a *look* found, and what the machines of its parts start as."""
+
+    def __init__(self, look: Look) -> None:
+        self.look = look
+
+    @cached_property
+    def vmis(self) -> dict[tuple[str, str, str, int], Tree]:
+        """The VMI of each machine that can be rendered: by folder, release, the file of the machine, and its place."""
+        return {
+            (part.loaded.folder, part.request.settings.kubevirt, _file(part, index), index): vmi
+            for part in self.look.parts
+            for index, vmi in trial.started(part.resources, part.request.settings).vmis.items()
+        }
+
+    def complete(self) -> None:
+        """Know all while the texts are there."""
+        _ = self.vmis
+
+    @cached_property
+    def _broken(self) -> frozenset[Hashable]:
+        return frozenset(
+            _about(finding) for finding in self.look.findings if finding.diagnostic.is_error
+        )
+
+    @cached_property
+    def counts(self) -> Counter[Hashable]:
+        """How often each finding is there."""
+        return Counter(map(_identity, self.look.findings))
+
+    def objection(self, after: "_Seen", choices: Iterable[_Choice], unsafe: set[str]) -> str:
+        """What speaks against *choices*, which bring the state *after*; in the files *unsafe* VMIs may change."""
+        for key, vmi in self.vmis.items():
+            if key[2] not in unsafe and after.vmis.get(key) != vmi:
+                return "a VMI would change"
+        remaining = Counter(after.counts)
+        remaining.subtract(self.counts)
+        for finding in after.look.findings:
+            if remaining[_identity(finding)] > 0 and _about(finding) not in self._broken:
+                return f"it would bring {finding.title}: {finding.text}"
+        for choice in choices:
+            if remaining[_identity(choice.finding)] >= 0:
+                return "the finding would stay"
+        return ""
+
+
+def _file(part: FleetPart, index: int) -> str:
+    documents = part.loaded.documents
+    return documents[index].origin.file if index < len(documents) else ""
+
+
+def _identity(finding: Finding) -> Hashable:
+    return finding.place.file, diagnostics.identity(finding.diagnostic)
+
+
+def _about(finding: Finding) -> Hashable:
+    return (
+        finding.place.file if finding.diagnostic.resource is None else finding.diagnostic.resource
+    )
+
+
+class Editable:
+    """Which files may be edited: of the repositories of the paths of a request, and of one root each."""
+
+    def __init__(self, asked: Request) -> None:
+        self._paths = [os.path.realpath(path) for path in asked.paths or (".",)]
+        self._limits = asked.reading.limits
+        self._why: dict[str, str] = {}
+
+    def why_not(self, file: str) -> str:
+        """Why *file* is not edited, ``""`` if it may be."""
+        if file not in self._why:
+            self._why[file] = self._reason(file)
+        return self._why[file]
+
+    def _reason(self, file: str) -> str:
+        real = os.path.realpath(file)
+        if real != os.path.abspath(file):
+            return f"{file} is reached through a link"
+        top = files.repository(os.path.dirname(real))
+        tops = {
+            files.repository(path if os.path.isdir(path) else os.path.dirname(path))
+            for path in self._paths
+        }
+        if top not in tops or not (top or discover.inside(real, self._paths)):
+            return f"{file} is not in the repository"
+        users = self._users.get(real, ())
+        if len(users) > 1:
+            more = f" and {len(users) - _NAMED} more" if len(users) > _NAMED else ""
+            return f"{', '.join(users[:_NAMED])}{more} use {file}"
+        return ""
+
+    @cached_property
+    def _users(self) -> dict[str, list[str]]:
+        """The kustomizations that nothing refers to, by the resolved files that they read."""
+        folders: dict[str, str] = {}
+        for path in self._paths:
+            near = path if os.path.isdir(path) else os.path.dirname(path)
+            top = files.repository(near) or near
+            for folder in discover.walk(top, (top,), plain=False).kustomizations:
+                folders.setdefault(os.path.realpath(folder), os.path.relpath(folder))
+        known: kustomization.Known = {}
+        users: dict[str, list[str]] = {}
+        for folder in kustomization.survey([*folders.values()], self._limits, known).tops:
+            reach = kustomization.reach(
+                folder,
+                self._limits,
+                allow_remote=True,
+                bounds=discover.boundary(os.path.realpath(folder)),
+                known=known,
+            )
+            read = (*reach.kustomizations, *reach.resources, *reach.others)
+            for real in dict.fromkeys(map(os.path.realpath, read)):
+                users.setdefault(real, []).append(folder)
+        return users

@@ -1,0 +1,44 @@
+"""Files with other texts, shown as a patch."""
+
+import os
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from render.diff import unified
+from render.manifests import discover
+from render.system import files
+from render.yaml.excerpts import Excerpts
+
+
+class FileChange(NamedTuple):
+    """A file with its text before and after."""
+
+    file: str
+    before: str
+    after: str
+
+
+def diff(changes: Sequence[FileChange]) -> str:
+    """The *changes* as a patch, with the names that git and patch take: below a folder, through no link."""
+    real = [os.path.realpath(one.file) for one in changes]
+    folder = _folder(real)
+    return "".join(
+        unified.diff(one.before, one.after, os.path.relpath(file, folder), _private)
+        for one, file in zip(changes, real, strict=True)
+    )
+
+
+def _private(text: str) -> frozenset[int]:
+    return Excerpts(text.encode()).private()
+
+
+def _folder(real: Collection[str]) -> str:
+    """Where a patch of the files *real* is applied: one folder for all of them.
+
+    It is the current one, else the root of their git repository, else that of the file system.
+    """
+    roots = {files.repository(os.path.dirname(file)) for file in real} - {""}
+    for folder in (os.getcwd(), *roots):
+        if all(discover.inside(file, (folder,)) for file in real):
+            return folder
+    return "/"

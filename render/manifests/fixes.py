@@ -1,0 +1,142 @@
+"""Where in files the edits of a fix are made: in what its author wrote, and never in what was built of that."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.diagnostics.fix import Action, FixEdit
+from render.manifests.documents import Documents
+from render.manifests.sources.intake import STDIN
+from render.model import tree
+from render.model.fieldpath import FieldPath
+from render.model.tree import Tree
+from render.yaml.reader import Document
+
+
+class FileEdit(NamedTuple):
+    """An edit of the *document* of *file* with this number, where an object (of a List) stands at *route*."""
+
+    file: str
+    document: int
+    route: FieldPath
+    edit: FixEdit
+
+    @property
+    def path(self) -> FieldPath:
+        """Where it is made in the document."""
+        return (*self.route, *self.edit.path)
+
+
+class FileFix(NamedTuple):
+    """A fix whose *edits* have their places in files."""
+
+    title: str
+    safe: bool
+    edits: tuple[FileEdit, ...]
+
+
+def placed(diagnostic: Diagnostic, loaded: Documents) -> tuple[FileFix, ...]:
+    """The fixes of *diagnostic* whose edits all have a place in files of *loaded*."""
+    if not diagnostic.fixes or loaded.filled:  # a template of a chart is no YAML
+        return ()
+    return tuple(_placed(diagnostic, loaded))
+
+
+def _placed(diagnostic: Diagnostic, loaded: Documents) -> Iterator[FileFix]:
+    for fix in diagnostic.fixes:
+        edits = [_edit(diagnostic, edit, loaded) for edit in fix.edits]
+        if edits and None not in edits:
+            yield FileFix(fix.title, fix.safe, tuple(one for one in edits if one is not None))
+
+
+def _edit(diagnostic: Diagnostic, edit: FixEdit, loaded: Documents) -> FileEdit | None:
+    index = diagnostic.location.index if edit.index is None else edit.index
+    if index is None or index >= len(loaded.documents):
+        return None
+    document = loaded.documents[index]
+    origin = document.origin
+    if origin.file == STDIN or origin.file not in loaded.data:
+        return None
+    written = document.body
+    if document.printed is not None:
+        if document.before is None or not _is_as_written(document, edit.path):
+            return None
+        written = document.before
+        if loaded.blame(index, edit.path) is not None:
+            return None
+    path = _within(written, edit.path)
+    if path is None or (edit.action is Action.RENAME and _is_taken(written, path, edit.value)):
+        return None
+    route = tuple(step for item in origin.item for step in ("items", item))
+    placed_edit = edit._replace(path=path, index=None)
+    if edit.action is Action.QUOTE:
+        from render.yaml import positions
+
+        text = positions.plain_text(loaded.data[origin.file], origin.document, (*route, *path))
+        if text is None:
+            return None
+        placed_edit = FixEdit(path, Action.SET, text)
+    return FileEdit(origin.file, origin.document, route, placed_edit)
+
+
+def _is_as_written(document: Document, path: FieldPath) -> bool:
+    """Whether what was built has at *path*, and in the items of lists on the way, what the file has."""
+    for end in range(1, len(path) + 1):
+        before, built = (
+            _name(tree.get(body, *path[:end])) for body in (document.before, document.body)
+        )
+        if before != built:
+            return False
+    return True
+
+
+def _name(value: Any) -> Any:
+    """What tells whether a value is the same one: its own name if it has fields."""
+    return (
+        value.get("name") if isinstance(value, dict) else None if isinstance(value, list) else value
+    )
+
+
+def _within(body: Tree, path: FieldPath) -> FieldPath | None:
+    """*path* in *body*, whose last step is a new item if it is behind the last one; None where nothing can be there."""
+    node: Any = body
+    for depth, step in enumerate(path):
+        if node is None:
+            return path if all(isinstance(one, str) for one in path[depth:]) else None
+        if isinstance(step, int):
+            if not isinstance(node, list):
+                return None
+            if step >= len(node):
+                return (*path[:depth], len(node)) if depth == len(path) - 1 else None
+            node = node[step]
+        elif isinstance(node, dict):
+            node = node.get(step)
+        else:
+            return None
+    return path
+
+
+def _is_taken(body: Tree, path: FieldPath, key: str) -> bool:
+    siblings = tree.get(body, *path[:-1])
+    return not isinstance(siblings, dict) or key in siblings
+
+
+def overlapping(edits: Sequence[FileEdit], others: Sequence[FileEdit]) -> bool:
+    """Whether one of *edits* is made at, above or below the place of one of *others*, or moves the items around it."""
+    return any(_touch(one, other) for one in edits for other in others)
+
+
+def _touch(one: FileEdit, other: FileEdit) -> bool:
+    if (one.file, one.document) != (other.file, other.document):
+        return False
+    first, second = _reach(one), _reach(other)
+    size = min(len(first), len(second))
+    return first[:size] == second[:size]
+
+
+def _reach(edit: FileEdit) -> FieldPath:
+    """The place whose content the edit changes: of an item that comes or goes, its list."""
+    path = edit.path
+    last = next((end for end in range(len(path) - 1, -1, -1) if isinstance(path[end], int)), None)
+    moves = edit.edit.action in (Action.REMOVE, Action.MOVE) or edit.edit.action is Action.SET
+    return path[:-1] if moves and last == len(path) - 1 else path

@@ -1,0 +1,1 @@
+"""Saying the same in today's words, and proof that a change changes no VM."""

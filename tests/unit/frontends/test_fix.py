@@ -1,0 +1,176 @@
+"""``check --fix``: files mended where there is one way out, and no VMI becomes another."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from render.frontends.dispatch import invoke
+
+VM = """\
+# the shop
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: {name}
+spec:
+  {running} # at once
+  template:
+    spec:
+      domain:
+        devices: {{}}
+        memory: {{guest: 1Gi}} # enough
+"""
+
+
+def vm(name: str = "web", running: str = "running: true") -> str:
+    return VM.format(name=name, running=running)
+
+
+def put(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_fix_is_made_in_its_line(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    put(repository, {"vm.yaml": vm()})
+    assert invoke(["check", "--fix", "."]) == 0
+    assert (repository / "vm.yaml").read_text() == vm(running="runStrategy: Always")
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err == "fixed: vm.yaml:7:3: VirtualMachine web: write runStrategy: Always\n"
+
+
+def test_a_patch_is_shown_and_nothing_written(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    put(repository, {"vm.yaml": vm()})
+    before = (repository / "vm.yaml").stat()
+    assert invoke(["check", "--diff", "."]) == 0
+    out, err = capfd.readouterr()
+    assert "-  running: true # at once\n+  runStrategy: Always # at once\n" in out
+    assert err.startswith("would fix: ")
+    assert (repository / "vm.yaml").stat() == before
+    assert invoke(["check", "."]) == 0
+    assert "VR502" in capfd.readouterr().out
+
+
+def test_what_remains_decides_the_exit_status(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    put(
+        repository, {"vm.yaml": vm().replace("guest: 1Gi", "guest: 1Gi, hugepage: {pageSize: 2Mi}")}
+    )
+    assert invoke(["check", "--fix", "."]) == 1
+    assert "runStrategy: Always" in (repository / "vm.yaml").read_text()
+    out, _ = capfd.readouterr()
+    assert "VR105" in out
+    assert "VR502" not in out
+
+
+def test_an_unsafe_fix_wants_to_be_asked_for(repository: Path) -> None:
+    text = vm(running="runStrategy: Always").replace("memory:", "memmory:")
+    put(repository, {"vm.yaml": text})
+    assert invoke(["check", "--fix", "."]) == 1
+    assert (repository / "vm.yaml").read_text() == text
+    assert invoke(["check", "--unsafe-fixes", "."]) == 0
+    assert (repository / "vm.yaml").read_text() == text.replace("memmory", "memory")
+
+
+def fixes_by_code(capfd: pytest.CaptureFixture[str]) -> dict[str, list[Any]]:
+    found = json.loads(capfd.readouterr().out)["diagnostics"]
+    return {one["code"]: one["fixes"] for one in found if one["fixes"]}
+
+
+def test_findings_have_their_fixes(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    put(repository, {"vm.yaml": vm().replace("name: web", "name: web\n  labels: {a: 1_0}")})
+    invoke(["check", "--format", "json", "."])
+    fixes = fixes_by_code(capfd)
+    edit = {"file": "vm.yaml", "document": 0}
+    assert fixes["VR106"] == [
+        {
+            "title": "put the value in quotes",
+            "safe": True,
+            "edits": [
+                {**edit, "field": "metadata.labels.a", "action": "set", "value": "1_0"},
+            ],
+        }
+    ]
+    put(repository, {"vm.yaml": vm()})
+    invoke(["check", "--format", "json", "."])
+    fixes = fixes_by_code(capfd)
+    renamed, put_ = fixes["VR502"][0]["edits"]
+    assert renamed == {**edit, "field": "spec.running", "action": "rename", "value": "runStrategy"}
+    assert put_ == {**edit, "field": "spec.runStrategy", "action": "set", "value": "Always"}
+
+
+KUSTOMIZATION = "resources: [{}]\n"
+
+
+def test_the_base_of_one_overlay_is_fixed(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        "base/kustomization.yaml": KUSTOMIZATION.format("vm.yaml"),
+        "base/vm.yaml": vm(),
+        "prod/kustomization.yaml": "namePrefix: prod-\nresources: [../base]\n",
+    }
+    put(repository, files)
+    assert invoke(["check", "--fix", "."]) == 0
+    assert (repository / "base/vm.yaml").read_text() == vm(running="runStrategy: Always")
+    assert "VR502" not in capfd.readouterr().out
+
+
+def test_a_base_that_overlays_share_is_left_alone(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        "base/kustomization.yaml": KUSTOMIZATION.format("vm.yaml"),
+        "base/vm.yaml": vm(),
+        "prod/kustomization.yaml": "namePrefix: prod-\nresources: [../base]\n",
+        "test/kustomization.yaml": "namePrefix: test-\nresources: [../base]\n",
+    }
+    put(repository, files)
+    assert invoke(["check", "--fix", "."]) == 0
+    assert (repository / "base/vm.yaml").read_text() == vm()
+    out, err = capfd.readouterr()
+    assert "VR502" in out
+    assert "not done: prod, test use base/vm.yaml" in err
+    assert invoke(["check", "--fix", "prod"]) == 0  # the other one is there all the same
+    assert (repository / "base/vm.yaml").read_text() == vm()
+
+
+def test_what_a_patch_wrote_is_left_alone(repository: Path) -> None:
+    patch = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web}\nspec: {running: true}\n"
+    files = {
+        "kustomization.yaml": "resources: [vm.yaml]\npatches: [{path: patch.yaml}]\n",
+        "patch.yaml": patch,
+        "vm.yaml": vm().replace("running: true # at once\n  ", ""),
+    }
+    put(repository, files)
+    assert invoke(["check", "--fix", "."]) == 0
+    assert {name: (repository / name).read_text() for name in files} == files
+
+
+def test_a_second_run_has_nothing_to_do(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = vm().replace("name: web", "name: web\n  labels: {a: 1, b: yes}")
+    put(repository, {"vm.yaml": text})
+    assert invoke(["check", "--fix", "."]) == 0
+    after = (repository / "vm.yaml").read_text()
+    assert 'labels: {a: "1", b: "yes"}' in after
+    capfd.readouterr()
+    assert invoke(["check", "--fix", "."]) == 0
+    assert (repository / "vm.yaml").read_text() == after
+    assert capfd.readouterr() == ("", "")
