@@ -350,7 +350,9 @@ def _property(option: Option) -> dict[str, Any]:
     return {"description": option.help, **schema, **default}
 
 
-_FIGURES = ("machines", "kustomizations", "accepted", "before", "cut", "ignoring")
+_FIGURES = (
+    "machines", "kustomizations", "accepted", "before", "cut", "ignoring", "bundled", "objects", "files",
+)  # fmt: skip
 
 
 def _waiver() -> dict[str, Any]:

@@ -29,8 +29,7 @@ class Code(NamedTuple):
     *exit*: the status of a process in which it is the error that says least of the input.
     *of_text*: found by who reads the text of a manifest, and unknown to the library.
     *follows*: where part of the input could not be read it says nothing, since what it misses may stand there.
-    *always_said*: a note that is worth saying without ``-v``; *said_once*: of all machines of which it says the same,
-    about one.
+    *always_said*: a note that is worth saying without ``-v``.
     *of_admission*: looked for only where ``--admission`` asks what a cluster would refuse; *of_guest*: only where
     ``--guest`` asks what guests boot with.
     *of_admission*: looked for only where ``--admission`` asks what a cluster would refuse.
@@ -47,7 +46,6 @@ class Code(NamedTuple):
     of_text: bool = False
     follows: bool = False
     always_said: bool = False
-    said_once: bool = False
     of_admission: bool = False
     of_guest: bool = False
     beyond: bool = False
@@ -95,8 +93,8 @@ def _warning(number: str, slug: str) -> Code:
     return Code(number, slug, WARNING)
 
 
-def _info(number: str, slug: str, *, always_said: bool = False, said_once: bool = False) -> Code:
-    return Code(number, slug, INFO, always_said=always_said, said_once=said_once)
+def _info(number: str, slug: str, *, always_said: bool = False) -> Code:
+    return Code(number, slug, INFO, always_said=always_said)
 
 
 YAML_SYNTAX = _fatal("VR101", "yaml-syntax")
@@ -136,7 +134,7 @@ INFERENCE_FAILED = _fatal("VR205", "inference-failed", follows=True)
 INFERENCE_IGNORED = _info("VR206", "inference-ignored")
 REVISION_NOT_FOUND = _fatal("VR207", "revision-not-found", follows=True)
 REVISION_UNFIT = _fatal("VR208", "revision-unfit")
-BUNDLED_USED = _info("VR209", "bundled-object-used", always_said=True, said_once=True)
+BUNDLED_USED = _info("VR209", "bundled-object-used")
 BUNDLED_DIFFERS = _info("VR210", "differs-from-bundled", always_said=True)
 DEFINED_ELSEWHERE = _info("VR211", "defined-elsewhere")
 AMBIGUOUS_DEFINITION = _warning("VR212", "ambiguous-definition")
@@ -274,8 +272,7 @@ def worth_saying(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     for diagnostic in ordered(diagnostics):
         if diagnostic.severity is Severity.INFO:
             code = CODES[diagnostic.code]
-            place = None if code.said_once else diagnostic.location
-            identity = (diagnostic.code, diagnostic.message, place)
+            identity = (diagnostic.code, diagnostic.message, diagnostic.location)
             if identity in said or not code.always_said:
                 continue
             said.add(identity)

@@ -64,18 +64,18 @@ def _answered(function: _Function, asked: Request, work: Work) -> Answer:
     except RefusedError as refused:
         return Answer(findings=refused.findings)
     except Exception as error:
-        from render.report.extras import MissingExtraError
         from render.system.git import GitError
 
-        if isinstance(error, MissingExtraError | GitError):
+        if isinstance(error, GitError):
             return Answer(findings=(), faults=[error.diagnostic])
         raise
 
 
 def _deliver(answer: Answer, asked: Request, work: Work) -> Exit:
-    """Publish what was found, and if that does not speak against it save and print the rest."""
+    """Publish what was found, and if that does not speak against it save and print the rest; figures come last."""
     diagnostics = _diagnostics(answer, work)
-    work.tally = answer.tally or work.tally
+    tally = _figures(answer, work)
+    work.tally = tally or work.tally
     exit_ = Exit.OK
     if _has_report(asked) or worth_saying(diagnostics):
         from render.frontends import reporting
@@ -85,11 +85,13 @@ def _deliver(answer: Answer, asked: Request, work: Work) -> Exit:
         refused = reporting.refused_reports(work.inputs, asked)
         if refused:
             answer, asked = Answer(findings=(), faults=refused), _unfiled(asked)
-            diagnostics = refused
-        findings, tally = _published(answer, asked, work)
+            diagnostics, tally = refused, None
+        findings = _findings(answer, asked, work)
+        tally = tally and tally.counting(findings)
         faults = reporting.publish(findings, asked, tally)
         exit_ = reporting.outcome((*diagnostics, *faults), asked)
     if answer.exit is None and exit_ is not Exit.OK:
+        _summarize(tally, asked)
         return exit_
     work.begin("write", "writing the answer")
     if answer.unread:
@@ -101,6 +103,7 @@ def _deliver(answer: Answer, asked: Request, work: Work) -> Exit:
     fault = _saved(answer.files, work) or _printed(answer, asked, work)
     if fault is not None:
         return _deliver(Answer(findings=(), faults=[fault]), _unfiled(asked), work)
+    _summarize(tally, asked)
     return exit_ if answer.exit is None or exit_ is Exit.INTERNAL else answer.exit
 
 
@@ -122,16 +125,37 @@ def _has_report(asked: Request) -> bool:
     return bool(how.format != "text" or how.files or how.verbose or os.isatty(STDERR))
 
 
-def _published(answer: Answer, asked: Request, work: Work) -> "tuple[list[Finding], Tally | None]":
-    """The findings of *answer*, those of all parts if it has none of its own, and the figures that go with them."""
-    from render.frontends import figures, reporting
+def _findings(answer: Answer, asked: Request, work: Work) -> "list[Finding]":
+    """The findings of *answer*, those of all parts if it has none of its own."""
+    from render.frontends import reporting
 
     findings = reporting.find(answer.faults, asked.faults.sources)
     if answer.findings is not None:
-        return reporting.merge([*findings, *answer.findings]), answer.tally
+        return reporting.merge([*findings, *answer.findings])
     for part in work.parts:
         findings += reporting.findings_of(part.loaded, part.diagnostics, part.request)
-    return reporting.merge(findings), figures.tally_of(work.parts) if work.parts else None
+    return reporting.merge(findings)
+
+
+def _figures(answer: Answer, work: Work) -> "Tally | None":
+    """What was looked at for *answer*, None if nothing was."""
+    if answer.findings is not None:
+        return answer.tally
+    if not work.parts:
+        return None
+    from render.frontends import figures
+
+    return figures.tally_of(work.parts)
+
+
+def _summarize(tally: "Tally | None", asked: Request) -> None:
+    """Print the last line of a command that read manifests, unless standard error is a document of another format."""
+    how = asked.reporting
+    if tally is None or how.quiet or (how.format != "text" and how.stream == STDERR):
+        return
+    from render.report import summary
+
+    emit(f"{summary.line(tally)}\n", STDERR)
 
 
 def _saved(files: Files | None, work: Work) -> Diagnostic | None:

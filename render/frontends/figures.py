@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from render.diagnostics.codes import GUEST_UNREAD
+from render.diagnostics.codes import BUNDLED_USED, GUEST_UNREAD
 from render.frontends.parts import FleetPart
 from render.frontends.waived import ignoring
 from render.model.release import minor
@@ -28,11 +28,13 @@ _TEXT = "guest text"
 
 
 def tally_of(parts: Sequence[FleetPart]) -> Tally:
-    """The figures of *parts*: VMs, kustomizations with any of them, what was not looked at.
+    """The figures of *parts*: objects, VMs, kustomizations with any of them, what was not looked at.
 
     And releases that nobody asked for, if they are rendered.
     """
-    machines = kustomizations = 0
+    machines = kustomizations = objects = 0
+    bundled: set[str] = set()
+    files: set[str] = set()
     unseen: Counter[str] = Counter()
     reasons: dict[str, str] = {}
     for part in parts:
@@ -40,6 +42,9 @@ def tally_of(parts: Sequence[FleetPart]) -> Tally:
         number = sum(_machines(document.body) for document in loaded.documents)
         unseen.update(loaded.unseen)
         unseen.update(_TEXT for one in part.diagnostics if one.code == GUEST_UNREAD.number)
+        bundled.update(one.message for one in part.diagnostics if one.code == BUNDLED_USED.number)
+        files.update((*loaded.files, *loaded.passed))
+        objects += len(loaded.documents)
         machines += number
         kustomizations += loaded.is_built and number > 0
         if number and part.is_rendered:
@@ -48,7 +53,10 @@ def tally_of(parts: Sequence[FleetPart]) -> Tally:
             if target.reason:
                 reasons[minor(target.release)] = target.reason
     silent = sum(ignoring(part.loaded) for part in parts)
-    return Tally(machines, kustomizations, dict(unseen), releases=reasons, ignoring=silent)
+    return Tally(
+        machines, kustomizations, dict(unseen), bundled=len(bundled), objects=objects, files=len(files),
+        releases=reasons, ignoring=silent,
+    )  # fmt: skip
 
 
 def _machines(body: Tree) -> int:

@@ -13,12 +13,12 @@ from render.frontends.request.request import Request
 from render.manifests.discover import inside
 from render.manifests.documents import Documents
 from render.manifests.fixes import placed
-from render.report import formats, summary
+from render.report import formats
 from render.report.findings import Finding, find, identified, merge
 from render.report.places import Place, Sources
 from render.report.summary import Tally
 from render.system.files import repository
-from render.system.streams import STDERR, STDOUT, emit
+from render.system.streams import STDOUT, emit
 from render.system.writing import unwritable, write_atomic
 
 __all__ = ("find", "findings_of", "merge", "print_findings", "publish")
@@ -86,7 +86,7 @@ def publish(
 ) -> list[Diagnostic]:
     """Report *findings* where it was asked for: on a stream, and in files; what could not be written comes back.
 
-    *tally* are the figures of what was looked at: the last line, for who is there to read it.
+    *tally* are the figures of what was looked at.
     """
     counted = (tally or Tally()).counting(findings)._replace(waivers=asked.beside.waivers)
     if _identifies(asked):
@@ -105,8 +105,6 @@ def publish(
             faults.append(unwritable(error, file))
     if faults:
         print_findings(find(faults, Sources()), asked)
-    if tally and not asked.reporting.quiet and (asked.reporting.verbose or os.isatty(STDERR)):
-        emit(f"{summary.line(counted)}\n", STDERR)
     return faults
 
 

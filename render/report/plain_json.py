@@ -31,6 +31,9 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
             "cut": tally.cut,
             "ignoring": tally.ignoring,
             "waived": [one.plain() for one in tally.waivers],
+            "bundled": tally.bundled,
+            "objects": tally.objects,
+            "files": tally.files,
         },
         "diagnostics": [finding(one) for one in findings],
     }

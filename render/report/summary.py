@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics.diagnostic import Severity
 from render.model.counting import counted
-from render.report.findings import Finding
 from render.report.waivers import Waiver
+
+if TYPE_CHECKING:
+    from render.report.findings import Finding
 
 _WORDS = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 
@@ -15,7 +17,8 @@ _WORDS = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 class Tally(NamedTuple):
     """The figures of a run.
 
-    *machines* were looked at in *kustomizations* and elsewhere, and objects of *unseen* were not, by what they are.
+    *machines* were looked at in *kustomizations* and elsewhere, among the *objects* of *files*; those of *unseen* were
+    not, by what they are. They use so many *bundled* definitions of KubeVirt's own.
     *releases* are those of KubeVirt that nobody asked for, each with the reason why it was rendered for.
     *severities* are those of all findings, of which the baseline has *accepted* more, and *before* more were there
     before the change that is looked at; *cut* are not shown. *waivers* are settings of the repository by which less is
@@ -29,11 +32,14 @@ class Tally(NamedTuple):
     accepted: int = 0
     before: int = 0
     cut: int = 0
+    bundled: int = 0
+    objects: int = 0
+    files: int = 0
     releases: Mapping[str, str] = MappingProxyType({})
     waivers: tuple[Waiver, ...] = ()
     ignoring: int = 0
 
-    def counting(self, findings: Iterable[Finding]) -> "Tally":
+    def counting(self, findings: "Iterable[Finding]") -> "Tally":
         """The same with the severities of *findings*."""
         severities = [finding.diagnostic.severity for finding in findings]
         return self._replace(severities={one: severities.count(one) for one in Severity})
@@ -41,8 +47,8 @@ class Tally(NamedTuple):
 
 def line(tally: Tally) -> str:
     """``12 VMs in 2 kustomizations: 1 error, 2 warnings; not looked at: 13 Templates (-v)``."""
-    seen = counted(tally.machines, "VM") if tally.machines else "no VM"
-    if tally.kustomizations:
+    seen = counted(tally.machines, "VM") if tally.machines else _without_machines(tally)
+    if tally.machines and tally.kustomizations:
         seen += f" in {counted(tally.kustomizations, 'kustomization')}"
     counts = ((tally.severities.get(severity, 0), word) for severity, word in _WORDS.items())
     parts = [", ".join(counted(count, word) for count, word in counts if count) or "no findings"]
@@ -57,7 +63,15 @@ def line(tally: Tally) -> str:
         for release, reason in sorted(tally.releases.items())
         if tally.machines
     )
+    if tally.bundled:
+        parts.append(f"uses {counted(tally.bundled, 'bundled object')} (-v)")
     if tally.unseen:
         names = ", ".join(counted(count, word) for word, count in sorted(tally.unseen.items()))
         parts.append(f"not looked at: {names} (-v)")
     return f"{seen}: {'; '.join(parts)}"
+
+
+def _without_machines(tally: Tally) -> str:
+    """What was read though no VM was in it: an empty folder is another answer than one of other objects."""
+    where = f" in {counted(tally.files, 'file')}" if tally.files or not tally.objects else ""
+    return f"no VM among {counted(tally.objects, 'object')}{where}"

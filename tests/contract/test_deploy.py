@@ -195,10 +195,12 @@ def test_what_is_installed_has_versions_and_hashes() -> None:
         assert f"{tool}_VERSION := {arguments[f'{tool}_VERSION']}\n" in makefile
     action = (ROOT / "action.yml").read_text(encoding="utf-8")
     image = " ".join(word for words in dockerfile() for word in words)
-    for text in (action, image):
+    diff_action = (DEPLOY / "github" / "diff" / "action.yml").read_text(encoding="utf-8")
+    for text in (action, diff_action, image):
         installs = [one.split("&&")[0] for one in re.split(r"pip install|-m pip", text)[1:]]
         for install in (one for one in installs if "requirement" in one or ".whl" in one):
             assert "--require-hashes" in install or "--no-index" in install, install
+        assert installs
     pinned = requirements("dev.txt")
     for name in ("runtime.txt", "build.txt"):
         for package, (version, hashes) in requirements(name).items():
@@ -213,7 +215,7 @@ def requirements(name: str) -> dict[str, tuple[str, list[str]]]:
     """The packages of a list: version and hashes."""
     text = (ROOT / "requirements" / name).read_text(encoding="utf-8").replace("\\\n", " ")
     rows = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
-    return {row[0].partition("==")[0]: (row[0].partition("==")[2], row[1:]) for row in rows}
+    return {row[0].partition("==")[0].lower(): (row[0].partition("==")[2], row[1:]) for row in rows}
 
 
 def test_the_context_of_the_image_is_enough_to_build_from(tmp_path: Path) -> None:

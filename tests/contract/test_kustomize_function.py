@@ -471,10 +471,10 @@ def test_on_an_error_the_items_come_back_unchanged_with_results() -> None:
 
 
 def test_warnings_and_notes_are_results_of_a_success() -> None:
-    done = krm(resource_list(vm(instancetype="u1.nano")))
+    done = krm(resource_list(vm(instancetype="u1.nano"), instancetype("u1.nano", memory="3Gi")))
     assert done.returncode == 0
     (result,) = answer(done)["results"]
-    assert (result["severity"], result["tags"]) == ("info", {"code": "VR209"})
+    assert (result["severity"], result["tags"]) == ("info", {"code": "VR210"})
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ RARE = {
         "pipeline.input.pinned", "pipeline.lock_roles", "pipeline.reach", "pipeline.stages.companions",
         "legacy.defaults", "legacy.flavours", "pipeline.stages.flavors",
         "kubevirt.replicas", "kubevirt.preset_mutator", "pipeline.templates",
-        "presets", "report.extras", "report.findings", "report.impact", "revisions.lockfile", "system.box",
+        "presets", "report.findings", "report.impact", "revisions.lockfile", "system.box",
         "system.processes", "system.writing",
     )
 }  # fmt: skip

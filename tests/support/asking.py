@@ -1,5 +1,6 @@
 """A command line in a folder of its own, in this process, and what a caller sees of it."""
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -12,6 +13,18 @@ class Answer(NamedTuple):
     exit: Exit
     out: str
     err: str
+
+    @property
+    def findings(self) -> str:
+        """What standard error says before its last line."""
+        return without_last_line(self.err)
+
+
+def without_last_line(report: str) -> str:
+    """*report* without the figures that it ends with, which say no more than it does."""
+    findings, end, last = report.removesuffix("\n").rpartition("\n")
+    assert re.match(r"(no VM among|[\d,]+ VMs?) .*?: |[\d,]+ VMs?: ", last), report
+    return f"{findings}{end}"
 
 
 #: Runs a command line; ``files`` are written before, ``stdin`` is what it reads.

@@ -21,7 +21,6 @@ from render.model.tree import Tree
 from render.pipeline import deciders
 from render.pipeline.input import definitions
 from render.pipeline.stages import emit, stamping
-from render.report import extras
 from render.report.deciders import Input, input_of
 from render.report.findings import Finding, merge
 from render.report.fleet.machines import Fleet, FleetMachine, Wording
@@ -30,12 +29,13 @@ from render.report.places import Place
 
 def report(asked: Request, work: Work) -> Answer:
     """Write the page; what is wrong with a VM stands in it."""
-    page = extras.load("render.report.fleet.html", "the page")
+    from render.report.fleet import html
+
     fleet_ = _fleet(asked, work)
     work.begin("write", f"writing about {len(fleet_.machines):,} VMs")
     every = [*fleet_.findings, *(found for one in fleet_.machines for found in one.findings)]
     ours = [found for found in every if found.diagnostic.code == codes.INTERNAL.number]
-    return Answer([page.report(fleet_)], ours, Exit.OK)
+    return Answer([html.report(fleet_)], ours, Exit.OK)
 
 
 def _fleet(asked: Request, work: Work) -> Fleet:

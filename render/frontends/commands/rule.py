@@ -51,12 +51,19 @@ def _as_json(code: codes.Code, explained: "Explanation") -> str:
     return json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
 
 
+def _options(code: codes.Code) -> str:
+    """What ``build`` needs to say *code*: notes on the reading are for ``-v``, guests are looked into on request."""
+    is_hidden = code.severity is codes.INFO and not code.always_said
+    return f"{'-v ' if is_hidden else ''}{'--guest warning ' if code.of_guest else ''}"
+
+
 def _explained(code: codes.Code, explained: "Explanation") -> str:
     import textwrap
 
     meaning, example, message, cure, accepted = explained
     passes = f"\naccepted:\n\n{textwrap.indent(accepted.rstrip(), '    ')}\n" if accepted else ""
-    source = example if example.startswith("$") else f"$ virt-render build - <<EOF\n{example}EOF"
+    command = f"$ virt-render build {_options(code)}- <<EOF\n{example}EOF"
+    source = example if example.startswith("$") else command
     return (
         f"{code.number} {code.slug} ({code.severity}"
         + ("" if code.suppressible else ", cannot be suppressed")

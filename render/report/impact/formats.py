@@ -1,8 +1,8 @@
 """An impact in one of its output formats, the rows of `render.report.formats`."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from render.report import extras
 from render.report.formats import IMPACT_FORMATS
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ class ImpactStyle(NamedTuple):
 
 
 def report(name: str, review: "Review", style: ImpactStyle) -> str:
-    """*review* in the format *name*: its module has ``report(review, style) -> str``. Raises MissingExtraError."""
-    module = extras.load(IMPACT_FORMATS[name].module, f"the format {name}")
-    written: str = module.report(review, style)
+    """*review* in the format *name*: its module has ``report(review, style) -> str``."""
+    written: str = import_module(IMPACT_FORMATS[name].module).report(review, style)
     return written

@@ -3,12 +3,14 @@ import json
 import re
 import runpy
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
 from render.diagnostics.codes import CODES, page
 from render.diagnostics.explanations import explanation
+from render.frontends.dispatch import invoke
 from render.frontends.execute import execute
 from render.frontends.request.request import Call
 
@@ -35,6 +37,20 @@ def test_example_gives_the_message(
     report = json.loads(capfd.readouterr().err)["diagnostics"]
     hits = [found["message"] for found in report if found["code"] == code]
     assert any(EXAMPLES[code].message in message for message in hits), report
+
+
+@pytest.mark.parametrize("code", EXAMPLES)
+def test_the_command_that_is_printed_says_it(
+    code: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    invoke(["rule", code])
+    shown = capfd.readouterr().out.partition("\n\n    $ virt-render ")[2]
+    command, _, rest = shown.partition(" <<EOF\n")
+    text = textwrap.dedent(rest[: rest.index("    EOF\n")])
+    stdin = io.TextIOWrapper(io.BytesIO(text.encode()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    invoke(command.split())
+    assert f" {code} " in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("code", [code for code in EXAMPLES if EXAMPLES[code].accepted])

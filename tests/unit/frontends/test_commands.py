@@ -41,7 +41,7 @@ NOTE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: note}   # kept\n"
 
 def test_rendered_manifests_on_stdout(ask: Ask) -> None:
     answer = ask("build", files={"small.yaml": SMALL, "vm.yaml": VM, "note.yaml": NOTE})
-    assert (answer.exit, answer.err) == (Exit.OK, "")
+    assert (answer.exit, answer.findings) == (Exit.OK, "")
     assert answer.out.count("---\n") == 3
     assert "\nkind: VirtualMachine\n" in answer.out
     assert "instancetype: {name" not in answer.out
@@ -50,7 +50,7 @@ def test_rendered_manifests_on_stdout(ask: Ask) -> None:
 
 def test_standard_input(ask: Ask) -> None:
     answer = ask("build", "-", stdin=f"{SMALL}---\n{VM}")
-    assert (answer.exit, answer.err) == (Exit.OK, "")
+    assert (answer.exit, answer.findings) == (Exit.OK, "")
     assert "memory:" in answer.out
 
 
@@ -129,24 +129,24 @@ def test_far_fetched_names_are_not_suggested(ask: Ask) -> None:
 
 
 def test_empty_input(ask: Ask) -> None:
-    assert ask("build", "--allow-empty") == (Exit.OK, "", "")
-    assert ask("check") == (Exit.OK, "", "")
+    assert ask("build", "--allow-empty", "-q") == (Exit.OK, "", "")
+    assert ask("check", "-q") == (Exit.OK, "", "")
 
 
 def test_file_and_folder_output(ask: Ask, tmp_path: Path) -> None:
     printed = ask("build", files={"in/note.yaml": NOTE}).out
-    assert ask("build", "in", "-o", "out.yaml") == (Exit.OK, "", "")
+    assert ask("build", "in", "-o", "out.yaml", "-q") == (Exit.OK, "", "")
     assert (tmp_path / "out.yaml").read_text() == printed
-    assert ask("build", "in", "-o", "-") == (Exit.OK, printed, "")
-    assert ask("build", "in", "-o", "out/") == (Exit.OK, "", "")
+    assert ask("build", "in", "-o", "-", "-q") == (Exit.OK, printed, "")
+    assert ask("build", "in", "-o", "out/", "-q") == (Exit.OK, "", "")
     assert (tmp_path / "out" / "configmap-note.yaml").read_text() == printed
 
 
 def test_check_reports_on_stdout_and_prints_no_manifest(ask: Ask) -> None:
     answer = ask("check", files={"small.yaml": SMALL, "vm.yaml": CONFLICT})
-    assert (answer.exit, answer.err) == (Exit.FINDINGS, "")
+    assert (answer.exit, answer.findings) == (Exit.FINDINGS, "")
     assert "VR301" in answer.out
-    assert ask("check", files={"vm.yaml": VM}) == (Exit.OK, "", "")
+    assert ask("check", "-q", files={"vm.yaml": VM}) == (Exit.OK, "", "")
 
 
 def test_check_of_one_file_finds_what_it_refers_to_below_the_root(ask: Ask, tmp_path: Path) -> None:
@@ -157,14 +157,14 @@ def test_check_of_one_file_finds_what_it_refers_to_below_the_root(ask: Ask, tmp_
     }
     alone = ask("check", "vms/vm.yaml", files=files)
     assert "VR201" in alone.out
-    assert ask("check", "vms/vm.yaml", "--root", ".") == (Exit.OK, "", "")
+    assert ask("check", "vms/vm.yaml", "--root", ".", "-q") == (Exit.OK, "", "")
     (tmp_path / ".git").mkdir()
-    assert ask("check", "vms/vm.yaml") == (Exit.OK, "", "")
+    assert ask("check", "vms/vm.yaml", "-q") == (Exit.OK, "", "")
     both = ask("check", "vms/vm.yaml", "vms/bad.yaml")
     assert both.exit == Exit.FINDINGS
     assert both.out.startswith("vms/bad.yaml:11:18: error VR301")
     (tmp_path / "types" / "vm.yaml").write_text(CONFLICT.replace("web", "cache"))
-    assert ask("check", "vms/vm.yaml") == (Exit.OK, "", "")
+    assert ask("check", "vms/vm.yaml", "-q") == (Exit.OK, "", "")
     assert "types/vm.yaml:11:18: error" in ask("check", "vms/vm.yaml", "types").out
 
 
@@ -173,7 +173,7 @@ def test_the_root_of_a_file_is_its_own_git_repository(ask: Ask) -> None:
     files = {".git/HEAD": "", "s.yaml": SMALL, "vms/vm.yaml": VM, "vms/bad.yaml": conflict}
     both = {f"{name}/{file}": text for name in ("one", "two") for file, text in files.items()}
     assert ask("check", files=both).out.count("VR301") == 2  # the same names, side by side
-    assert ask("check", "one/vms/vm.yaml", "two/vms/vm.yaml") == (Exit.OK, "", "")
+    assert ask("check", "one/vms/vm.yaml", "two/vms/vm.yaml", "-q") == (Exit.OK, "", "")
     answer = ask("check", "one/vms/vm.yaml", "two/vms/bad.yaml", "one/vms")
     assert [line.split()[0] for line in answer.out.splitlines() if "error" in line] == [
         "one/vms/bad.yaml:11:18:",
@@ -219,7 +219,7 @@ def test_check_reads_a_named_file_that_the_walk_leaves_out(ask: Ask) -> None:
 
 def test_machine_formats_are_whole_without_findings(ask: Ask) -> None:
     answer = ask("check", "--format", "sarif", files={"note.yaml": NOTE})
-    assert (answer.exit, answer.err) == (Exit.OK, "")
+    assert (answer.exit, answer.findings) == (Exit.OK, "")
     assert json.loads(answer.out)["runs"][0]["results"] == []
     answer = ask("check", "--format", "json", "--emit", "vmx")
     assert answer.exit == Exit.USAGE
@@ -228,7 +228,7 @@ def test_machine_formats_are_whole_without_findings(ask: Ask) -> None:
 
 def test_skipped_files_are_said_with_v_only(ask: Ask) -> None:
     files = {"note.yaml": NOTE, "values.yaml": "replicas: 3\n"}
-    assert ask("build", files=files).err == ""
+    assert ask("build", files=files).findings == ""
     assert "values.yaml: info VR118 file-skipped: " in ask("build", "-v").err
 
 
@@ -265,7 +265,7 @@ def test_ambiguous_scalar_in_a_machine_is_a_warning(ask: Ask) -> None:
     assert answer.err.startswith("vm.yaml:10:19: warning VR113 ambiguous-scalar: ")
     reason = "prod, annotations: {virt-render.dev/ignore.VR113: kubectl applies it}}"
     answer = ask("build", files={"vm.yaml": text.replace("prod}", reason, 1)})
-    assert (answer.exit, answer.err) == (Exit.OK, "")
+    assert (answer.exit, answer.findings) == (Exit.OK, "")
 
 
 def test_rule_explains(ask: Ask) -> None:
@@ -288,7 +288,7 @@ def test_catalog(ask: Ask) -> None:
     assert any(line.split()[:2] == ["VirtualMachineClusterPreference", "fedora"] for line in lines)
     shown = ask("catalog", "show", "u1.medium")
     assert shown.exit == Exit.OK
-    assert ask("build", "-", stdin=shown.out) == (Exit.OK, shown.out, "")
+    assert ask("build", "-", "-q", stdin=shown.out) == (Exit.OK, shown.out, "")
     answer = ask("catalog", "show", "u1.mediun")
     assert (answer.exit, answer.out) == (Exit.USAGE, "")
     assert "did you mean u1.medium?" in answer.err

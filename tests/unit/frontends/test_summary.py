@@ -79,7 +79,7 @@ def test_quiet_says_errors_only(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("tally", "line"),
     [
-        (Tally(), "no VM: no findings"),
+        (Tally(), "no VM among 0 objects in 0 files: no findings"),
         (Tally(3), "3 VMs: no findings"),
         (Tally(1, 2, {"Template": 13, "Helm chart": 1}),
          "1 VM in 2 kustomizations: no findings; not looked at: 1 Helm chart, 13 Templates (-v)"),
@@ -87,7 +87,9 @@ def test_quiet_says_errors_only(ask: Ask) -> None:
          "2 VMs: no findings; 4 accepted by the baseline; 1 there before; 7 not shown (--max-findings)"),
         (Tally(2, releases={"1.9": "nothing says which release runs"}),
          "2 VMs: no findings; for KubeVirt 1.9, since nothing says which release runs"),
-        (Tally(releases={"1.9": "nothing says which release runs"}), "no VM: no findings"),
+        (Tally(releases={"1.9": "nothing says which release runs"}, objects=1, files=1),
+         "no VM among 1 object in 1 file: no findings"),
+        (Tally(1, bundled=2), "1 VM: no findings; uses 2 bundled objects (-v)"),
     ],
 )  # fmt: skip
 def test_last_line(tally: Tally, line: str) -> None:
@@ -95,8 +97,29 @@ def test_last_line(tally: Tally, line: str) -> None:
 
 
 def test_last_line_tells_what_was_looked_at(ask: Ask) -> None:
-    assert ask("check", "-v", files={"note.yaml": "a: 1\n"}).err == "no VM: no findings\n"
-    assert ask("check", files={"note.yaml": "a: 1\n"}).err == ""
+    read = "no VM among 0 objects in 1 file: no findings\n"
+    assert ask("check", "-v", files={"note.yaml": "a: 1\n"}).err == read
+    assert ask("check", files={"note.yaml": "a: 1\n"}).err == read
+    assert ask("check", "-q", files={"note.yaml": "a: 1\n"}).err == ""
+    for piped in (ask("check"), ask("check", "--format", "json"), ask("build", "--allow-empty")):
+        assert piped.err == read
+    assert json.loads(ask("build", "--allow-empty", "--format", "json").err), (
+        "nothing but the document"
+    )
+
+
+def test_bundled_objects_are_one_line(ask: Ask) -> None:
+    """Of a fleet, and of the newcomer's first VM."""
+    files = {f"{n}.yaml": vm(f"vm{n}", instancetype="u1.small") for n in range(9)}
+    for word in ("build", "check"):
+        answer = ask(word, files=files)
+        assert "VR209" not in answer.out + answer.err
+        assert answer.err.endswith("; uses 1 bundled object (-v)\n")
+        verbose = ask(word, "-v")
+        assert "info VR209" in verbose.out + verbose.err
+
+
+def test_last_line_counts_what_was_looked_at(ask: Ask) -> None:
     files = {
         **fleet(5),
         "chart/Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\n",

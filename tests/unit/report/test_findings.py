@@ -57,9 +57,10 @@ def test_object_and_field_are_named_unless_the_message_does() -> None:
 
 def test_notes_on_the_reading_and_repeated_notes_are_left_out() -> None:
     skipped = codes.FILE_SKIPPED.at(Location(file="x"), "x skipped")
-    used = [codes.BUNDLED_USED.at(at(OBJECTS[i]), "fedora is bundled") for i in range(2)]
-    kept = [one.code for one in worth_saying([skipped, wrong(0), wrong(1), *used])]
-    assert kept == [codes.WRONG_TYPE.number, codes.BUNDLED_USED.number, codes.WRONG_TYPE.number]
+    used = codes.BUNDLED_USED.at(at(OBJECTS[0]), "fedora is bundled")
+    gone = [codes.OBJECT_GONE.at(at(OBJECTS[0]), "fedora is gone")] * 2
+    kept = [one.code for one in worth_saying([skipped, wrong(0), wrong(1), used, *gone])]
+    assert kept == [codes.WRONG_TYPE.number, codes.OBJECT_GONE.number, codes.WRONG_TYPE.number]
 
 
 def test_a_note_about_each_of_several_objects_is_said_of_each() -> None:

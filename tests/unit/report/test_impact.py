@@ -13,7 +13,6 @@ from markdown_it import MarkdownIt
 from render import Impact, Settings, compare
 from render.diff.impact import DefinitionWithoutEffect
 from render.model.resource import ResourceRef
-from render.report import extras
 from render.report.formats import IMPACT_FORMATS
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
@@ -414,12 +413,3 @@ def test_what_restarts_in_any_case_names_no_rollout_strategy(field: str) -> None
     before, after = ([vm(**{field: value})] for value in values)
     (machine,) = compare(before, after, Settings(kubevirt="1.5")).machines
     assert (machine.rollout is None) == (field == "hostname")
-
-
-def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(_: str) -> None:
-        raise ModuleNotFoundError(name="jinja2")
-
-    monkeypatch.setattr(extras, "import_module", absent)
-    with pytest.raises(extras.MissingExtraError, match="html needs jinja2"):
-        written("html", SAMPLES["same"]())
