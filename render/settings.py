@@ -285,13 +285,19 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[Any, str]:
     if not isinstance(raw, str) or not raw:
         return "", f"{_shown(raw)} is not a text"
     if _is_no_choice(option, raw):
-        near = _hint(raw, option.choices) if option.kind == "choice" else ""
+        near = _product_of(raw) if option.kind == "release" else _hint(raw, option.choices)
         return "", f"{_shown(raw)} is not one of {', '.join(option.choices)}{near}"
     if option.kind == "path" and not is_name(raw):
         return "", f"{_shown(raw)} cannot be the name of a file"
     if option.kind == "label":
         return raw, _fault_of_label(raw)
     return raw, ""
+
+
+def _product_of(raw: str) -> str:
+    """That *raw* is a version of OpenShift, if it is: its users ask for it as they ask for those of KubeVirt."""
+    product = f"openshift-{raw.removeprefix('v')}"
+    return f"; did you mean {product}?" if release_named(product) else ""
 
 
 def _fault_of_label(raw: str) -> str:

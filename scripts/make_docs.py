@@ -219,10 +219,22 @@ def _outcome(row: OutcomeRow, mode: str) -> str:
     return "; unused: ".join(f"*{one.verdict}*: {one.words}" for one in given)
 
 
+def _recorded_checks() -> list[dict[str, str]]:
+    with (ROOT / "fixtures/admission-checks.tsv").open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines, dialect="excel-tab"))
+
+
+def checks() -> dict[str, dict[str, str]]:
+    """What ``rule CHECK`` knows: of each check the first refusal that is recorded."""
+    known: dict[str, dict[str, str]] = {}
+    for row in _recorded_checks():
+        known.setdefault(row["check"], {"message": row["message"], "help": row["help"]})
+    return known
+
+
 def admission() -> str:
     """The page on admission, with the table of checks in its place."""
-    with (ROOT / "fixtures/admission-checks.tsv").open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines, dialect="excel-tab"))
+    rows = _recorded_checks()
     table: list[str] = []
     for number in dict.fromkeys(row["code"] for row in rows):
         link = f"diagnostics/{page(number)}.md#{number.lower()}"
@@ -753,6 +765,7 @@ def pages() -> dict[str, str]:
         "docs/emit.md": emit(),
         "docs/pod.md": pod(),
         "plugin.yaml": plugin(),
+        "schemas/checks.json": json.dumps(checks(), indent=1, ensure_ascii=False) + "\n",
         "schemas/renderconfig.schema.json": json.dumps(config_schema(), indent=2) + "\n",
         "schemas/explain.schema.json": json.dumps(explain_schema(), indent=2) + "\n",
         "schemas/impact.schema.json": json.dumps(impact_schema(), indent=2) + "\n",

@@ -113,6 +113,18 @@ def _fault(code: str, reason: str) -> tuple[str, str]:
         near = nearest(code, CODES)
         hint = f"; did you mean {near}?" if near else ""
         return f"{code} is not a diagnostic{hint}", "'virt-render rule --list' lists them"
+    rule = code.partition(".")[2]
+    if rule and known.of_admission and not known.beyond:
+        from render.diagnostics.checks import of_code
+        from render.model.nearest import nearest
+
+        rules = of_code(known)
+        near = "" if rule in rules else nearest(rule, rules)
+        if near:
+            return (
+                f"{code} is not a check; did you mean {known.number}.{near}?",
+                "correct the annotation",
+            )
     if not known.suppressible:
         return f"{code} ({known.slug}) cannot be suppressed", _REMOVE
     if not reason.strip():

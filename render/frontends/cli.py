@@ -36,7 +36,7 @@ _COMPLETION = "_VIRT_RENDER_COMPLETE"
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _PATHS = ("path", "paths")
 _COMPLETED = ("vm", "code", "name", "upgrade")
-_MANY = 12
+_HELP_ALL = "help_all"
 _SECTIONS = {option.field: title for title, options in SECTIONS for option in options}
 
 
@@ -51,28 +51,30 @@ def main() -> None:
 
 
 class _SectionedCommand(click.Command):
-    """A command whose help has its options in sections, if they are many; *dashed*: its words may have dashes."""
+    """The command of a *row*: of many options its help lists the usual ones; ``--help-all``: all."""
 
-    def __init__(self, *, dashed: bool, **given: Any) -> None:
+    def __init__(self, *, row: Command, **given: Any) -> None:
         super().__init__(**given)
-        self._dashed = dashed
+        self._row = row
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse *args*; behind the dashes that end the options, which click takes out, stand those of the words."""
-        end = args.index(DASHES) if self._dashed and DASHES in args else len(args)
+        end = args.index(DASHES) if self._row.dashed and DASHES in args else len(args)
         return super().parse_args(ctx, [*args[:end], *args[end : end + 1], *args[end:]])
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, those of their own first."""
+        """Write the usual options, or all in sections, those of the command's own first."""
+        usual = {one.field for one in self._row.usual} | {"_click_default_help", "help", _HELP_ALL}
+        is_whole = bool(ctx.params.get(_HELP_ALL))
         shown = [
             (one.name, one.get_help_record(ctx))
             for one in self.get_params(ctx)
-            if isinstance(one, click.Option)
+            if isinstance(one, click.Option) and (is_whole or one.name in usual)
         ]
         records = [(name, record) for name, record in shown if record]
         sections: dict[str, list[tuple[str, str]]] = {"Options": []}
         for name, record in records:
-            section = _SECTIONS.get(name or "", "Options") if len(records) > _MANY else "Options"
+            section = _SECTIONS.get(name or "", "Options") if is_whole else "Options"
             sections.setdefault(section, []).append(record)
         for title, rows in sections.items():
             with formatter.section(title):
@@ -96,10 +98,14 @@ def _command(row: Command) -> click.Command:
 
     summary = cleandoc(row.summary)
     return _SectionedCommand(
-        dashed=row.dashed,
+        row=row,
         name=row.name.rpartition(" ")[2],
         callback=callback,
-        params=[*map(_argument, row.arguments), *map(_option, row.options)],
+        params=[
+            *map(_argument, row.arguments),
+            *(_option(option, row.default(option)) for option in row.options),
+            *_help_all(row),
+        ],
         help=summary,
         short_help=summary.partition("\n")[0].rstrip("."),
     )
@@ -131,13 +137,36 @@ def _completing(name: str) -> Callable[..., list[str]] | None:
     return complete if name in _COMPLETED else None
 
 
-def _option(option: Option) -> click.Option:
+def _help_all(row: Command) -> list[click.Option]:
+    """The option that shows the help of *row* with all options, if it does not anyway."""
+    if len(row.usual) == len(row.options):
+        return []
+
+    def show(context: click.Context, option: click.Parameter, value: Any) -> None:
+        if value and not context.resilient_parsing:
+            context.params[str(option.name)] = True
+            click.echo(context.get_help(), color=context.color)
+            context.exit()
+
+    return [
+        click.Option(
+            ["--help-all", _HELP_ALL], is_flag=True, is_eager=True, expose_value=False, callback=show,
+            help=f"Show all {len(row.options)} options and exit.",
+        )
+    ]  # fmt: skip
+
+
+def _option(option: Option, default: object) -> click.Option:
     names = [f"--{option.name}", option.field]
     if option.kind == "flag":
         names = [f"--{option.name}/--no-{option.name}", option.field]
     if option.short:
         names.append(f"-{option.short}")
-    shown = "" if option.default in ("", False, 0) else f"  [default: {_default(option)}]"
+    shown = (
+        ""
+        if default in ("", False, 0)
+        else f"  [default: {option.name if default is True else default}]"
+    )
     return click.Option(
         names,
         default=None,
@@ -146,10 +175,6 @@ def _option(option: Option) -> click.Option:
         shell_complete=_completing(option.field),
         help=f"{option.help}{shown}",
     )
-
-
-def _default(option: Option) -> str:
-    return option.name if option.default is True else str(option.default)
 
 
 def _add_commands() -> None:

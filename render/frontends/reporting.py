@@ -13,7 +13,7 @@ from render.frontends.request.request import Request
 from render.manifests.discover import inside
 from render.manifests.documents import Documents
 from render.manifests.fixes import placed
-from render.report import formats
+from render.report import formats, terminal
 from render.report.findings import Finding, find, identified, merge
 from render.report.places import Place, Sources
 from render.report.summary import Tally
@@ -164,8 +164,10 @@ def print_findings(findings: Sequence[Finding], asked: Request, tally: Tally | N
     """Report *findings* in the format that was asked for; in colours on a terminal that wants them."""
     to = asked.reporting.stream
     findings = _shown(findings, asked.reporting.format, asked)
-    colour = asked.reporting.format == "text" and os.isatty(to) and not os.environ.get("NO_COLOR")
+    is_text = asked.reporting.format == "text"
+    colour = is_text and terminal.is_coloured(to)
     style = formats.Style(
         asked.reporting.max_findings, grouped=not asked.reporting.verbose, colour=colour
     )
-    emit(formats.report(asked.reporting.format, findings, tally, style), to)
+    written = formats.report(asked.reporting.format, findings, tally, style)
+    emit(terminal.fold(written, terminal.width(to)) if is_text else written, to)

@@ -7,6 +7,7 @@ from render.diagnostics.diagnostic import Severity
 from render.model.counting import counted
 from render.report.findings import Finding, Group
 from render.report.places import Place
+from render.report.terminal import BOLD, DIM, painted
 
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
 _NAMED = 3
@@ -52,15 +53,16 @@ def _name(finding: Finding) -> str:
 
 def _lines(finding: Finding, *, colour: bool) -> list[str]:
     diagnostic = finding.diagnostic
-    severity = _painted(diagnostic.severity, f"1;{_COLOURS[diagnostic.severity]}", colour=colour)
+    severity = painted(diagnostic.severity, f"1;{_COLOURS[diagnostic.severity]}", colour=colour)
     first, *rest = finding.text.splitlines() or [""]
-    lines = [f"{_at(finding.place)}: {severity} {finding.title}: {printable(first)}"]
+    at = painted(_at(finding.place), BOLD, colour=colour)
+    lines = [f"{at}: {severity} {painted(finding.title, BOLD, colour=colour)}: {printable(first)}"]
     lines += [f"    {printable(line)}" for line in rest]
     if diagnostic.severity is not Severity.INFO:
         lines += _excerpt(finding.place, colour=colour)
     for related, place in zip(diagnostic.related, finding.related, strict=True):
-        where = f"{place}: " if place.file else ""
-        lines.append(printable(f"  {where}{related.message}"))
+        where = f"{painted(printable(str(place)), DIM, colour=colour)}: " if place.file else ""
+        lines.append(f"  {where}{printable(related.message)}")
     here = os.path.dirname(finding.place.file) or "."
     builds = [folder for folder in finding.builds if folder != here]
     if builds and diagnostic.resource and diagnostic.severity is not Severity.INFO:
@@ -68,7 +70,7 @@ def _lines(finding: Finding, *, colour: bool) -> list[str]:
         lines.append(printable(f"  built by {', '.join(builds[:_NAMED])}{more}"))
     if diagnostic.help:
         help_lines = [printable(line) for line in diagnostic.help.splitlines()]
-        lines.append(f"  {_painted('help:', '1', colour=colour)} {help_lines[0]}")
+        lines.append(f"  {painted('help:', '1', colour=colour)} {help_lines[0]}")
         lines += [f"        {line}" for line in help_lines[1:]]
     return lines
 
@@ -85,14 +87,8 @@ def _excerpt(place: Place, *, colour: bool) -> list[str]:
     if place.caret:
         before = place.source[: place.caret - 1]
         pad = "".join("\t" if char == "\t" else " " for char in before)
-        lines.append(
-            f"  {' ' * len(str(place.line))} | {pad}{_painted('^', '1;31', colour=colour)}"
-        )
+        lines.append(f"  {' ' * len(str(place.line))} | {pad}{painted('^', '1;31', colour=colour)}")
     return lines
-
-
-def _painted(text: str, style: str, *, colour: bool) -> str:
-    return f"\x1b[{style}m{text}\x1b[0m" if colour else text
 
 
 def printable(text: str) -> str:

@@ -1,7 +1,6 @@
 """``virt-render diff``: what a change of the repository does to each VM."""
 
 import contextlib
-import os
 from collections.abc import Collection
 from functools import cache
 from typing import Literal
@@ -20,6 +19,7 @@ from render.frontends.commands.diff_states import (
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.model.resource import ResourceRef, from_body
+from render.report import terminal
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
@@ -71,7 +71,7 @@ def _diff(asked: Request, work: Work, trees: contextlib.ExitStack) -> Answer:
     review = Review(
         old_state, new_state, emitted, tuple(parts), otherwise, tuple(uncompared), _settings_changed(before, after),
     )  # fmt: skip
-    style = ImpactStyle(_is_coloured(asked), asked.own["max_bytes"])
+    style = _style(asked)
     work.begin("write", "writing the answer")
     written = formats.report(asked.own["format"], review, style)
     return Answer([written], (), _status(review, asked))
@@ -243,8 +243,11 @@ def _without_others(state: NamedState, kept: Collection[ResourceRef]) -> NamedSt
     )
 
 
-def _is_coloured(asked: Request) -> bool:
-    return not asked.reporting.output and os.isatty(STDOUT) and not os.environ.get("NO_COLOR")
+def _style(asked: Request) -> ImpactStyle:
+    most = asked.own["max_bytes"]
+    if asked.reporting.output:
+        return ImpactStyle(most=most)
+    return ImpactStyle(terminal.is_coloured(STDOUT), most, terminal.width(STDOUT))
 
 
 def _locator(old: NamedState, new: NamedState) -> Locate:

@@ -32,6 +32,7 @@ from render.report.text import printable
 _USAGE = ("[FIELD]", "[PATH]")
 #: The first step of a field of the pod.
 _POD = "pod"
+_FEW = 5
 #: Where VMs, pools and replica sets have what is a field of the VMI.
 _TEMPLATE = re.compile(r"^(spec\.(virtualMachineTemplate\.spec\.)?)?template\.")
 
@@ -151,8 +152,16 @@ def _missing(name: str, parts_: Sequence[FleetPart]) -> RefusedError:
     resources = (one for part in parts_ for one in part.resources)
     names = {name_of(one) for one in resources if definitions.is_machine(one)}
     near = nearest(name, sorted({*names, *(one.rpartition("/")[2] for one in names)}))
-    cure = f"did you mean {near}?" if near else ""
+    cure = f"did you mean {near}?" if near else _some(sorted(names))
     return refused(codes.USAGE.at(Location(), f"no VirtualMachine {name}", help=cure))
+
+
+def _some(names: Sequence[str]) -> str:
+    """A few of the VMs that there are, for who does not know how they are called."""
+    if not names:
+        return "no VirtualMachine is there at all; name the PATH where they are"
+    more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
+    return f"there are {', '.join(names[:_FEW])}{more}"
 
 
 def _about(explained: Explained, field: str) -> list[Decision]:

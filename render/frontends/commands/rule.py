@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from render.diagnostics import codes
+from render.diagnostics import checks, codes
 from render.diagnostics.diagnostic import Location
 from render.frontends.answer import Answer
 from render.frontends.progress import Work
@@ -21,18 +21,32 @@ def rule(asked: Request, work: Work) -> Answer:  # noqa: ARG001 - what every com
         rows = (f"{row.number}  {row.severity:<7}  {row.slug}\n" for row in codes.CODES.values())
         return Answer(rows)
     known = {name.lower(): row for row in codes.CODES.values() for name in (row.number, row.slug)}
-    code = known.get(wanted)
+    check = _check(wanted)
+    code = known.get(wanted.partition("/")[0]) if "/" not in wanted or check else None
     if code is None:
         from render.model.nearest import nearest
 
-        near = nearest(
-            asked.own["code"], [*codes.CODES, *(row.slug for row in codes.CODES.values())]
-        )
+        near = nearest(asked.own["code"], [*codes.CODES, *known, *checks.recorded()])
         cure = f"did you mean {near}?" if near else "'virt-render rule --list' lists all"
         fault = codes.USAGE.at(Location(), f"no diagnostic {asked.own['code']}", help=cure)
         return Answer(faults=[fault])
     explain = _as_json if asked.own["format"] == "json" else _explained
-    return Answer([explain(code, explanation(code.number))])
+    answer = explain(code, explanation(code.number))
+    if check is not None and asked.own["format"] != "json":
+        answer = f"{check}\n{answer}"
+    return Answer([answer])
+
+
+def _check(name: str) -> str | None:
+    """What is known of the check *name* (``disks/ide-bus``), in lines; None where there is none."""
+    if "/" not in name:
+        return None
+    known = checks.recorded()
+    if name in known:
+        return f"{name}: {known[name].message}\n  help: {known[name].help}\n"
+    concern = name.partition("/")[0]
+    # Some concerns have no recorded refusal of a cluster, and so no rows in the table.
+    return None if any(one.startswith(f"{concern}/") for one in known) else f"{name}\n"
 
 
 def _as_json(code: codes.Code, explained: "Explanation") -> str:

@@ -68,6 +68,15 @@ _REPORTING = (FORMAT, *REPORTS, MAX_FINDINGS, QUIET, FAIL_ON)
 _COMMON = (MOST_SECONDS, CONFIG, TIMINGS, VERBOSE)
 
 
+#: So many options help lists at most, but for ``--help-all``.
+_MANY = 12
+#: Those that most people need, the most needed first.
+_USUAL = (
+    "emit", "kubevirt", "cluster-config", "admission", "format", "fail-on", "baseline", "changed-since", "output",
+    "quiet", "verbose",
+)  # fmt: skip
+
+
 class Argument(NamedTuple):
     """A word on the command line. *many*: any number of them; *default*: what is meant where it is left out."""
 
@@ -91,7 +100,8 @@ class Command(NamedTuple):
     findings are reported. Of the options of a pair in *excludes* only one may be given. *by_machine*: machines start
     it, so that it is understood without click. *whole*: it looks at a repository, whose root says how that is laid out.
     *dashed*: its words may be divided by `DASHES`, which is one of its paths then. *defaults*: what nobody asks for
-    otherwise, of the options of a rendering that have another default here.
+    otherwise, of the options of a rendering that have another default here; *assumed*: in words, of those that the
+    repository has a say in.
     """
 
     name: str
@@ -106,6 +116,22 @@ class Command(NamedTuple):
     whole: bool = False
     dashed: bool = False
     defaults: tuple[tuple[str, str], ...] = ()
+    assumed: tuple[tuple[str, str], ...] = ()
+
+    def default(self, option: Option) -> object:
+        """What *option* is here where nobody asks for anything, or in words how that is found out."""
+        return {**dict(self.defaults), **dict(self.assumed)}.get(option.name, option.default)
+
+    @property
+    def usual(self) -> tuple[Option, ...]:
+        """The options that help lists first: of a command with many, its own and those that most people need."""
+        if len(self.options) <= _MANY:
+            return self.options
+        special = {option.name for _, options in SECTIONS for option in options}
+        own = [one for one in self.options if one.name not in special and one not in _COMMON]
+        known = {one.name: one for one in self.options}
+        common = [known[name] for name in _USUAL if name in known and known[name] not in own]
+        return (*own, *common)[: max(_MANY, len(own))]
 
 
 class Call(NamedTuple):
@@ -305,10 +331,11 @@ _ROWS: tuple[Command, ...] = (
         synced as they are written, if neither --emit nor a configuration file says how they are rendered.
         """,
         (Argument("paths", "[BASE[..HEAD]] [--] [PATH]", many=True),),
-        (DIFF_FORMAT, MAX_BYTES, EXIT_CODE, DIFF_FAIL_ON, OUTPUT, *_COMPARING, *HOST_OPTIONS, *_COMMON),
+        (DIFF_FORMAT, MAX_BYTES, EXIT_CODE, DIFF_FAIL_ON, PAGE, *_COMPARING, *HOST_OPTIONS, *_COMMON),
         whole=True,
         dashed=True,
         defaults=_LOOKING,
+        assumed=(("emit", "what settings of the repository say, else source"),),
     ),
     Command(
         "explain",

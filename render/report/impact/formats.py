@@ -10,10 +10,11 @@ if TYPE_CHECKING:
 
 
 class ImpactStyle(NamedTuple):
-    """In *colour*, where that is text; *most* bytes, where details may be cut (0: all)."""
+    """In *colour* and *columns* (0: any), where that is text; *most* bytes, where details may be cut (0: all)."""
 
     colour: bool = False
     most: int = 0
+    columns: int = 0
 
 
 def report(name: str, review: "Review", style: ImpactStyle) -> str:

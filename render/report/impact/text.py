@@ -43,6 +43,7 @@ from render.report.impact.review import (
     without_rest,
 )
 from render.report.places import Place
+from render.report.terminal import DIM, GREEN, RED, fold, painted
 from render.report.text import printable
 
 _COLOURS = {
@@ -86,7 +87,7 @@ def report(review: Review, style: ImpactStyle) -> str:
         said += _holder(entry)
     if any(map(is_shown, machines)):
         said += ["", *_wrapped(f"assumed: {'; '.join(ASSUMED)}", indent="")]
-    return "".join(f"{line}\n" for line in said)
+    return fold("".join(f"{line}\n" for line in said), style.columns)
 
 
 def _holder(entry: HolderEntry) -> Iterator[str]:
@@ -139,7 +140,7 @@ def _details(part: ReviewPart, *, colour: bool) -> Iterator[str]:
     for group in alike(entries([part])):
         yield ""
         yield from _title(group, colour=colour)
-        yield from (f"  {line}" for line in lines(group.machines[0], part))
+        yield from (f"  {line}" for line in lines(group.machines[0], part, colour=colour))
 
 
 def _title(group: MachineGroup, *, colour: bool) -> Iterator[str]:
@@ -172,21 +173,29 @@ def summary(machines: Sequence[MachineImpact]) -> str:
     return f"{count}: {', '.join(parts)}" if parts else count
 
 
-def lines(machine: MachineImpact, part: ReviewPart = ReviewPart("", Impact(()))) -> list[str]:  # noqa: B008 - a value
+def lines(
+    machine: MachineImpact,
+    part: ReviewPart = ReviewPart("", Impact(())),  # noqa: B008 - a value
+    *,
+    colour: bool = False,
+) -> list[str]:
     """What is to be said of one VM of *part*: KubeVirt's texts, then each change."""
     said = [
         "  ".join(filter(None, (one.ours, printable(one.theirs), str(one.place) if one.place.file else "")))
         for one in (*texts(MachineEntry(part, machine)), *sizes(machine))
     ]  # fmt: skip
-    return [*said, *(_line(change, part.locate) for change in changes(machine))]
+    return [*said, *(_line(change, part.locate, colour=colour) for change in changes(machine))]
 
 
-def _line(change: FieldChange, locate: Locate) -> str:
+def _line(change: FieldChange, locate: Locate, *, colour: bool = False) -> str:
     effect = f" ({change.effect})" if change.effect else ""
-    before, after = short(change)
-    text = f"{change.field}: {before} -> {after}{effect}"
-    where = source(change, locate)
-    return printable(f"{text}  {where}" if where else text)
+    before, after = (
+        painted(printable(value), style, colour=colour)
+        for value, style in zip(short(change), (RED, GREEN), strict=True)
+    )
+    text = f"{printable(change.field)}: {before} -> {after}{effect}"
+    where = painted(printable(source(change, locate)), DIM, colour=colour)
+    return f"{text}  {where}" if where else text
 
 
 def source(change: FieldChange, locate: Locate) -> str:
@@ -234,6 +243,5 @@ def _flow(value: Any, *, nested: bool = True) -> str:
 
 
 def _painted(machine: MachineImpact, *, colour: bool) -> str:
-    text = ", ".join(machine.effects)
     style = _COLOURS.get(machine.effects[0], "")
-    return f"\x1b[1;{style}m{text}\x1b[0m" if colour and style else text
+    return painted(", ".join(machine.effects), f"1;{style}", colour=colour and bool(style))

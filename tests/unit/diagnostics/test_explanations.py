@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from render.diagnostics.checks import recorded
 from render.diagnostics.codes import CODES, page
+from render.diagnostics.exits import Exit
 from render.diagnostics.explanations import explanation
 from render.frontends.dispatch import invoke
 from render.frontends.execute import execute
@@ -94,3 +96,22 @@ def test_pages_have_the_codes_of_the_registry() -> None:
             start = f"## {code.number} {code.slug}\n\n*{code.severity.capitalize()}{fixed}.* "
             assert f'\n<a id="{anchor}"></a>\n\n{start}' in text, f"{path.name}: {start!r}"
     assert headings == sorted(CODES)
+
+
+@pytest.mark.parametrize("check", ["disks/ide-bus", "guest/first-line", "memory/guest-huge"])
+def test_a_check_is_explained_by_its_name(check: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """F12: findings print them."""
+    known = check in recorded() or check.startswith("guest/")
+    assert invoke(["rule", check]) == (Exit.OK if known else Exit.USAGE)
+    printed = capfd.readouterr()
+    assert printed.out.startswith(check) is known
+
+
+def test_an_unknown_check_names_the_nearest(capfd: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["rule", "disks/ide-buss"]) == Exit.USAGE
+    assert "did you mean disks/ide-bus?" in capfd.readouterr().err
+
+
+def test_a_version_of_openshift_is_named_as_such(capfd: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["catalog", "list", "--kubevirt", "4.20"]) == Exit.USAGE
+    assert "did you mean openshift-4.20?" in capfd.readouterr().err

@@ -68,6 +68,15 @@ def test_unknown_code_names_the_nearest() -> None:
     assert "did you mean VR901?" in unused(machine(VR9O1="why"), "VR9O1").message
 
 
+def test_unknown_check_names_the_nearest() -> None:
+    assert (
+        "did you mean VR420.ide-bus?"
+        in unused(machine(**{"VR420.ide-buss": "why"}), "VR420.ide-buss").message
+    )
+    message = unused(machine(**{"VR420.zzz": "why"}), "VR420.zzz").message
+    assert "suppressed here but does not occur" in message
+
+
 @pytest.mark.parametrize("reason", ["", "  ", True, None])
 def test_reason_is_required(reason: object) -> None:
     resource = machine(VR401=reason)

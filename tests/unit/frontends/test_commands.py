@@ -12,6 +12,7 @@ import pytest
 from render.diagnostics.codes import CODES
 from render.diagnostics.exits import Exit
 from render.frontends.commands import build
+from render.frontends.request.commands import COMMANDS, Command
 from tests.support.asking import Ask
 from tests.support.manifests import put, vm
 
@@ -352,12 +353,33 @@ def test_a_check_obeys_the_release_of_the_environment_and_of_the_file(
     assert ask("check", "--kubevirt", "1.9", ".").exit == Exit.OK
 
 
+@pytest.mark.parametrize("row", COMMANDS.values(), ids=lambda row: row.name)
+def test_help_lists_the_usual_options_and_all_on_request(row: Command, ask: Ask) -> None:
+    shown = re.findall("^  --([a-z-]+)", ask(*row.name.split(), "--help").out, re.MULTILINE)
+    listed = {one.name for one in row.options}
+    usual = [name for name in shown if name in listed]
+    assert len(usual) <= 12 or not row.options[12:]
+    if len(usual) == len([one for one in row.options if not one.short]):
+        return
+    every = ask(*row.name.split(), "--help-all")
+    assert every.exit == Exit.OK
+    assert all(f"--{name}" in every.out for name in listed)
+
+
+def test_help_of_diff_names_its_own_defaults(ask: Ask) -> None:
+    help_ = " ".join(ask("diff", "--help").out.split())
+    assert "[default: what settings of the repository say, else source]" in help_
+    assert "one file a resource" not in help_
+    assert "[default: warning]" in " ".join(ask("check", "--help-all").out.split())
+
+
 def test_help_and_version(ask: Ask) -> None:
     assert ask("--help").exit == Exit.OK
     assert "--emit vm|vmi|" in ask("build", "--help").out
     assert "..." not in ask("--help").out.replace("[ARGS]...", "")
     titles = ["Options:", "Rendering:", "Reading:", "Findings:"]
-    assert re.findall("^[A-Z].*:$", ask("check", "--help").out, re.MULTILINE) == titles
+    assert re.findall("^[A-Z].*:$", ask("check", "--help-all").out, re.MULTILINE) == titles
+    assert re.findall("^[A-Z].*:$", ask("check", "--help").out, re.MULTILINE) == titles[:1]
     assert re.findall("^[A-Z].*:$", ask("rule", "--help").out, re.MULTILINE) == titles[:1]
     assert ask("--version").out.startswith("virt-render ")
     assert ask().exit == Exit.USAGE
