@@ -187,31 +187,47 @@ def custom(
     return Rule(bind, origins, tuple(map(path, writes)))
 
 
-_steps: dict[tuple[int, int, Version], tuple[Tree, Rules, list[Step]]] = {}
+class Bound:
+    """Those rules that have something to say about one source, in order: the *steps*, and what each *writes*."""
+
+    __slots__ = ("steps", "writes")
+
+    def __init__(self, rules: Iterable[Rule], source: Tree) -> None:
+        steps = ((rule.bind(source), rule.writes) for rule in rules)
+        known = [(step, writes) for step, writes in steps if step is not None]
+        self.steps = tuple(step for step, _ in known)
+        self.writes = tuple(writes for _, writes in known)
+
+
+_bound: dict[tuple[int, int, Version], tuple[Tree, Rules, Bound]] = {}
 _ROOM = 1000
 
 
-def bound(rules: Rules, source: Tree, release: Version) -> list[Step]:
-    """The steps of those of *rules* that exist in *release* and have something to say about *source*, in order.
+def bound(rules: Rules, source: Tree, release: Version) -> Bound:
+    """Those of *rules* that exist in *release* and have something to say about *source*.
 
     The answer is kept: *source* must not be changed later.
     """
     key = id(rules), id(source), release
-    known = _steps.get(key)
+    known = _bound.get(key)
     if known is None:
-        steps = (rule.bind(source) for rule in in_force(rules, release))
-        if len(_steps) >= _ROOM:
-            _steps.clear()
+        if len(_bound) >= _ROOM:
+            _bound.clear()
         # What is identified is kept too: an id is unique only while its object lives.
-        known = _steps[key] = source, rules, [step for step in steps if step is not None]
+        known = _bound[key] = source, rules, Bound(in_force(rules, release), source)
     return known[2]
 
 
 def run(rules: Rules, source: Tree, draft: Draft, release: Version) -> RuleOutcome:
     """Apply *rules* in order to the *draft* of a template, a mapping with ``spec`` and perhaps ``metadata``."""
+    return perform(bound(rules, source, release).steps, draft)
+
+
+def perform(steps: Iterable[Step], draft: Draft) -> RuleOutcome:
+    """Apply *steps* in order to the *draft* of a template."""
     edits: list[Edit] = []
     conflicts: list[Conflict] = []
-    for step in bound(rules, source, release):
+    for step in steps:
         for result in tuple(step(draft)):  # all of it before any of it changes the draft
             if isinstance(result, Conflict):
                 conflicts.append(result)

@@ -5,12 +5,10 @@ lost, presets tell it by themselves; a preference, and a setting of the cluster,
 did not: they are asked once more, without that.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from render import presets, rules
-from render.apply import preference
-from render.apply.preference.interfaces import BINDINGS
+from render import presets
 from render.defaults.vmi import fill_vmi
 from render.diagnostics import secrets
 from render.diagnostics.diagnostic import Diagnostic
@@ -24,21 +22,14 @@ from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES
 from render.model.provenance import HIDDEN, Contender, Decider, Decision, Provenance
-from render.model.release import Version, in_force
 from render.model.resource import TEMPLATE, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import attribution
 from render.pipeline.run import run
 from render.pipeline.stages import emit, pins
-from render.rules import Edit
+from render.pipeline.wishes import wishes
 from render.settings import Settings
 
-#: Of each group only one is in force, so that one keeps the others out.
-_EXCLUSIVE = (
-    frozenset({"bios", "efi"}),
-    frozenset({"utc", "timezone"}),
-    frozenset(BINDINGS),
-)
 _IDENTITIES = tuple(("metadata", step) for step in ("name", "generateName", "namespace"))
 _DOMAIN = ("spec", "domain")
 
@@ -98,8 +89,7 @@ def decisions(machine: Machine, vmi: Tree) -> Iterator[Decision]:
     judge = _Judge(machine)
     shown = {key: vmi[key] for key in ("metadata", "spec") if vmi.get(key)}
     for path, route, value in _leaves(shown):
-        winner = judge.winner(path, value)
-        yield Decision(path, compare.text(route), winner, judge.losers(path, value, winner))
+        yield Decision(path, compare.text(route), *judge.decide(path, value))
 
 
 def _leaves(
@@ -125,7 +115,7 @@ def _shown(path: FieldPath, value: Any) -> Any:
 
 
 class _Judge:
-    """What is known of one *machine*: who wrote where, and which preferences would have."""
+    """What is known of one *machine*: who wrote where, and who would have."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -134,19 +124,25 @@ class _Judge:
         self.holding = replicas.template_of(holder) if holder else ()
         #: Where the machine has metadata and spec of the VMI.
         self.own = machine.template
-        self.writes: dict[FieldPath, Provenance] = {}
-        for one in machine.provenance:
+        #: Who wrote where, by when that was: the last one counts.
+        self.writes: dict[FieldPath, tuple[int, Provenance]] = {}
+        for number, one in enumerate(machine.provenance):
             field = one.field[len(self.holding) :]
             field = field[len(TEMPLATE) :] if field[: len(TEMPLATE)] == TEMPLATE else field
-            self.writes.pop(field, None)  # the last one counts, and stands last
-            self.writes[field] = one
-        self.order = {field: number for number, field in enumerate(self.writes)}
-        self.wishes = dict(self._preferred())
+            self.writes[field] = number, one
+        self.named = dict(self._named())
+        self.kinds: dict[ResourceRef, tuple[Decider, str | None]] = {}
+        self.wishes = wishes(machine)
 
-    def winner(self, path: FieldPath, value: Any) -> Contender:
-        """Who decided that *path* of the VMI has *value*."""
-        shown = _shown(path, value)
+    def decide(self, path: FieldPath, value: Any) -> tuple[Contender, tuple[Contender, ...]]:
+        """Who decided that *path* of the VMI has *value*, and who wanted it to be anything else."""
         given, written = self._given(path)
+        winner = self._winner(path, value, given, written)
+        return winner, self._losers(path, value, winner, given, written)
+
+    def _winner(self, path: FieldPath, value: Any, given: Any, written: FieldPath) -> Contender:
+        """Who decided: the VM itself has it *given* where it is *written*."""
+        shown = _shown(path, value)
         by = self._write(path)
         if by is not None and given is not None and self._is_authors(by, path, given == value):
             by = None
@@ -155,10 +151,11 @@ class _Judge:
         field, one = by
         return self._contender(shown, one, path[len(field) :])
 
-    def losers(self, path: FieldPath, value: Any, winner: Contender) -> tuple[Contender, ...]:
-        """Who wanted *path* to be anything but *value*, in the order in which they would have it."""
+    def _losers(
+        self, path: FieldPath, value: Any, winner: Contender, given: Any, written: FieldPath
+    ) -> tuple[Contender, ...]:
+        """Who wanted anything else, in the order in which they would have it."""
         losers: list[Contender] = []
-        given, written = self._given(path)
         if winner.decider != "vm" and given is not None and given != value:
             losers.append(self._vm(_shown(path, given), written))
         yields = winner.decider in ("vm", "instancetype")
@@ -187,26 +184,29 @@ class _Judge:
 
     def _given(self, path: FieldPath) -> tuple[Any, FieldPath]:
         """What the VM itself says of *path* of the VMI, and where."""
-        given = self.machine.decoded
         place = path if path in _IDENTITIES else (*self.own, *path)
-        value = tree.get(given, *place)
-        if value is not None:
-            return value, place
+        value = tree.get(self.machine.decoded, *place)
+        return self.named.get(path, (None, ())) if value is None else (value, place)
+
+    def _named(self) -> Iterator[tuple[FieldPath, tuple[Any, FieldPath]]]:
+        """The annotations of the VMI that name definitions, with the name that the VM itself has, and where."""
         for kind_class in KIND_CLASSES:
             matcher: Tree | None = self.machine.spec.get(kind_class.word)
-            annotation = matcher and kind_class.annotation_for(matcher.get("kind", ""))
-            if annotation and path == ("metadata", "annotations", annotation):
+            if matcher:
+                annotation = kind_class.annotation_for(matcher.get("kind", ""))
                 is_flavor = kind_class is INSTANCETYPE and self.machine.flavor is not None
                 word = FLAVOR.word if is_flavor else kind_class.word
-                return matcher and matcher.get("name"), ("spec", word, "name")
-        return None, ()
+                place = ("spec", word, "name")
+                yield ("metadata", "annotations", annotation), (matcher.get("name"), place)
 
     def _write(self, path: FieldPath) -> tuple[FieldPath, Provenance] | None:
         """The last write of *path*, or of something around it, by another than the author."""
-        fields = (path[:end] for end in range(1, len(path) + 1))
-        known = [field for field in fields if field in self.writes]
-        last = max(known, key=self.order.__getitem__, default=None)
-        return None if last is None else (last, self.writes[last])
+        last: tuple[int, FieldPath, Provenance] | None = None
+        for end in range(1, len(path) + 1):
+            write = self.writes.get(path[:end])
+            if write is not None and (last is None or write[0] > last[0]):
+                last = write[0], path[:end], write[1]
+        return None if last is None else last[1:]
 
     @staticmethod
     def _is_authors(by: tuple[FieldPath, Provenance], path: FieldPath, same: bool) -> bool:  # noqa: FBT001
@@ -227,7 +227,9 @@ class _Judge:
         ):
             written = (*written, *rest)
         inside = attribution.field_in(one.source, written)
-        by, content = self._kind(one.source), self._pinned_content(one.source)
+        if one.source not in self.kinds:
+            self.kinds[one.source] = self._kind(one.source), self._pinned_content(one.source)
+        by, content = self.kinds[one.source]
         return Contender(
             shown, by, one.source, inside, one.position, content is not None, content or ""
         )
@@ -259,7 +261,7 @@ class _Judge:
 
     def _wishes(self, path: FieldPath, value: Any) -> Iterator[Contender]:
         """What the preference would make of *path*."""
-        for end in range(1, len(path) + 1):
+        for end in range(1, len(path) + 1) if self.wishes else ():
             wish = self.wishes.get(path[:end])
             if wish is None or any(isinstance(step, int) for step in path[end : end + 1]):
                 continue  # of an item of a list that it would write whole it says nothing
@@ -278,41 +280,6 @@ class _Judge:
             pinned=content is not None, content=content or "",
         )  # fmt: skip
 
-    def _preferred(self) -> Iterator[tuple[FieldPath, Edit]]:
-        """What the preference would write, by the place that keeps it from that."""
-        definition = self.machine.preference
-        if definition is None:
-            return
-        known = {(edit.path, edit.source) for edit in self._edits(definition.spec, None)}
-        targets = _targets(definition.spec, self.machine.context.release)
-        for place in self._occupied(targets):
-            for edit in self._edits(definition.spec, place):
-                if (edit.path, edit.source) in known or _is_section(edit, definition.spec):
-                    continue
-                wish = _instead(edit, place, self.machine.vmi)
-                if wish is not None:
-                    yield place, wish
-                    break
-
-    def _occupied(self, targets: Iterable[FieldPath]) -> Iterator[FieldPath]:
-        """The places that the VM or its instancetype has and a preference with these *targets* might have written."""
-        given = tree.get(self.machine.decoded, *self.own) or {}
-        decided = (
-            edit.path
-            for one in self.machine.decided
-            if one.definition is self.machine.instancetype
-            for edit in one.edits
-        )
-        for path in dict.fromkeys((*_nodes(given), *decided)):
-            if _is_preferable(path, targets) and tree.get(self.machine.vmi, *path) is not None:
-                yield path
-
-    def _edits(self, spec: Tree, without: FieldPath | None) -> Iterable[Edit]:
-        draft = Draft(self.machine.vmi)
-        if without is not None:
-            draft.remove(without)
-        return rules.run(preference.RULES, spec, draft, self.machine.context.release).edits
-
     def _setting(self, path: FieldPath, value: Any) -> Iterator[Contender]:
         """The setting of the cluster that would decide *path*."""
         context = self.machine.context
@@ -329,67 +296,3 @@ class _Judge:
             place = source.place(setting)
             shown = _shown(path, wanted)
             yield Contender(shown, "cluster", place.resource, place.path, place.index)
-
-
-def _nodes(node: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
-    """Every place in *node*, the outer ones first."""
-    children: Any = ()
-    if isinstance(node, dict):
-        children = node.items()
-    elif isinstance(node, list):
-        children = enumerate(node)
-    for step, child in children:
-        yield (*path, step)
-        yield from _nodes(child, (*path, step))
-
-
-def _targets(spec: Tree, release: Version) -> frozenset[FieldPath]:
-    """What the preference *spec* may write below ``spec``, or keep others from: lists without positions."""
-    targets = {
-        _without_positions(write)
-        for row in in_force(preference.RULES, release)
-        if row.bind(spec) is not None
-        for write in row.writes
-    }
-    groups = ((one, group) for one in targets for group in _EXCLUSIVE if one[-1] in group)
-    return frozenset(targets | {(*one[:-1], name) for one, group in groups for name in group})
-
-
-def _without_positions(path: FieldPath) -> FieldPath:
-    return tuple(step for step in path if isinstance(step, str))
-
-
-def _is_preferable(path: FieldPath, targets: Iterable[FieldPath]) -> bool:
-    if path[0] == "metadata":
-        return path[:2] == ("metadata", "annotations")
-    plain = _without_positions(path)[1:]
-    if not plain or plain in (("domain",), ("domain", "devices")):
-        return False
-    return any(_touches(plain, target) for target in targets)
-
-
-def _touches(one: FieldPath, other: FieldPath) -> bool:
-    size = min(len(one), len(other))
-    return one[:size] == other[:size]
-
-
-def _is_section(edit: Edit, spec: Tree) -> bool:
-    """Whether *edit* only makes an empty place for what a section of a preference has in it."""
-    value = tree.get(spec, *edit.source)
-    return edit.value == {} and isinstance(value, dict) and value != {}
-
-
-def _instead(edit: Edit, place: FieldPath, template: Tree) -> Edit | None:
-    """What *edit*, which is only made where *place* is empty, would have in its stead."""
-    if edit.value is rules.ABSENT:
-        return None
-    if edit.path == place:
-        return edit
-    if edit.path == place[:-1] and isinstance(place[-1], int):
-        name = tree.get(template, *place, "name")
-        named = [one for one in edit.value if name is not None and one.get("name") == name]
-        return edit._replace(path=place, value=named[0]) if named else None
-    pair = {edit.path[-1], place[-1]}
-    if edit.path[:-1] == place[:-1] and any(pair <= group for group in _EXCLUSIVE):
-        return edit._replace(value={edit.path[-1]: edit.value})
-    return None

@@ -30,12 +30,28 @@ class Evidence(NamedTuple):
     place: Place
 
 
-class Input(NamedTuple):
+class Input:
     """The input of which contenders were: where its objects stand, what they are, and were before patches."""
 
-    places: Sources
-    bodies: Sequence[Tree]
-    before: Mapping[int, Tree]
+    __slots__ = ("_shared", "before", "bodies", "places")
+
+    def __init__(self, places: Sources, bodies: Sequence[Tree], before: Mapping[int, Tree]) -> None:
+        self.places = places
+        self.bodies = bodies
+        self.before = before
+        self._shared: dict[Location, Place] = {}
+
+    def place(self, one: Contender) -> Place:
+        """Where *one* says so; of what many machines share it is looked up once."""
+        if one.source is None:
+            return Place()
+        location = Location(one.source, one.source_field, one.position)
+        if one.decider == "vm":
+            return self.places.place(location)
+        place = self._shared.get(location)
+        if place is None:
+            place = self._shared[location] = self.places.place(location)
+        return place
 
 
 def input_of(loaded: Documents, around: Sequence[Document], limits: Limits) -> Input:
@@ -53,11 +69,11 @@ def trace(decision: Decision, given: Input) -> list[Evidence]:
     """Who decided, and then who lost, with the patches of a kustomization and what they are put over."""
     all_evidence: list[Evidence] = []
     for one in (decision.winner, *decision.losers):
-        location = Location(one.source, one.source_field, one.position)
-        place = given.places.place(location) if one.source else Place()
+        place = given.place(one)
         if one.content and not place.file:
             place = _in_lock(one, given)
         evidence = Evidence(one, place)
+        location = Location(one.source, one.source_field, one.position)
         if one.decider != "vm" or not given.places.is_patched(location):
             all_evidence.append(evidence)
             continue

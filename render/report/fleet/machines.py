@@ -60,11 +60,12 @@ class Fleet(NamedTuple):
 class Wording:
     """The *texts* of fields, and the *entries* that are made of them, each once: most VMs of a fleet say the same."""
 
-    __slots__ = ("entries", "texts")
+    __slots__ = ("_numbers", "entries", "texts")
 
     def __init__(self) -> None:
         self.texts: dict[str, int] = {}
         self.entries: dict[Entry, int] = {}
+        self._numbers: dict[str, int] = {}  # of texts as they were before they were made printable
 
     def add(
         self, decisions: Iterable[Decision], given: Input, resource: ResourceRef, place: Place
@@ -83,7 +84,14 @@ class Wording:
             contender = each.contender
             where = _where(each, field, resource, place)
             said += (brief(contender.value), DECIDERS[contender.decider], where)
-        return tuple(self.texts.setdefault(printable(text), len(self.texts)) for text in said)
+        return tuple(map(self._number, said))
+
+    def _number(self, text: str) -> int:
+        number = self._numbers.get(text)
+        if number is None:
+            number = self.texts.setdefault(printable(text), len(self.texts))
+            self._numbers[text] = number
+        return number
 
 
 def _where(one: Evidence, field: str, resource: ResourceRef, place: Place) -> str:
