@@ -5,7 +5,9 @@ lost, presets tell it by themselves; a preference, and a setting of the cluster,
 did not: they are asked once more, without that.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from render import presets
@@ -71,10 +73,10 @@ def pod_decisions(machine: Machine, vmi: Tree) -> Iterator[Decision]:
         return
     said = sums(*launched)
     shown = {key: launched.pod[key] for key in ("metadata", "spec")}
-    for path, route, value in _leaves(shown):
-        winner = Contender(_shown(path, value), "kubevirt")
-        text = f"pod.{compare.text(route)}"
-        yield Decision(("pod", *path), text, winner, sum=said.get(path, ""))
+    for leaf in _leaves(shown):
+        winner = Contender(_shown(leaf.path, leaf.value), "kubevirt")
+        path = ("pod", *leaf.path)
+        yield Decision(path, f"pod.{leaf.text}", winner, sum=said.get(leaf.path, ""))
 
 
 def explaining(settings: Settings) -> Settings:
@@ -88,30 +90,69 @@ def decisions(machine: Machine, vmi: Tree) -> Iterator[Decision]:
     """Who decided each field of *vmi*, which came of *machine* with provenance."""
     judge = _Judge(machine)
     shown = {key: vmi[key] for key in ("metadata", "spec") if vmi.get(key)}
-    for path, route, value in _leaves(shown):
-        yield Decision(path, compare.text(route), *judge.decide(path, value))
+    for leaf in _leaves(shown, judge.given, judge.writes):
+        yield Decision(leaf.path, leaf.text, *judge.decide(leaf))
+
+
+class _Leaf(NamedTuple):
+    """A scalar of the VMI, or a list or mapping without an entry: its *path*, and that with the names of items.
+
+    *given* is what the VM itself says there; *by* the last write of it, or of something around it, by another.
+    """
+
+    path: FieldPath
+    text: str
+    value: Any
+    given: Any = None
+    by: "_Write | None" = None
+
+
+class _Write(NamedTuple):
+    """What came as number *order* of all writes at *path*."""
+
+    order: int
+    path: FieldPath
+    provenance: Provenance
 
 
 def _leaves(
-    node: Any, path: FieldPath = (), route: compare.Route = ()
-) -> Iterator[tuple[FieldPath, compare.Route, Any]]:
-    """Every scalar in *node*, and every list and mapping without an entry."""
-    children: Any = ()
-    if isinstance(node, dict):
-        children = ((key, key, value) for key, value in node.items())
-    elif isinstance(node, list):
-        names = compare.by_name(node)
-        words = map(str, range(len(node))) if names is None else names
-        children = zip(range(len(node)), map(compare.Item, words), node, strict=True)
-    if not children or not node:
-        yield path, route, node
-        return
-    for step, word, child in children:
-        yield from _leaves(child, (*path, step), (*route, word))
+    node: Any, given: Any = None, writes: Mapping[FieldPath, _Write] = MappingProxyType({})
+) -> list[_Leaf]:
+    """Every leaf of *node*, in order; *given* is the same of the VM itself.
+
+    One walk through both: a report asks for some fifty fields of each of some hundred machines.
+    """
+    found: list[_Leaf] = []
+
+    def walk(node: Any, given: Any, path: FieldPath, text: str, by: _Write | None) -> None:
+        write = writes.get(path)
+        if write is not None and (by is None or write.order > by.order):
+            by = write
+        if node and isinstance(node, dict):
+            inner = given if isinstance(given, dict) else {}
+            for key, value in node.items():
+                word = f"{text}.{key}" if text else key
+                walk(value, inner.get(key), (*path, key), word, by)
+        elif node and isinstance(node, list):
+            items = given if isinstance(given, list) else ()
+            names: Iterable[Any] = compare.by_name(node) or range(len(node))
+            for index, (word, value) in enumerate(zip(names, node, strict=True)):
+                inner_item = items[index] if index < len(items) else None
+                walk(value, inner_item, (*path, index), f"{text}[{word}]", by)
+        else:
+            found.append(_Leaf(path, text, node, given, by))
+
+    walk(node, given, (), "", None)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _is_secret(path: FieldPath) -> bool:
+    return secrets.is_secret(path)
 
 
 def _shown(path: FieldPath, value: Any) -> Any:
-    return HIDDEN if secrets.is_secret(path) or secrets.redacted(value) != value else value
+    return HIDDEN if _is_secret(path) or secrets.redacted(value) != value else value
 
 
 class _Judge:
@@ -124,46 +165,45 @@ class _Judge:
         self.holding = replicas.template_of(holder) if holder else ()
         #: Where the machine has metadata and spec of the VMI.
         self.own = machine.template
-        #: Who wrote where, by when that was: the last one counts.
-        self.writes: dict[FieldPath, tuple[int, Provenance]] = {}
+        #: Who wrote where: the last one counts.
+        self.writes: dict[FieldPath, _Write] = {}
         for number, one in enumerate(machine.provenance):
             field = one.field[len(self.holding) :]
             field = field[len(TEMPLATE) :] if field[: len(TEMPLATE)] == TEMPLATE else field
-            self.writes[field] = number, one
-        self.named = dict(self._named())
+            self.writes[field] = _Write(number, field, one)
+        #: What the VM itself says elsewhere than where the VMI has it.
+        self.elsewhere: dict[FieldPath, FieldPath] = {}
+        self.given = self._given()
         self.kinds: dict[ResourceRef, tuple[Decider, str | None]] = {}
         self.wishes = wishes(machine)
 
-    def decide(self, path: FieldPath, value: Any) -> tuple[Contender, tuple[Contender, ...]]:
-        """Who decided that *path* of the VMI has *value*, and who wanted it to be anything else."""
-        given, written = self._given(path)
-        winner = self._winner(path, value, given, written)
-        return winner, self._losers(path, value, winner, given, written)
+    def decide(self, leaf: _Leaf) -> tuple[Contender, tuple[Contender, ...]]:
+        """Who decided that a field of the VMI has its value, and who wanted it to be anything else."""
+        winner = self._winner(leaf)
+        return winner, self._losers(leaf, winner)
 
-    def _winner(self, path: FieldPath, value: Any, given: Any, written: FieldPath) -> Contender:
-        """Who decided: the VM itself has it *given* where it is *written*."""
-        shown = _shown(path, value)
-        by = self._write(path)
-        if by is not None and given is not None and self._is_authors(by, path, given == value):
-            by = None
-        if by is None:
-            return self._vm(shown, written) if given is not None else Contender(shown, "kubevirt")
-        field, one = by
-        return self._contender(shown, one, path[len(field) :])
+    def _winner(self, leaf: _Leaf) -> Contender:
+        shown, by = _shown(leaf.path, leaf.value), leaf.by
+        if by is not None and not self._is_authors(leaf, by):
+            return self._contender(shown, by.provenance, leaf.path[len(by.path) :])
+        if leaf.given is not None:
+            return self._vm(shown, leaf.path)
+        return Contender(shown, "kubevirt")
 
-    def _losers(
-        self, path: FieldPath, value: Any, winner: Contender, given: Any, written: FieldPath
-    ) -> tuple[Contender, ...]:
+    def _losers(self, leaf: _Leaf, winner: Contender) -> tuple[Contender, ...]:
         """Who wanted anything else, in the order in which they would have it."""
+        path, value = leaf.path, leaf.value
         losers: list[Contender] = []
-        if winner.decider != "vm" and given is not None and given != value:
-            losers.append(self._vm(_shown(path, given), written))
+        if winner.decider != "vm" and leaf.given is not None and leaf.given != value:
+            losers.append(self._vm(_shown(path, leaf.given), path))
         yields = winner.decider in ("vm", "instancetype")
         if yields:
             losers += self._wishes(path, value)
         losers += self._presets(path, value, winner)
         if yields:
             losers += self._setting(path, value)
+        if len(losers) < 2:  # noqa: PLR2004 - nobody can stand there twice
+            return tuple(losers)
         return tuple(one for n, one in enumerate(losers) if one not in losers[:n])
 
     def _presets(self, path: FieldPath, value: Any, winner: Contender) -> Iterator[Contender]:
@@ -174,46 +214,45 @@ class _Judge:
                 shown = _shown(path, wanted)
                 yield Contender(shown, "preset", ref, path, preset.resource.index)
 
-    def _vm(self, shown: Any, written: FieldPath) -> Contender:
+    def _vm(self, shown: Any, path: FieldPath) -> Contender:
+        """That the VM itself has what is *shown*, for *path* of the VMI."""
         resource = self.machine.resource
+        written = self.elsewhere.get(path) or (*self.own, *path)
         if resource.holder is not None and written in _IDENTITIES:
             written = ("metadata", "namespace" if written[-1] == "namespace" else "name")
         else:
             written = (*self.holding, *machines.in_manifest(resource, written))
         return Contender(shown, "vm", resource.ref, written, resource.index)
 
-    def _given(self, path: FieldPath) -> tuple[Any, FieldPath]:
-        """What the VM itself says of *path* of the VMI, and where."""
-        place = path if path in _IDENTITIES else (*self.own, *path)
-        value = tree.get(self.machine.decoded, *place)
-        return self.named.get(path, (None, ())) if value is None else (value, place)
+    def _given(self) -> Tree:
+        """What the VM itself says of the VMI: its template, its own names, and the names of its definitions.
 
-    def _named(self) -> Iterator[tuple[FieldPath, tuple[Any, FieldPath]]]:
-        """The annotations of the VMI that name definitions, with the name that the VM itself has, and where."""
+        Where it has these names is put into `elsewhere`.
+        """
+        said = Draft(tree.get(self.machine.decoded, *self.own) or {})
+        for own in _IDENTITIES:
+            name = tree.get(self.machine.decoded, *own)
+            if said.get(*own) != name:
+                said.put(own, name)
+            self.elsewhere[own] = own
         for kind_class in KIND_CLASSES:
-            matcher: Tree | None = self.machine.spec.get(kind_class.word)
-            if matcher:
-                annotation = kind_class.annotation_for(matcher.get("kind", ""))
+            matcher: Tree = self.machine.spec.get(kind_class.word) or {}
+            annotation = kind_class.annotation_for(matcher.get("kind", ""))
+            path: FieldPath = ("metadata", "annotations", annotation)
+            if matcher and said.get(*path) is None:
                 is_flavor = kind_class is INSTANCETYPE and self.machine.flavor is not None
                 word = FLAVOR.word if is_flavor else kind_class.word
-                place = ("spec", word, "name")
-                yield ("metadata", "annotations", annotation), (matcher.get("name"), place)
-
-    def _write(self, path: FieldPath) -> tuple[FieldPath, Provenance] | None:
-        """The last write of *path*, or of something around it, by another than the author."""
-        last: tuple[int, FieldPath, Provenance] | None = None
-        for end in range(1, len(path) + 1):
-            write = self.writes.get(path[:end])
-            if write is not None and (last is None or write[0] > last[0]):
-                last = write[0], path[:end], write[1]
-        return None if last is None else last[1:]
+                said.put(path, matcher.get("name"))
+                self.elsewhere[path] = ("spec", word, "name")
+        return said.tree
 
     @staticmethod
-    def _is_authors(by: tuple[FieldPath, Provenance], path: FieldPath, same: bool) -> bool:  # noqa: FBT001
+    def _is_authors(leaf: _Leaf, by: _Write) -> bool:
         """Whether the author's value is there in spite of the write *by*: put back as it was, or one item of a list."""
-        field, one = by
-        is_item = any(isinstance(step, int) for step in path[len(field) :])
-        return same and (bool(one.decider) or is_item)
+        if leaf.given is None or leaf.given != leaf.value:
+            return False
+        rest = leaf.path[len(by.path) :]
+        return bool(by.provenance.decider) or any(isinstance(step, int) for step in rest)
 
     def _contender(self, shown: Any, one: Provenance, rest: FieldPath) -> Contender:
         """Who wrote *one*, and *rest* as part of that."""

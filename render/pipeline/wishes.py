@@ -1,7 +1,7 @@
 """What a preference would write where a VM or its instancetype keeps it from that."""
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from render import rules
@@ -83,9 +83,10 @@ def _concerned(bound: Bound, place: FieldPath) -> tuple[Step, ...]:
     )
 
 
-def _targets(writes: Iterable[FieldPath]) -> set[FieldPath]:
+@cache
+def _targets(writes: tuple[FieldPath, ...]) -> frozenset[FieldPath]:
     """What a row that *writes* may write below ``spec``, or keep others from: lists without positions."""
-    targets = set(map(_without_positions, writes))
+    targets = frozenset(map(_without_positions, writes))
     groups = ((one, group) for one in targets for group in _EXCLUSIVE if one[-1] in group)
     return targets | {(*one[:-1], name) for one, group in groups for name in group}
 

@@ -23,6 +23,9 @@ _DEFAULT = "KubeVirt's default"
 _BUNDLED = frozenset({"instancetype", "preference"})
 
 
+_NOWHERE = Place(), False
+
+
 class Evidence(NamedTuple):
     """A *contender*, and the *place* where it says so."""
 
@@ -41,17 +44,17 @@ class Input:
         self.before = before
         self._shared: dict[Location, Place] = {}
 
-    def place(self, one: Contender) -> Place:
-        """Where *one* says so; of what many machines share it is looked up once."""
+    def written(self, one: Contender) -> tuple[Place, bool]:
+        """Where *one* says so, and whether a patch of the VM does; what many machines share is looked up once."""
         if one.source is None:
-            return Place()
+            return _NOWHERE
         location = Location(one.source, one.source_field, one.position)
         if one.decider == "vm":
-            return self.places.place(location)
+            return self.places.written(location)
         place = self._shared.get(location)
         if place is None:
             place = self._shared[location] = self.places.place(location)
-        return place
+        return place, False
 
 
 def input_of(loaded: Documents, around: Sequence[Document], limits: Limits) -> Input:
@@ -69,12 +72,11 @@ def trace(decision: Decision, given: Input) -> list[Evidence]:
     """Who decided, and then who lost, with the patches of a kustomization and what they are put over."""
     all_evidence: list[Evidence] = []
     for one in (decision.winner, *decision.losers):
-        place = given.place(one)
+        place, is_patched = given.written(one)
         if one.content and not place.file:
             place = _in_lock(one, given)
         evidence = Evidence(one, place)
-        location = Location(one.source, one.source_field, one.position)
-        if one.decider != "vm" or not given.places.is_patched(location):
+        if not is_patched:
             all_evidence.append(evidence)
             continue
         all_evidence.append(evidence._replace(contender=one._replace(decider="patch")))

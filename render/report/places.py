@@ -72,9 +72,11 @@ class Sources:
             file, line, column = written
         return Place(file, line, column, *self._excerpt(file, line, column))
 
-    def is_patched(self, location: Location) -> bool:
-        """Whether another than the object itself wrote the field at *location*."""
-        return self._patch(location) is not None
+    def written(self, location: Location) -> tuple[Place, bool]:
+        """The place of *location*, and whether another than the object itself wrote the field."""
+        if self._patch(location) is None:
+            return self.unpatched(location), False
+        return self.place(location), True
 
     def unpatched(self, location: Location) -> Place:
         """Where the object itself has the field at *location*, whoever else wrote it; no place outside the input."""

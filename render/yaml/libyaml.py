@@ -156,7 +156,7 @@ def _stand_in(name: str) -> ModuleType:
 
 def _load() -> tuple[Any, bool]:
     """The extension, and whether its events are ours."""
-    if "render.frontends" not in sys.modules:  # a library: the extension is its host's too
+    if "render.frontends.dispatch" not in sys.modules:  # a library: the extension is its host's too
         importlib.import_module("ruamel.yaml")
     if "ruamel.yaml" in sys.modules or "_ruamel_yaml" in sys.modules:
         return importlib.import_module("_ruamel_yaml"), False

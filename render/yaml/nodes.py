@@ -25,12 +25,11 @@ class Node:
     __slots__ = ("_at", "_fields", "children", "index", "kind", "plain", "tag", "text")
 
     def __init__(
-        self, kind: int, at: tuple[int, int], tag: str | None = None, index: int = 0
+        self, kind: int, line: int, column: int, tag: str | None = None, index: int = 0
     ) -> None:
         self.kind = kind
-        self._at = (
-            at[0] << _COLUMN | at[1]
-        )  # one number where a pair takes thrice as much: there are many nodes
+        # One number where a pair takes thrice as much: there are many nodes.
+        self._at = line << _COLUMN | column
         self.index = index
         self.tag = tag
         self.text = ""
@@ -60,7 +59,7 @@ class Node:
 
 def parsed(chunk: Chunk) -> tuple[Node | None, int]:
     """The node tree of *chunk*, as far as it can be read, and where the document ends (-1: in a mistake)."""
-    top = Node(SEQUENCE, (chunk.line, chunk.column))
+    top = Node(SEQUENCE, chunk.line, chunk.column)
     end = -1
 
     def parse(text: str) -> int:
@@ -91,7 +90,7 @@ def _fill(top: Node, children: list[Node], chunk: Chunk, get: libyaml.Next) -> i
         room -= 1
         if room < 0:
             return -1
-        node = Node(kind, chunk.position(mark.line, mark.column), tag, mark.index)
+        node = Node(kind, *chunk.position(mark.line, mark.column), tag, mark.index)
         open_children[-1].append(node)
         if kind == ALIAS:
             named = anchors.get(anchor)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from render.model.fieldpath import FieldPath
 from render.model.resource import Origin
@@ -22,6 +23,7 @@ _RECENT = 8
 def forget() -> None:
     """Give back what is remembered of documents: all places are looked up."""
     document.cache_clear()
+    _holders.cache_clear()
 
 
 def locate(
@@ -35,11 +37,12 @@ def locate(
     node = document(data, origin.document)[0]
     if node is None:
         return origin.line, 1
-    route = (*_prefix(origin), *path)
-    inner = (
-        _in_block(chunks(data)[origin.document].text, node, route, within) if within[0] else None
-    )
-    return inner or _place(node, route)
+    route = (*_prefix(origin), *path) if origin.item else path
+    if within[0]:
+        inner = _in_block(chunks(data)[origin.document].text, node, route, within)
+        if inner:
+            return inner
+    return _beside_known(node, route, _holders(data, origin.document))
 
 
 def _in_block(
@@ -128,14 +131,45 @@ def _prefix(origin: Origin) -> FieldPath:
     return tuple(step for index in origin.item for step in ("items", index))
 
 
+class _Reached(NamedTuple):
+    """How far a path leads: to *node*, written *at*, and whether that is the end of it."""
+
+    at: tuple[int, int]
+    node: Node
+    is_end: bool
+
+
+@lru_cache(maxsize=32)
+def _holders(_data: bytes, _index: int) -> dict[FieldPath, _Reached]:
+    """What holds the fields of a document that were looked up, by path: the next one is often beside them."""
+    return {}
+
+
+def _beside_known(
+    root: Node, path: FieldPath, holders: dict[FieldPath, _Reached]
+) -> tuple[int, int]:
+    """The place of *path* below *root*, by what *holders* has of what is around it."""
+    if not path:
+        return root.at
+    holder = holders.get(path[:-1])
+    if holder is None:
+        holder = holders[path[:-1]] = _reached(root, path[:-1])
+    inner = child(holder.node, path[-1]) if holder.is_end else None
+    return inner[0] if inner else holder.at
+
+
 def _place(node: Node, path: FieldPath) -> tuple[int, int]:
+    return _reached(node, path).at
+
+
+def _reached(node: Node, path: FieldPath) -> _Reached:
     at = node.at
     for step in path:
         inner = child(node, step)
         if inner is None:
-            break
+            return _Reached(at, node, is_end=False)
         at, node = inner
-    return at
+    return _Reached(at, node, is_end=True)
 
 
 def _bad_keys(node: Node) -> Iterator[tuple[str, tuple[int, int], tuple[int, int] | None]]:

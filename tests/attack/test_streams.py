@@ -90,11 +90,14 @@ def test_the_library_raises_nothing(objects: list[Any], settings: Settings) -> N
     assert all(one.message for one in found)
 
 
-def test_a_host_keeps_its_ruamel(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "use", ["render([], Settings(catalog={!r}))", "load({!r}, Settings(allow_empty=True))"]
+)
+def test_a_host_keeps_its_ruamel(tmp_path: Path, use: str) -> None:
     put(tmp_path / "catalogue.yaml", vm() + "? x\n: &a !!str y\n")
     code = (
-        "from render import Settings, render\n"
-        f"render([], Settings(catalog={str(tmp_path / 'catalogue.yaml')!r}))\n"
+        "from render import Settings, load, render\n"
+        f"{use.format(str(tmp_path / 'catalogue.yaml'))}\n"
         "import _ruamel_yaml, ruamel.yaml\n"
         "assert ruamel.yaml.YAML(typ='safe').load('a: [1]') == {'a': [1]}\n"
         "from ruamel.yaml.cyaml import CSafeLoader\n"

@@ -154,7 +154,7 @@ def counted(admission: str, tmp_path_factory: pytest.TempPathFactory) -> dict[in
             (str(path),),
             {"--kustomize": "never", "--output": str(path / "out.yaml"), "--admission": admission},
         )
-        rules._steps.clear()  # noqa: SLF001 - made for these objects, and full at any time after other tests
+        rules._bound.clear()  # noqa: SLF001 - made for these objects, and full at any time after other tests
         found[vms] = calls(lambda call=call: execute.execute(call, {}))  # type: ignore[misc]
     return found
 
@@ -186,8 +186,8 @@ def test_only_rules_with_something_to_say_are_asked(
     asked: list[int] = []
     bound = rules.bound
 
-    def counted(*given: Any) -> list[rules.Step]:
-        asked.append(len(bound(*given)))
+    def counted(*given: Any) -> rules.Bound:
+        asked.append(len(bound(*given).steps))
         return bound(*given)
 
     monkeypatch.setattr(rules, "bound", counted)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from render.diagnostics.diagnostic import Severity
 from render.diff.sizes import Size
 from render.model import fieldpath
+from render.model.fieldpath import FieldPath
 from render.model.provenance import Decider, Decision
 from render.model.resource import ResourceRef
 from render.report.deciders import Evidence, Input, brief, trace, words
@@ -78,11 +79,10 @@ class Wording:
         )
 
     def _entry(self, one: Decision, given: Input, resource: ResourceRef, place: Place) -> Entry:
-        field = fieldpath.text(one.field)
         said = [one.text]
         for each in trace(one, given):
             contender = each.contender
-            where = _where(each, field, resource, place)
+            where = _where(each, one.field, resource, place)
             said += (brief(contender.value), DECIDERS[contender.decider], where)
         return tuple(map(self._number, said))
 
@@ -94,16 +94,18 @@ class Wording:
         return number
 
 
-def _where(one: Evidence, field: str, resource: ResourceRef, place: Place) -> str:
+def _where(one: Evidence, field: FieldPath, resource: ResourceRef, place: Place) -> str:
     """Where a contender says so; in the VM itself how many lines behind its beginning, in which VMs are alike."""
     contender = one.contender
     if contender.source is None:
         return ""
     if contender.source != resource or not one.place.line or one.place.file != place.file:
         return words(one)
-    written = fieldpath.text(contender.source_field)
+    written = contender.source_field
     position = f"{OWN}{one.place.line - place.line}:{one.place.column}"
-    return position if written.endswith(field) else f"{position} {written}"
+    if written[-len(field) :] == field:
+        return position
+    return f"{position} {fieldpath.text(written)}"
 
 
 def total(machines: Iterable[FleetMachine]) -> Total:
