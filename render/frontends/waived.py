@@ -9,6 +9,7 @@ from render.frontends.request.request import Request
 from render.manifests.documents import Documents
 from render.model import tree
 from render.report import waivers
+from render.report.formats import FORMATS
 from render.system.streams import STDERR, emit
 
 if TYPE_CHECKING:
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 def tell(asked: Request, inputs: Iterable[Documents], tally: "Tally | None" = None) -> None:
     """Say in a line on standard error what is kept back of *asked*: nothing where all is looked at, and said.
 
-    By settings, by annotations of objects in *inputs*, and by a baseline; *tally* knows the figures, if it is there.
+    By settings, by annotations of objects in *inputs*, and by a baseline; *tally* knows the figures, if it is there. A
+    report there that is a document says it itself.
     """
+    if asked.reporting.stream == STDERR and FORMATS[asked.reporting.format].is_document:
+        return
     silent = tally.ignoring if tally else sum(map(ignoring, inputs))
     said = waivers.line(asked.beside.waivers, tally.accepted if tally else 0, silent)
     if said:

@@ -1,15 +1,28 @@
-"""Plain JSON trees: the four verbs with which everything else reads and edits them.
+"""Plain JSON trees: the five verbs with which everything else reads and edits them.
 
 Kubernetes objects stay ``dict``, ``list``, ``str``, ``int``, ``float``, ``bool`` and ``None``, so
 unknown fields and key order survive by construction. What Go calls the zero value is decided here
 and nowhere else.
 """
 
+from operator import is_
 from typing import Any
 
 from render.model.fieldpath import FieldPath
 
 Tree = dict[str, Any]
+
+
+def without_nulls(value: Any) -> Any:
+    """*value* without the keys that are null, at any depth; itself where there are none."""
+    if isinstance(value, dict):
+        entries = {key: without_nulls(item) for key, item in value.items() if item is not None}
+        is_same = len(entries) == len(value) and all(map(is_, entries.values(), value.values()))
+        return value if is_same else entries
+    if isinstance(value, list):
+        items = [without_nulls(item) for item in value]
+        return value if all(map(is_, items, value)) else items
+    return value
 
 
 def get(tree: Any, *path: str | int) -> Any:

@@ -107,6 +107,12 @@ def _check_disks(machine: Machine) -> None:
         importer.check_templates(machine)
 
 
+def _check_notation(machine: Machine) -> None:
+    from render.pipeline.stages import notation
+
+    notation.check_notation(machine)
+
+
 def _find_definitions(machine: Machine) -> None:
     """Find the definitions in force, and compare what stored revisions hold with what the lock says of them."""
     instancetype.resolve(machine)
@@ -236,4 +242,4 @@ def stages(resource: Resource, settings: Settings) -> tuple[tuple[Stage, ...], E
 
             return _START, companions.hashed if settings.emit == "hashed" else companions.revisions
         case _:
-            return _START, None
+            return (_check_notation, *_START), None

@@ -7,13 +7,15 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.legacy import machines
 from render.machine import Companion, Context, Machine
-from render.model.resource import Resource
+from render.model import tree
+from render.model.resource import KUBEVIRT, Resource
 from render.model.tree import Tree
 
 if TYPE_CHECKING:
     from render.model.provenance import Provenance
     from render.pipeline.templates import Parts
 
+_RENDERED = frozenset({"VirtualMachine", "VirtualMachineInstance"})
 MOST_ERRORS = 10_000
 """Of a run: nothing is printed then, and nobody reads more."""
 
@@ -21,11 +23,17 @@ MOST_ERRORS = 10_000
 class Output:
     """What came of the resources so far; *given* are these as they came, *sink* gets the bodies if anybody wants them.
 
+    *as_written*: objects that no stage changes are printed as they are; else those of KubeVirt's without their nulls,
+    which server-side apply refuses.
     *companions*: what is to be emitted beside the machines in the end; *parts*: what templates of the input made.
     """
 
     def __init__(
-        self, given: Sequence[Resource], sink: Callable[[Tree, int | None], None] | None
+        self,
+        given: Sequence[Resource],
+        sink: Callable[[Tree, int | None], None] | None,
+        *,
+        as_written: bool,
     ) -> None:
         self.bodies: list[Tree] = []
         self.sources: list[int | None] = []
@@ -35,12 +43,17 @@ class Output:
         self.companions: list[Companion] = []
         self.parts: Parts = {}
         self._given = given
+        self._as_written = as_written
         self._sink = sink or (lambda body, _: self.bodies.append(body))
 
     def put(self, body: Tree, index: int) -> None:
         """Keep *body*, made of the resource at *index*."""
-        is_given = index < len(self._given) and body is self._given[index].body
-        source = index if is_given else None
+        resource = self._given[index] if index < len(self._given) else None
+        is_left = resource is not None and body is resource.body
+        if not self._as_written and resource is not None and resource.group.endswith(KUBEVIRT):
+            # Of a machine that was rendered, the types have left none.
+            body = tree.without_nulls(body) if is_left or resource.kind not in _RENDERED else body
+        source = index if resource is not None and body is resource.body else None
         self.sources.append(source)
         self._sink(body, source)
 

@@ -86,7 +86,7 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
     refused = settings_faults(settings)
     if refused:
         return Rendered([], refused, (), ())
-    output = Output(resources, sink)
+    output = Output(resources, sink, as_written=settings.emit == "source")
     start = len(resources)
     if settings.parameters:
         from render.pipeline import templates

@@ -12,21 +12,25 @@ if TYPE_CHECKING:  # who only needs the names of formats has nothing to report y
 
 
 class Format(NamedTuple):
-    """*module* has a function ``report``; *for_people*: what was skipped is left out unless somebody asks."""
+    """*module* has a function ``report``; *for_people*: what was skipped is left out unless somebody asks.
+
+    *is_document*: it is parsed as a whole, and says itself what is waived.
+    """
 
     name: str
     module: str
     for_people: bool = True
+    is_document: bool = False
 
 
 FORMATS: dict[str, Format] = {
     row.name: row
     for row in (
         Format("text", "render.report.text"),
-        Format("json", "render.report.plain_json", for_people=False),
-        Format("sarif", "render.report.sarif"),
+        Format("json", "render.report.plain_json", for_people=False, is_document=True),
+        Format("sarif", "render.report.sarif", is_document=True),
         Format("github", "render.report.github"),
-        Format("junit", "render.report.junit"),
+        Format("junit", "render.report.junit", is_document=True),
     )
 }
 #: The formats of ``diff --format``: see `render.report.impact.formats`.
@@ -72,8 +76,8 @@ def report(
     from importlib import import_module
 
     module = import_module(FORMATS[name].module)
-    if name == "json":
-        cut: str = module.report(firsts, tally._replace(cut=len(whole) - len(shown)))
-        return cut
-    written: str = module.report(firsts)
-    return written
+    if FORMATS[name].is_document:
+        document: str = module.report(firsts, tally._replace(cut=len(whole) - len(shown)))
+        return document
+    lines: str = module.report(firsts)
+    return lines

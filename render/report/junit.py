@@ -5,9 +5,10 @@ from xml.sax.saxutils import escape, quoteattr
 
 from render.report import text
 from render.report.findings import Finding, Group
+from render.report.summary import Tally
 
 
-def report(findings: Sequence[Finding]) -> str:
+def report(findings: Sequence[Finding], tally: Tally) -> str:
     """One test suite; without findings it holds one passed case, so that a reader sees that there was a run."""
     failures = sum(finding.diagnostic.is_error for finding in findings)
     cases = [_case(finding) for finding in findings] or [
@@ -20,6 +21,10 @@ def report(findings: Sequence[Finding]) -> str:
             f'<testsuites name="virt-render" {counts}>',
             f'  <testsuite name="virt-render" {counts}>',
             *cases,
+            *(
+                f"    <system-out>{escape(text.printable(said))}</system-out>"
+                for said in tally.waived()
+            ),
             "  </testsuite>",
             "</testsuites>",
             "",

@@ -10,11 +10,12 @@ from render.diagnostics.explanations import explanation
 from render.report import escaping
 from render.report.findings import Finding
 from render.report.places import Place
+from render.report.summary import Tally
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
-def report(findings: Sequence[Finding]) -> str:
+def report(findings: Sequence[Finding], tally: Tally) -> str:
     """One run. A finding without a file is a notification: services refuse results that point nowhere."""
     used = sorted({finding.diagnostic.code for finding in findings})
     run = {
@@ -31,7 +32,8 @@ def report(findings: Sequence[Finding]) -> str:
                     finding.diagnostic.is_error and not finding.place.file for finding in findings
                 ),
                 "toolExecutionNotifications": [
-                    _notification(finding) for finding in findings if not finding.place.file
+                    *(_notification(finding) for finding in findings if not finding.place.file),
+                    *({"level": "note", "message": {"text": said}} for said in tally.waived()),
                 ],
             }
         ],

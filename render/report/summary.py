@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics.diagnostic import Severity
 from render.model.counting import counted
+from render.report import waivers
 from render.report.waivers import Waiver
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ class Tally(NamedTuple):
     releases: Mapping[str, str] = MappingProxyType({})
     waivers: tuple[Waiver, ...] = ()
     ignoring: int = 0
+
+    def waived(self) -> list[str]:
+        """What is kept back, in a line; none where nothing is."""
+        said = waivers.line(self.waivers, self.accepted, self.ignoring)
+        return [said] if said else []
 
     def counting(self, findings: "Iterable[Finding]") -> "Tally":
         """The same with the severities of *findings*."""

@@ -129,8 +129,11 @@ def mistyped(value: Any, expected: str, link: Link) -> Cause:
 
 
 def dropped_null(link: Link) -> Cause:
-    """A null that the API server leaves out before anything looks at it."""
-    text = f"{_dotted(link)} is null: the API server leaves the field out"
+    """A null that the API server leaves out before anything looks at it, but where the apply is server-side.
+
+    Upstream: apiextensions-apiserver pkg/apiserver/schema/defaulting/prune.go, which no server-side apply reaches.
+    """
+    text = f"{_dotted(link)} is null: the API server leaves the field out, but refuses it under server-side apply"
     fix = Fix("remove the key", (remove(path(link)),), safe=True)
     cure = "remove the key, or give it a value"
     return Cause(CONTENT_DROPPED.slug, path(link), text, cure, fixes=(fix,))

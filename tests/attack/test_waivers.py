@@ -1,6 +1,7 @@
 """G8: a repository that turns its own checks down, or leaves a part of itself out, is heard in every format."""
 
 import json
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
@@ -141,3 +142,15 @@ def test_changed_settings_are_in_every_form_of_diff(repository: Repository) -> N
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n",
     )
     assert "changed" not in run("diff", "repository", "same", cwd=repository.folder.parent).stdout
+
+
+@pytest.mark.parametrize("form", ["json", "sarif", "junit"])
+def test_a_document_on_standard_error_stays_one(repository: Repository, form: str) -> None:
+    repository.write(".virt-render.yaml", f"{HEAD}  admission: off\n")
+    done = repository.run("build", ".", "--format", form)
+    assert done.returncode == 0
+    if form == "junit":
+        assert "<system-out>waived: admission off by .virt-render.yaml</system-out>" in done.stderr
+        ET.fromstring(done.stderr)  # noqa: S314 - written by us
+    else:
+        assert "admission" in json.dumps(json.loads(done.stderr))

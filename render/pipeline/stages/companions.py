@@ -16,7 +16,7 @@ from render.model.draft import Draft
 from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass, class_of
 from render.model.resource import INSTANCETYPE_GROUP, TEMPLATE, ResourceRef
 from render.model.tree import Tree
-from render.pipeline.stages import emit, pins
+from render.pipeline.stages import emit, notation, pins
 from render.revisions.hashes import Ref, content, content_hash, hashed_name, revision_name
 
 _LABEL_LENGTH = 63
@@ -52,18 +52,26 @@ def _is_stored(definition: Definition) -> bool:
 
 
 def _rewritten(machine: Machine, matchers: dict[str, Tree]) -> Tree:
-    """The VM with other *matchers*, by their keys; as its author wrote it where there are none."""
+    """The VM with other *matchers*, by their keys, in the notation in which the cluster stores it.
+
+    As its author wrote it where that is the same. What a preference seeds into lists is written too: the list as a
+    whole belongs to who applies it, so that it would differ for ever.
+    """
     unmatched = [
         kind_class.word
         for kind_class in KIND_CLASSES
         if kind_class.word not in machine.spec and _is_pinned_to_nothing(machine, kind_class)
     ]
-    if not matchers and not unmatched:
+    templates = machine.spec.get("dataVolumeTemplates")
+    is_seeded = templates != tree.get(machine.decoded, "spec", "dataVolumeTemplates")
+    if not (matchers or unmatched or is_seeded) and notation.is_canonical(machine):
         return machine.raw
     draft = Draft(machine.decoded)
     draft.remove(("status",))
     for word in unmatched:
         draft.remove(("spec", word))
+    if is_seeded:
+        draft.put(("spec", "dataVolumeTemplates"), templates)
     for word, matcher in matchers.items():
         given = tree.get(machine.decoded, "spec", word)
         ignored = given.get("inferFromVolumeFailurePolicy") == "Ignore"
@@ -125,7 +133,7 @@ def _named(machine: Machine, ref: Ref, name: str, spec: Tree) -> Companion:
         original and original.resource and tree.get(original.resource.body, "metadata", "labels")
     )
     if labels:
-        metadata["labels"] = labels
+        metadata["labels"] = tree.without_nulls(labels)
     body = {
         "apiVersion": f"{INSTANCETYPE_GROUP}/v1beta1",
         "kind": ref.kind,
