@@ -36,7 +36,6 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
         if asked.faults.diagnostics:
             return _deliver(Answer(faults=asked.faults.diagnostics), asked, work)
         outcome = _in_time(function, asked, work)
-        waived.tell(asked, work.loaded(), work.tally)
         if asked.called.timings:
             emit(work.timings(verbose=asked.reporting.verbose), STDERR)
         return outcome
@@ -75,7 +74,6 @@ def _deliver(answer: Answer, asked: Request, work: Work) -> Exit:
     """Publish what was found, and if that does not speak against it save and print the rest; figures come last."""
     diagnostics = _diagnostics(answer, work)
     tally = _figures(answer, work)
-    work.tally = tally or work.tally
     exit_ = Exit.OK
     if _has_report(asked) or worth_saying(diagnostics):
         from render.frontends import reporting
@@ -91,7 +89,7 @@ def _deliver(answer: Answer, asked: Request, work: Work) -> Exit:
         faults = reporting.publish(findings, asked, tally)
         exit_ = reporting.outcome((*diagnostics, *faults), asked)
     if answer.exit is None and exit_ is not Exit.OK:
-        _summarize(tally, asked)
+        _summarize(tally, asked, work)
         return exit_
     work.begin("write", "writing the answer")
     if answer.unread:
@@ -103,7 +101,7 @@ def _deliver(answer: Answer, asked: Request, work: Work) -> Exit:
     fault = _saved(answer.files, work) or _printed(answer, asked, work)
     if fault is not None:
         return _deliver(Answer(findings=(), faults=[fault]), _unfiled(asked), work)
-    _summarize(tally, asked)
+    _summarize(tally, asked, work)
     return exit_ if answer.exit is None or exit_ is Exit.INTERNAL else answer.exit
 
 
@@ -148,8 +146,12 @@ def _figures(answer: Answer, work: Work) -> "Tally | None":
     return figures.tally_of(work.parts)
 
 
-def _summarize(tally: "Tally | None", asked: Request) -> None:
-    """Print the last line of a command that read manifests, unless standard error is a document of another format."""
+def _summarize(tally: "Tally | None", asked: Request, work: Work) -> None:
+    """Print what was waived, and the last line of a command that read manifests.
+
+    The last line not where standard error is a document of another format.
+    """
+    waived.tell(asked, work.loaded(), tally)
     how = asked.reporting
     if tally is None or how.quiet or (how.format != "text" and how.stream == STDERR):
         return

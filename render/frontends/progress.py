@@ -14,7 +14,6 @@ from render.model.counting import counted
 from render.system import signals
 
 if TYPE_CHECKING:
-    from render.report.summary import Tally
     from render.system.box import Walls
 
 _STDERR = 2
@@ -31,12 +30,12 @@ class Work:
     """The parts of a command's work, one after the other, from the start of the process.
 
     *doing* is what is done now, in words; *inputs* what has been read so far, *parts* those that the command looks at,
-    *rendered* what was made of them, if that is counted, and *tally* the figures of the answer, if it has any. Who
-    stops the work inside of ``with`` is told what was being done.
+    and *rendered* what was made of them, if that is counted. Who stops the work inside of ``with`` is told what was
+    being done.
     """
 
     __slots__ = (
-        "_cpu", "_laps", "_part", "_wall", "doing", "inputs", "parts", "rendered", "tally",
+        "_cpu", "_laps", "_part", "_wall", "doing", "inputs", "parts", "rendered",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -44,7 +43,6 @@ class Work:
         self.inputs: list[Documents] = []
         self.parts: list[FleetPart] = []
         self.rendered: list[Any] = []
-        self.tally: Tally | None = None
         self._part = "start"
         self._laps: dict[str, tuple[float, float]] = {}
         self._cpu, self._wall = 0.0, time.perf_counter()

@@ -32,7 +32,7 @@ def test_what_is_turned_down_is_said_in_every_format(repository: Repository, for
     for words in (("check", "."), ("check", "-q", ".")):
         done = repository.run(*words, "--format", form)
         assert done.returncode == 0
-        assert done.stderr.endswith(LINE)
+        assert LINE in done.stderr
     repository.write(".virt-render.yaml", f"{HEAD}  admission: full\n")
     assert "waived" not in repository.run("check", ".", "--format", form).stderr
 
@@ -50,7 +50,7 @@ def test_the_json_report_has_it(repository: Repository) -> None:
     repository.write(".virt-render.yaml", HEAD.replace("spec:\n", "spec: {}\n"))
     done = repository.run("check", ".", "--format", "json")
     assert json.loads(done.stdout)["summary"]["ignoring"] == 1
-    assert done.stderr == "waived: findings ignored by annotations of 1 object\n"
+    assert "waived: findings ignored by annotations of 1 object\n" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,8 @@ def test_a_baseline_is_heard(repository: Repository) -> None:
     repository.write("vms/web.yaml", REFUSED)
     repository.run("check", ".", "--json-file", "known.json")
     done = repository.run("check", ".", "--baseline", "known.json")
-    assert (done.returncode, done.stderr) == (0, "waived: 1 finding accepted by the baseline\n")
+    assert done.returncode == 0
+    assert "waived: 1 finding accepted by the baseline\n" in done.stderr
 
 
 @pytest.mark.parametrize(
