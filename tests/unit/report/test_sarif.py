@@ -14,6 +14,7 @@ from render.frontends.request.request import Call
 from render.report import sarif
 from render.report.findings import find
 from render.report.places import Sources
+from render.report.summary import Tally
 from tests.support.cases import CASES, ROOT
 
 SCHEMA = json.loads((ROOT / "tests" / "support" / "sarif.schema.json").read_text(encoding="utf-8"))
@@ -33,7 +34,7 @@ def checked(text: str) -> Any:
 
 
 def report(*diagnostics: Diagnostic) -> Any:
-    return checked(sarif.report(find(diagnostics, Sources())))
+    return checked(sarif.report(find(diagnostics, Sources()), Tally()))
 
 
 def test_the_schema_is_one() -> None:
