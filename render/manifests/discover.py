@@ -8,7 +8,9 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import kustomization
 from render.manifests.buffers import NO_BUFFERS, Buffers
+from render.model.fieldpath import FieldPath
 from render.model.release import NEWEST, Version
+from render.model.resource import Origin
 from render.system import files
 from render.system.files import repository
 
@@ -19,11 +21,24 @@ CHART_FILE = "Chart.yaml"
 SETTINGS_FILE = ".virt-render.yaml"
 
 
+class ValuesText(NamedTuple):
+    """Values that stand in an object: as helm reads them, and the *origin* of that object, with the *path* there.
+
+    *has_places*: each key of them has a place in that object, as a mapping has.
+    """
+
+    text: bytes
+    origin: Origin
+    path: FieldPath
+    has_places: bool
+
+
 class HelmRelease(NamedTuple):
     """What a chart is installed as: with the *values* files, in *namespace*, on a cluster with KubeVirt *kubevirt*.
 
     It is called *name*, or as helm calls what has none. *file_parameters* are values that are texts of files, as
-    ``NAME=FILE``, seen from the chart.
+    ``NAME=FILE``, seen from the chart. *texts* win over the files, the last one over all; *has_defaults*: the
+    ``values.yaml`` of the chart counts too.
     """
 
     values: tuple[str, ...] = ()
@@ -31,8 +46,10 @@ class HelmRelease(NamedTuple):
     kubevirt: Version = NEWEST
     name: str = ""
     file_parameters: tuple[str, ...] = ()
+    texts: tuple[ValuesText, ...] = ()
+    has_defaults: bool = True
 
-    def texts(self, folder: str) -> dict[str, str]:
+    def text_files(self, folder: str) -> dict[str, str]:
         """The files of the *file_parameters* of the chart in *folder*, by the name of the value."""
         pairs = (one.partition("=") for one in self.file_parameters)
         return {name: os.path.join(folder, file) for name, _, file in pairs}

@@ -29,16 +29,17 @@ class Documents:
     beside the documents, whose it is, and its index there. *passed* are the files that were looked at and hold nothing
     that counts, *referents* the positions of objects to which VMs refer, *locked* the machines of those inputs with
     a lock, by its file. *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are
-    not read again, see `Contents`.
+    not read again, see `Contents`. *user*: the object that says how the folder is filled in, if one does.
     """
 
     __slots__ = (
         "bases", "blamed", "borrowed", "data", "diagnostics", "documents", "filled", "folder", "is_built",
-        "locked", "passed", "referents", "unbuilt", "unseen",
+        "locked", "passed", "referents", "unbuilt", "unseen", "user",
     )  # fmt: skip
 
-    def __init__(self, *, folder: str = ".", whole: bool = False) -> None:
+    def __init__(self, *, folder: str = ".", whole: bool = False, user: str = "") -> None:
         self.folder = folder
+        self.user = user
         self.is_built = False
         self.documents: list[Document] = []
         self.diagnostics: list[Diagnostic] = []
@@ -86,6 +87,11 @@ class Documents:
             other, there = self.borrowed[index]
             return other.values(there, path)
         return [position for one in self.filled for position in one.values(index, path)]
+
+    @property
+    def name(self) -> str:
+        """What it is called among other inputs: its folder, and who uses that so."""
+        return f"{self.folder} ({self.user})" if self.user else self.folder
 
     @property
     def is_one_root(self) -> bool:

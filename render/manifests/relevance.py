@@ -58,6 +58,8 @@ _OF_MACHINE = re.compile(
     rb"""kind["']?\s*:\s*["']?(VirtualMachine(Instance(ReplicaSet)?|Pool|Template(Version)?)?|VM|Template"""
     rb"""|KubevirtMachineTemplate)["']?\s*([,}\n\r#]|\Z)"""
 )
+#: Whose objects say how charts and folders are filled in.
+_ASKING = (b"argoproj.io/", b"toolkit.fluxcd.io/")
 _SEPARATOR = rb"(?m)^---"
 _NEAR = 3
 
@@ -80,6 +82,11 @@ def refers(data: bytes) -> bool:
 def may_limit(data: bytes) -> bool:
     """Whether a quota, a LimitRange or a namespace that enforces Pod Security may stand in *data*."""
     return any(word in data for word in _LIMITING)
+
+
+def may_ask(data: bytes) -> bool:
+    """Whether an object of Argo CD or Flux that says how others are filled in may stand in *data*."""
+    return any(word in data for word in _ASKING)
 
 
 def concerns(body: Tree) -> bool:
@@ -225,23 +232,29 @@ class Texts:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._known: dict[str, bool] = {}
+        self._known: dict[str, tuple[bool, bool]] = {}
 
     def any(self, paths: Iterable[str]) -> bool:
         """Whether one of the files *paths* may."""
-        return any(map(self._may_hold, paths))
+        return any(self._looked_at(path)[0] for path in paths)
+
+    def asks(self, path: str) -> bool:
+        """Whether an object that says how others are filled in may stand in the file *path*."""
+        return self._looked_at(path)[1]
 
     def any_of_machines(self, paths: Iterable[str]) -> bool:
         """Whether one of the files *paths* may hold a VM, or make one, or patch one."""
         read = (files.read(path, path, self._limits.file_bytes) for path in paths)
         return any(not isinstance(data, bytes) or _OF_MACHINE.search(data) for data in read)
 
-    def _may_hold(self, path: str) -> bool:
+    def _looked_at(self, path: str) -> tuple[bool, bool]:
+        """Whether the file *path* may hold an object of KubeVirt's, and whether one that fills in others."""
         real = os.path.realpath(path)
         known = self._known.get(real)
         if known is None:
             data = files.read(real, path, self._limits.file_bytes)
-            known = self._known[real] = isinstance(data, bytes) and may_hold(data)
+            data = data if isinstance(data, bytes) else b""
+            known = self._known[real] = may_hold(data), may_ask(data)
         return known
 
     def anywhere(self, folder: str) -> bool:

@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from render.system import git, processes
 from render.system.git import GitError
 
 _LINK, _EXECUTABLE = b"120000", b"100755"
-_LISTING = "listing"
+_LISTING, _REMOTES = "listing", "remotes"
 MOST_FILES = 100_000
 """Of a commit; a small tree that holds itself many times over has any number."""
 _LINE = 400
@@ -43,8 +43,25 @@ def checkout(top: str, revision: str, most: Most, other: str = "") -> Iterator[s
         listed = _listed(top, revision)
         with open(os.path.join(folder, _LISTING), "xb") as listing:
             listing.write(listed)
+        with open(os.path.join(folder, _REMOTES), "x", encoding="utf-8") as addresses:
+            addresses.write("\n".join(remotes(top)))
         _lay_out(top, _files(listed), tree, most, other)
         yield tree
+
+
+def remotes(top: str) -> tuple[str, ...]:
+    """The addresses of the repository *top*, or of the one of which that is a checkout; none where nobody knows."""
+    try:
+        if os.listdir(os.path.join(top, ".git")):
+            return git.remotes(top)
+        with open(os.path.join(os.path.dirname(top), _REMOTES), encoding="utf-8") as addresses:
+            return tuple(filter(None, addresses.read().split("\n")))
+    except NotADirectoryError:  # a worktree, or a submodule
+        with suppress(GitError):
+            return git.remotes(top)
+    except (OSError, GitError):
+        pass
+    return ()
 
 
 class _TreeEntry(NamedTuple):

@@ -282,6 +282,12 @@ def ignored(folder: str) -> frozenset[str]:
     return frozenset(os.path.join(folder, os.fsdecode(one).rstrip("/")) for one in listed if one)
 
 
+def remotes(folder: str) -> tuple[str, ...]:
+    """The addresses from which the repository around *folder* fetches. Raises GitError, also where there is none."""
+    listed = run(folder, "config", "-z", "--get-regexp", r"^remote\..*\.url$", without=_OF_A_HOOK)
+    return tuple(os.fsdecode(line).partition("\n")[2] for line in listed.split(b"\0") if line)
+
+
 def is_submodule(folder: str) -> bool:
     """Whether the repository around *folder* holds it as a submodule. Raises GitError."""
     above, name = os.path.split(folder)

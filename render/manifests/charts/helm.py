@@ -2,12 +2,14 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomize
+from render.manifests.charts import layout
+from render.manifests.charts.layout import Dependency
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
 from render.model.release import row, served
@@ -44,6 +46,7 @@ _BROKEN = re.compile(
 )
 #: A path of keys in which helm sees nothing but keys: its syntax for --set-file has escapes, lists and several at once.
 _KEYS = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
+_NO_DEPENDENCY = "missing in charts/"
 _SOURCE = re.compile(rb"^# Source: (.+?)\r?$", re.MULTILINE)
 #: What clusters with KubeVirt serve, for charts that ask.
 _SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -85,10 +88,16 @@ def binary(setting: str, folder: str) -> str | Diagnostic:
     )
 
 
-def faults(folder: str, release: HelmRelease, limits: Limits) -> list[Diagnostic]:
-    """What speaks against running helm on *folder*: files from outside of its repository, and more than the limits."""
+def faults(
+    folder: str, release: HelmRelease, limits: Limits, wanted: Sequence[Dependency] = ()
+) -> list[Diagnostic]:
+    """What speaks against running helm on *folder*: files from outside of its repository, and more than the limits.
+
+    *wanted*: what else of the repository belongs to the chart.
+    """
     real = os.path.realpath(folder)
-    values = (*release.values, *release.texts(folder).values())
+    beside = [file for one in wanted for file in chart_files(one.folder)]
+    values = (*release.values, *release.text_files(folder).values())
     allowed = (discover.boundary(real) or real,)
     diagnostics = [
         _refused(
@@ -96,11 +105,11 @@ def faults(folder: str, release: HelmRelease, limits: Limits) -> list[Diagnostic
             f"{name} is no name of a value",
             "keys of letters, digits, _ and -, with dots between them",
         )
-        for name in map(discover.printable, release.texts(folder))
+        for name in map(discover.printable, release.text_files(folder))
         if not _KEYS.fullmatch(name)
     ]
-    total = 0
-    for file in (*chart_files(folder), *values):
+    total = sum(len(one.text) for one in release.texts)
+    for file in (*chart_files(folder), *beside, *values):
         shown = discover.printable(file)
         if not os.path.isfile(file):
             if file in values:
@@ -172,6 +181,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
     most: int,
     is_box_required: bool = False,
     beside: int = 1,
+    wanted: Sequence[Dependency] = (),
 ) -> "Steps[bytes | Diagnostic]":
     """What ``helm template`` prints for the chart in *folder*, or its own words about why not, without secrets.
 
@@ -194,9 +204,14 @@ def template(  # noqa: PLR0913 - what a chart depends on
             handed = _handed_over(folder, release, inside.home, limits)
             if isinstance(handed, Diagnostic):
                 return handed
+            chart = "."
+            if wanted or not release.has_defaults:
+                chart = os.path.join(inside.home, "chart")
+                layout.copy(folder, wanted, chart, has_defaults=release.has_defaults)
+            files_ = (*chart_files(folder), *(f for w in wanted for f in chart_files(w.folder)))
             try:
                 done = yield processes.Task(
-                    [os.path.realpath(program), *_words(folder, release, handed)],
+                    [os.path.realpath(program), *_words(files_, chart, release, handed)],
                     folder=folder,
                     environ=environment(os.environ, inside.home),
                     seconds=seconds,
@@ -220,6 +235,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
         shown = f"stopped: it needs more than {limits.chart_bytes:,} bytes of memory"
         return _failure(folder, shown, "raise --max-chart-bytes if it is worth more")
     said = done.stderr.decode("utf-8", "replace").replace(os.path.realpath(".") + "/", "").strip()
+    said = said.replace(chart, folder) if chart != "." else said
     for file, copy in (*handed.values, *handed.texts.values()):
         said = said.replace(copy, discover.printable(file))
     said = _CHATTER.sub("", said).strip()
@@ -250,7 +266,7 @@ def _handed_over(
 ) -> _Handed | Diagnostic:
     """Copies in *home* of all files that *release* names, so that helm parses no name of theirs; or which cannot be."""
     copies = []
-    texts = release.texts(folder)
+    texts = release.text_files(folder)
     for number, file in enumerate((*release.values, *texts.values())):
         data = files.read(file, discover.printable(file), limits.file_bytes)
         if isinstance(data, Diagnostic):
@@ -259,13 +275,19 @@ def _handed_over(
         with open(copies[-1].copy, "xb") as stream:
             stream.write(data)
     count = len(release.values)
+    for number, values in enumerate(release.texts, len(copies)):
+        copy = os.path.join(home, f"values-{number}")
+        with open(copy, "xb") as stream:
+            stream.write(values.text)
+        copies.insert(count, _Copy(values.origin.file, copy))
+        count += 1
     return _Handed(copies[:count], dict(zip(texts, copies[count:], strict=True)))
 
 
-def _words(folder: str, release: HelmRelease, handed: _Handed) -> list[str]:
+def _words(files_: Iterable[str], chart: str, release: HelmRelease, handed: _Handed) -> list[str]:
     kubernetes = row(release.kubevirt).kubernetes
     words = ["template", "--skip-tests", "--include-crds"]
-    if not all(_is_complete(file) for file in chart_files(folder)):
+    if not all(map(_is_complete, files_)):
         words.append("--skip-schema-validation")
     pool = f"{_POOL}/{served(_POOL, release.kubevirt)[0]}"
     groups = (*_SERVED, (pool, ("VirtualMachinePool",)))
@@ -277,7 +299,7 @@ def _words(folder: str, release: HelmRelease, handed: _Handed) -> list[str]:
     for name, text in handed.texts.items():
         escaped = re.sub(r"([,\\])", r"\\\1", text.copy)  # commas part several of them
         words += ["--set-file", f"{name}={escaped}"]
-    return [*words, "--", release.name or _RELEASE_NAME, "."]
+    return [*words, "--", release.name or _RELEASE_NAME, chart]
 
 
 def _quoted(file: str) -> str:
@@ -317,11 +339,16 @@ def _names_nothing(value: Any) -> bool:
 
 
 def _failure(folder: str, said: str, cure: str = "") -> Diagnostic:
-    if "missing in charts/" in said:
+    if _NO_DEPENDENCY in said:
         cure = "commit what it depends on: helm dependency build puts it into charts/"
     elif any(words in said for words in ("nil pointer", "execution error", "values don't meet")):
         cure = "name the values files with --values, or as values in .virt-render.yaml"
     return codes.HELM_FAILED.at(Location(file=folder), f"helm template {folder}: {said}", help=cure)
+
+
+def wants_dependency(diagnostic: Diagnostic) -> bool:
+    """Whether helm's words in *diagnostic* say that what the chart depends on is not there."""
+    return _NO_DEPENDENCY in diagnostic.message
 
 
 def is_broken(diagnostic: Diagnostic) -> bool:
@@ -354,10 +381,20 @@ def environment(inherited: Mapping[str, str], home: str) -> dict[str, str]:
     )
 
 
-def trace(folder: str, output: bytes, documents: Sequence[Document]) -> list[Document]:
+def _template(folder: str, path: str, wanted: Sequence[Dependency]) -> str:
+    """The file that helm calls *path* of the chart in *folder*."""
+    for one in sorted(wanted, key=lambda dependency: -len(dependency.below)):
+        if path.startswith(f"{one.below}/"):
+            return os.path.join(one.folder, path.removeprefix(f"{one.below}/"))
+    return discover.join(folder, path)
+
+
+def trace(
+    folder: str, output: bytes, documents: Sequence[Document], wanted: Sequence[Dependency] = ()
+) -> list[Document]:
     """*documents* of the *output* of helm, at the template files that it says they come from.
 
-    The text of such a file is no YAML, and nothing is looked up in it.
+    The text of such a file is no YAML, and nothing is looked up in it. *wanted*: what else belongs to the chart.
     """
     lines: list[tuple[int, str]] = []
     line, start = 1, 0
@@ -366,7 +403,7 @@ def trace(folder: str, output: bytes, documents: Sequence[Document]) -> list[Doc
         start = match.start()
         _, _, inside = match[1].decode("utf-8", "replace").partition("/")
         if ".." not in inside.split("/"):  # a template may say so itself, of any file
-            lines.append((line, discover.join(folder, inside)))
+            lines.append((line, _template(folder, inside, wanted)))
     traced = []
     for document in documents:
         before = [file for number, file in lines if number <= document.origin.line + 1]

@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
+from render.manifests.discover import ValuesText
 from render.manifests.patches import Position
 from render.model import tree
 from render.model.fieldpath import FieldPath
@@ -31,11 +32,12 @@ _MOST_SHAPES = 64
 class FilledChart:
     """What helm has made of a chart: those of the *built* documents that are printed as *shown*, in *output*.
 
-    *values* are the files that fill the chart in, the last one wins.
+    *values* are the files that fill the chart in, and *stated* the values in objects: the last one wins.
     """
 
     __slots__ = (
-        "_built", "_limits", "_lines", "_output", "_parsed", "_printed", "_shown", "_starts", "_values",
+        "_built", "_limits", "_lines", "_output", "_parsed", "_printed", "_shown", "_starts",
+        "_stated", "_values",
     )  # fmt: skip
 
     def __init__(
@@ -43,13 +45,13 @@ class FilledChart:
         built: Sequence[Document],
         shown: str,
         output: bytes,
-        values: Sequence[str],
+        values: tuple[Sequence[str], Sequence[ValuesText]],
         limits: Limits,
     ) -> None:
         self._built = built
         self._shown = shown
         self._output = output
-        self._values = values
+        self._values, self._stated = values
         self._limits = limits
         self._printed: list[str] = []
         self._starts: list[int] = []
@@ -73,7 +75,8 @@ class FilledChart:
             return []
         names = set(_VALUE.findall(line[2])) if line else set()
         known = self._value(names.pop().split(".")[1:]) if len(names) == 1 else None
-        return [known] if known else [(file, 0, 0) for file in self._values]
+        files_ = dict.fromkeys((*self._values, *(one.origin.file for one in self._stated)))
+        return [known] if known else [(file, 0, 0) for file in files_]
 
     def _of(self, index: int) -> Document | None:
         """The document at *index*, if the chart has made it."""
@@ -84,6 +87,13 @@ class FilledChart:
     def _value(self, keys: Sequence[str]) -> Position | None:
         from render.yaml import positions
 
+        for stated in reversed(self._stated):
+            bodies = [one.body for one in read(stated.text, "", self._limits).documents]
+            above = tree.get(bodies[0], *keys[:-1]) if bodies else None
+            if isinstance(above, dict) and keys[-1] in above:
+                data, _ = self._parsed(stated.origin.file)
+                path = (*stated.path, *(keys if stated.has_places else ()))
+                return stated.origin.file, *positions.locate(data, stated.origin, path)
         for file in reversed(self._values):
             data, documents = self._parsed(file)
             for document in documents:

@@ -1,15 +1,19 @@
 """Charts: filled in by helm, what it prints read as documents of their templates."""
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from render.diagnostics.diagnostic import Diagnostic
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests import discover
-from render.manifests.charts import helm
+from render.manifests.charts import helm, layout
+from render.manifests.charts.layout import Dependency
 from render.manifests.charts.templating import FilledChart
-from render.manifests.discover import skipped, tidy
+from render.manifests.discover import HelmRelease, skipped, tidy
 from render.manifests.documents import Documents
 from render.manifests.sources.intake import ReadOutput, SourceIntake, read_nothing, room
+from render.manifests.uses.use import Use
 
 if TYPE_CHECKING:
     from render.system.processes import Steps
@@ -24,8 +28,19 @@ def filling(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOu
     """Run helm on the chart in *folder*; the answer reads what it printed into *into*."""
     if intake.is_repeated(os.path.realpath(folder)):
         return read_nothing
-    output = yield from _filled(intake, folder)
-    return lambda: _read_filled(intake, folder, output, into)
+    return (yield from _filling(intake, _Installation(folder, intake.reading.chart), into))
+
+
+def using(intake: SourceIntake, use: Use, into: Documents) -> "Steps[ReadOutput]":
+    """Run helm on the chart of *use*; the answer reads what it printed into *into*.
+
+    Where helm fails, that is an error if it would with any values, and a warning if all are known.
+    """
+    if intake.reading.helm == "never" or use.release is None:
+        return read_nothing
+    installation = _Installation(use.folder, use.release, use.title)
+    filled = yield from _filling(intake, installation, into)
+    return lambda: _read_used(use, filled, into)
 
 
 def trying(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOutput]":
@@ -38,24 +53,57 @@ def trying(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOut
     return lambda: _read_tried(intake, folder, filled, into)
 
 
+class _Installation(NamedTuple):
+    """The chart in *folder*, installed as *release* by the object *user*, if one is known that does."""
+
+    folder: str
+    release: HelmRelease
+    user: str = ""
+
+    @property
+    def printed(self) -> str:
+        """What findings call the output of helm."""
+        return f"{self.folder} (helm template{f', {self.user}' if self.user else ''})"
+
+
+def _filling(
+    intake: SourceIntake, installation: _Installation, into: Documents
+) -> "Steps[ReadOutput]":
+    wanted = layout.dependencies(installation.folder, intake.limits, intake.charts)
+    output = yield from _filled(intake, installation, wanted)
+    return lambda: _read_filled(intake, installation, wanted, output, into)
+
+
+def _read_used(use: Use, filled: ReadOutput, into: Documents) -> None:
+    filled()
+    if not into.unbuilt or any(map(helm.is_broken, into.unbuilt)):
+        return
+    place = Location(file=use.document.origin.file, line=use.document.origin.line, column=1)
+    is_known = use.is_complete and not any(map(helm.wants_dependency, into.unbuilt))
+    into.diagnostics = [
+        fault._replace(location=place, severity=Severity.WARNING)
+        if is_known
+        else codes.FILE_SKIPPED.at(place, f"{use.title}: {fault.message}")
+        for fault in into.unbuilt
+    ]
+    into.unbuilt = []
+    into.unseen["chart that cannot be filled in"] += 1
+
+
 def _holds_kubevirt(intake: SourceIntake, chart: str) -> bool:
     """Whether the templates of *chart* may hold an object of KubeVirt's."""
     return intake.texts.anywhere(os.path.join(chart, "templates"))
 
 
-def _printed_by_helm(folder: str) -> str:
-    """What findings call the output of helm for the chart in *folder*."""
-    return f"{folder} (helm template)"
-
-
-def _filled(intake: SourceIntake, folder: str) -> "Steps[bytes | list[Diagnostic]]":
-    """What helm makes of the chart in *folder*, or why nothing."""
-    reading = intake.reading
+def _filled(
+    intake: SourceIntake, installation: _Installation, wanted: Sequence[Dependency]
+) -> "Steps[bytes | list[Diagnostic]]":
+    """What helm makes of the chart of *installation*, with what it has *wanted* to depend on; or why nothing."""
+    reading, folder, release = intake.reading, installation.folder, installation.release
     program = helm.binary(reading.helm, folder)
     if isinstance(program, Diagnostic):
         return [program]
-    release = reading.chart
-    faults = helm.faults(folder, release, intake.limits)
+    faults = helm.faults(folder, release, intake.limits, wanted)
     if faults:
         return faults
     output = yield from helm.template(
@@ -66,13 +114,19 @@ def _filled(intake: SourceIntake, folder: str) -> "Steps[bytes | list[Diagnostic
         most=room(intake.limits, intake.total),
         is_box_required=reading.is_box_required,
         beside=intake.beside,
+        wanted=wanted,
     )
     return [output] if isinstance(output, Diagnostic) else output
 
 
 def _read_filled(
-    intake: SourceIntake, folder: str, output: bytes | list[Diagnostic], into: Documents
+    intake: SourceIntake,
+    installation: _Installation,
+    wanted: Sequence[Dependency],
+    output: bytes | list[Diagnostic],
+    into: Documents,
 ) -> None:
+    folder, release = installation.folder, installation.release
     if isinstance(output, list):
         for file in helm.chart_files(folder):
             into.data.add_file(tidy(file), intake.limits.file_bytes)
@@ -80,19 +134,22 @@ def _read_filled(
         into.unbuilt.extend(output)
         return
     output = intake.cut(output)
-    shown = _printed_by_helm(folder)
+    shown = installation.printed
     if not intake.fits(shown, output, into):
         return
     printed = intake.printed(shown, output, into)
-    values = (discover.join(folder, "values.yaml"), *intake.reading.chart.values)
-    filled = FilledChart(into.documents, shown, output, values, intake.limits)
+    usual = (discover.join(folder, "values.yaml"),) if release.has_defaults else ()
+    values = (*usual, *release.values)
+    filled = FilledChart(into.documents, shown, output, (values, release.texts), intake.limits)
     into.blamed.append(filled.position)
     into.filled.append(filled)
-    into.documents.extend(helm.trace(folder, output, printed))
-    for file in (discover.join(folder, discover.CHART_FILE), *values):
+    into.documents.extend(helm.trace(folder, output, printed, wanted))
+    stated = dict.fromkeys(one.origin.file for one in release.texts)
+    for file in (discover.join(folder, discover.CHART_FILE), *values, *stated):
         if os.path.isfile(file):
             into.data.add_file(file, intake.limits.file_bytes)
-    intake.lock_of(folder, into)
+    if installation.user not in intake.lockless:
+        intake.lock_of(folder, into)
 
 
 def _read_tried(intake: SourceIntake, folder: str, filled: ReadOutput, into: Documents) -> None:
@@ -102,7 +159,7 @@ def _read_tried(intake: SourceIntake, folder: str, filled: ReadOutput, into: Doc
             into.diagnostics = [skipped(folder, fault.message) for fault in into.unbuilt]
             into.unbuilt = []
         # An object that helm leaves without its name, say, may only want for a value too.
-        printed = _printed_by_helm(folder)
+        printed = _Installation(folder, intake.reading.chart).printed
         into.diagnostics = [fault for fault in into.diagnostics if fault.location.file != printed]
     if not into.documents and not into.unbuilt:
         into.unseen["Helm chart"] += 1

@@ -62,11 +62,13 @@ class SourceIntake:
     """One run: how it reads, and what was read so far.
 
     *anything*: files that were named need not hold manifests. *beside*: how many programs run at once. *total* counts
-    bytes, *seen* has what was read, by its resolved name.
+    bytes, *seen* has what was read, by its resolved name. *charts* are those that were found;
+    *lockless* the users of a folder that has others too, so that its lock is nobody's.
     """
 
     __slots__ = (
-        "anything", "beside", "budget", "kustomizations", "limits", "reading", "scope", "seen", "texts", "total",
+        "anything", "beside", "budget", "charts", "kustomizations", "limits", "lockless", "reading", "scope", "seen",
+        "texts", "total",
     )  # fmt: skip
 
     def __init__(self, reading: Reading, *, anything: bool = False) -> None:
@@ -75,6 +77,8 @@ class SourceIntake:
         self.scope = reading.scope
         self.anything = anything
         self.beside = 1
+        self.charts: list[str] = []
+        self.lockless: set[str] = set()
         self.texts = Texts(reading.limits)
         self.budget = Budget(reading.limits.alias_nodes)
         self.kustomizations: Known = {}

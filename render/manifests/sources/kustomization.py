@@ -1,18 +1,28 @@
 """Kustomizations: built by kustomize, what it prints read as documents of the files that they come from."""
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests import kustomize, origins, patches
 from render.manifests.discover import boundary
 from render.manifests.documents import Documents
 from render.manifests.kustomization import Reach, reach
 from render.manifests.sources.intake import ReadOutput, SourceIntake, read_nothing, room
+from render.manifests.uses import envsubst
+from render.manifests.uses.envsubst import SubstitutionError
+from render.manifests.uses.use import Use
+from render.model.tree import get
+from render.yaml.budget import Limits
+from render.yaml.reader import Document, read
 
 if TYPE_CHECKING:
     from render.system.processes import Steps
+
+_SEPARATOR = "\n---\n"
+_SWITCH = "kustomize.toolkit.fluxcd.io/substitute"
 
 
 def building(intake: SourceIntake, top: str, into: Documents) -> "Steps[ReadOutput]":
@@ -21,6 +31,12 @@ def building(intake: SourceIntake, top: str, into: Documents) -> "Steps[ReadOutp
         return read_nothing
     if not into.documents:
         into.folder, into.is_built = top, True
+    return (yield from _building(intake, top, into))
+
+
+def _building(
+    intake: SourceIntake, top: str, into: Documents, use: Use | None = None
+) -> "Steps[ReadOutput]":
     reached = reach(
         top,
         intake.limits,
@@ -32,7 +48,23 @@ def building(intake: SourceIntake, top: str, into: Documents) -> "Steps[ReadOutp
     for file in (*reached.kustomizations, *reached.resources, *reached.others):
         into.data.add_file(file, intake.limits.file_bytes)
     output = reached.diagnostics or (yield from _built(intake, top, reached))
-    return lambda: _read_built(intake, top, reached, output, into)
+    return lambda: _read_built(intake, top, reached, output, into, use)
+
+
+def using(intake: SourceIntake, use: Use, into: Documents) -> "Steps[ReadOutput]":
+    """Run kustomize on the folder of *use*; the answer substitutes variables in what it printed, and reads that."""
+    into.is_built = True
+    return (yield from _building(intake, use.folder, into, use))
+
+
+def built_to(intake: SourceIntake, top: str, reached: Reach) -> bytes | None:
+    """All that kustomize makes of the folder *top*, None where it makes nothing."""
+    if intake.reading.kustomize == "never" or reached.diagnostics:
+        return None
+    from render.system import processes
+
+    output = processes.finish(_built(intake, top, reached))
+    return output if isinstance(output, bytes) else None
 
 
 def is_for_helm(intake: SourceIntake, tried: Documents) -> bool:
@@ -67,21 +99,74 @@ def _built(intake: SourceIntake, top: str, reached: Reach) -> "Steps[bytes | lis
     return [output] if isinstance(output, Diagnostic) else output
 
 
-def _read_built(
+def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where it goes
     intake: SourceIntake,
     top: str,
     reached: Reach,
     output: bytes | list[Diagnostic],
     into: Documents,
+    use: Use | None,
 ) -> None:
     if isinstance(output, list):
         into.diagnostics.extend(output)
         into.unbuilt.extend(output)
         return
     output = intake.cut(output)
-    shown = f"{top} (kustomize build)"
-    if intake.fits(shown, output, into):
-        documents = intake.printed(shown, output, into)
-        into.documents.extend(origins.trace(top, documents, reached, intake.limits))
+    shown = f"{top} (kustomize build{f', {use.title}' if use else ''})"
+    printed = _substituted(use, output, into, intake.limits) if use else output
+    if printed is not None and intake.fits(shown, printed, into):
+        documents = intake.printed(shown, printed, into)
+        before = _before(documents, output, shown, intake.limits) if use else documents
+        traced = origins.trace(top, before, reached, intake.limits)
+        into.documents.extend(
+            document._replace(origin=one.origin, printed=document.origin, before=one.before)
+            for document, one in zip(documents, traced, strict=True)
+        )
         into.blamed.append(patches.blame(into.documents, shown, reached, intake.limits))
-    intake.lock_of(top, into)
+    if into.user not in intake.lockless:
+        intake.lock_of(top, into)
+
+
+def _substituted(use: Use, output: bytes, into: Documents, limits: Limits) -> bytes | None:
+    """*output* with the variables of *use*; None where Flux would refuse it, which *into* says then."""
+    variables = use.variables
+    if variables is None or not variables.values:
+        return output
+    pieces = []
+    for text in output.decode("utf-8", "replace").split(_SEPARATOR):
+        piece = text
+        if "$" in text and not _is_disabled(text, limits):
+            try:
+                piece = envsubst.substitute(
+                    text, variables.values, is_complete=variables.is_complete
+                )
+            except SubstitutionError as error:
+                place = Location(file=use.document.origin.file, line=use.document.origin.line)
+                message = f"{use.title} cannot be substituted in {use.folder}: {error}"
+                into.diagnostics.append(
+                    codes.KUSTOMIZE_FAILED.at(place, message, severity=Severity.WARNING)
+                )
+                into.unseen["kustomization that cannot be filled in"] += 1
+                return None
+        pieces.append(piece)
+    return _SEPARATOR.join(pieces).encode()
+
+
+def _is_disabled(text: str, limits: Limits) -> bool:
+    """Whether the object in *text* asks for being left as it is."""
+    if _SWITCH not in text:
+        return False
+    bodies = [one.body for one in read(text.encode(), "", limits).documents]
+    return any(
+        get(body, "metadata", key, _SWITCH) == "disabled"
+        for body in bodies
+        for key in ("labels", "annotations")
+    )
+
+
+def _before(
+    documents: Sequence[Document], output: bytes, shown: str, limits: Limits
+) -> list[Document]:
+    """What each of *documents* was in the *output* before anything was substituted."""
+    known = {one.origin[1:3]: one for one in read(output, shown, limits).documents}
+    return [known.get(one.origin[1:3], one) for one in documents]

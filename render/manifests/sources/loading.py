@@ -2,7 +2,8 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from render.diagnostics import codes
@@ -16,6 +17,7 @@ from render.manifests.sources.reading import BUILDERS, Reading
 from render.manifests.sources.walk import Unread
 
 if TYPE_CHECKING:
+    from render.manifests.uses.use import Use
     from render.system.processes import Steps
 
 
@@ -83,9 +85,12 @@ def load_all(
             _leave(intake, unread, loose)
             continue
         empty = [
-            _watched(watch, Documents(folder=folder, whole=whole))
-            for folder in (*unread.kustomizations, *unread.charts)
+            *(Documents(folder=folder, whole=whole) for folder in unread.kustomizations),
+            *(Documents(folder=folder, whole=whole) for folder in unread.charts),
+            *(Documents(folder=use.folder, whole=whole, user=use.title) for use in unread.uses),
         ]
+        for into in empty:
+            _watched(watch, into)
         inputs += (
             tried
             for tried in _made(intake, unread, empty)
@@ -108,7 +113,7 @@ def _is_input(
     intake: SourceIntake, tried: Documents, path: str, unread: Unread, loose: Documents
 ) -> bool:
     """Whether *tried*, which was found below *path*, is an input; where it is none, *loose* says why."""
-    if tried.folder not in unread.kustomizations:
+    if tried.user or tried.folder not in unread.kustomizations:
         if tried.documents or tried.unbuilt:
             return True
         loose.unseen.update(tried.unseen)
@@ -141,12 +146,12 @@ def _made(intake: SourceIntake, unread: Unread, empty: Sequence[Documents]) -> I
 
     jobs = min(intake.reading.jobs or processors.available(), len(empty))
     intake.beside = jobs
-    works = [
-        _building(intake, into.folder, into)
-        if number < len(unread.kustomizations)
-        else _trying(intake, into.folder, into)
-        for number, into in enumerate(empty)
+    starts: list[Callable[[SourceIntake, str, Documents], Steps[ReadOutput]]] = [
+        *(_building for _ in unread.kustomizations),
+        *(_trying for _ in unread.charts),
+        *(partial(_using, use) for use in unread.uses),
     ]
+    works = [start(intake, into.folder, into) for start, into in zip(starts, empty, strict=True)]
     with contextlib.closing(processes.finish_all(works, jobs)) as readings:
         for into, read_output in zip(empty, readings, strict=True):
             read_output()
@@ -186,6 +191,16 @@ def _trying(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOu
     from render.manifests.sources import chart
 
     return chart.trying(intake, folder, into)
+
+
+def _using(use: "Use", intake: SourceIntake, _folder: str, into: Documents) -> "Steps[ReadOutput]":
+    if use.release is not None:
+        from render.manifests.sources import chart
+
+        return chart.using(intake, use, into)
+    from render.manifests.sources import kustomization as built
+
+    return built.using(intake, use, into)
 
 
 def _finish(steps: "Steps[ReadOutput]") -> None:

@@ -2,8 +2,9 @@
 
 import contextlib
 import os
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import discover, kustomization, relevance
@@ -17,12 +18,19 @@ from render.model.counting import counted
 from render.system import files
 from render.yaml.budget import Limits
 
+if TYPE_CHECKING:
+    from render.manifests.uses.use import Use
+
 
 class Unread(NamedTuple):
-    """What a walk leaves to programs: the folders of *kustomizations* that no other one refers to, and of *charts*."""
+    """What a walk leaves to programs: the folders of *kustomizations* that no other one refers to, and of *charts*.
+
+    And the *uses* of such folders by objects that say how they are filled in.
+    """
 
     kustomizations: list[str]
     charts: list[str]
+    uses: "Sequence[Use]" = ()
 
 
 def through(intake: SourceIntake, path: str, allowed: Sequence[str], into: Documents) -> Unread:
@@ -115,7 +123,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     tops, named = kustomization.survey(
         discovered.kustomizations, intake.limits, intake.kustomizations
     )
-    charts = discovered.charts
+    charts = intake.charts = discovered.charts
     wanted: list[str] = []
     locks_of_charts = {discover.join(chart, LOCK) for chart in filled(intake, charts)}
     for file, real in discovered.files:
@@ -129,14 +137,73 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         for file in wanted:
             intake.file(file, into, named=False)
         return Unread([] if plain else tops, charts)
-    _search(intake, wanted, into)
-    reached = [] if plain else [top for top in tops if _is_reached(intake, top, into)]
+    asking = _search(intake, wanted, into)
+    reaches = {
+        top: kustomization.reach(top, intake.limits, allow_remote=True, known=intake.kustomizations)
+        for top in (() if plain else tops)
+    }
+    reached = [top for top, reach in reaches.items() if _is_reached(intake, top, reach, into)]
     if into.passed or len(reached) < len(tops):
         passed = counted(len(into.passed), "file")
         unbuilt = counted(0 if plain else len(tops) - len(reached), "kustomization")
         why = f"no word of KubeVirt's in {passed} and {unbuilt} of it"
         into.diagnostics.append(skipped(folder, why))
-    return Unread(reached, charts)
+    unread = Unread(reached, charts)
+    return _used(intake, folder, _Asking(wanted, asking, reaches), unread, into)
+
+
+class _Asking(NamedTuple):
+    """Where objects are looked for that say how others are filled in.
+
+    *files* are all loose ones, *loose* those with such an object; *reaches* are those of the kustomizations.
+    """
+
+    files: Sequence[str]
+    loose: Sequence[str]
+    reaches: Mapping[str, kustomization.Reach]
+
+
+def _used(
+    intake: SourceIntake, folder: str, asking: _Asking, unread: Unread, into: Documents
+) -> Unread:
+    """*unread* with what objects below *folder* say of it: what these fill in is not read as it is."""
+    reached = (file for reach in asking.reaches.values() for file in reach.resources)
+    if not asking.loose and not any(map(intake.texts.asks, reached)):
+        return unread
+    from render.manifests.sources import kustomization as built
+    from render.manifests.uses import asking as evaluation
+    from render.manifests.uses.repository import Home
+
+    found = evaluation.find(
+        evaluation.Places(
+            asking.loose,
+            asking.files,
+            [
+                evaluation.Build(top, reach, partial(built.built_to, intake, top, reach))
+                for top, reach in asking.reaches.items()
+            ],
+        ),
+        Home(folder, intake.texts, intake.limits, unread.charts),
+        intake.reading.chart._replace(values=(), file_parameters=(), name=""),
+        intake.limits,
+    )
+    into.unseen.update(found.unseen)
+    into.diagnostics += found.notes
+    users: dict[str, list[Use]] = {}
+    for use in found.uses:
+        users.setdefault(os.path.realpath(use.folder), []).append(use)
+        into.diagnostics.append(skipped(use.folder, _reason(use)))
+    for several in users.values():
+        intake.lockless.update(use.title for use in several if len(several) > 1)
+    is_asked = bool(intake.reading.chart.values or intake.reading.chart.file_parameters)
+    charts = [chart for chart in unread.charts if is_asked or os.path.realpath(chart) not in users]
+    tops = [top for top in unread.kustomizations if os.path.realpath(top) not in users]
+    return Unread(tops, charts, found.uses)
+
+
+def _reason(use: "Use") -> str:
+    assumed = f" (assumed: {'; '.join(use.assumptions)})" if use.assumptions else ""
+    return f"{use.title} says how it is filled in{assumed}"
 
 
 def filled(intake: SourceIntake, charts: Sequence[str]) -> list[str]:
@@ -148,9 +215,10 @@ def filled(intake: SourceIntake, charts: Sequence[str]) -> list[str]:
     return [folder for folder in charts if chart.is_filled(intake, folder)]
 
 
-def _is_reached(intake: SourceIntake, top: str, into: Documents) -> bool:
-    """Whether the kustomization in *top* reaches what may hold an object of KubeVirt's; charts are a note."""
-    reach = kustomization.reach(top, intake.limits, allow_remote=True, known=intake.kustomizations)
+def _is_reached(
+    intake: SourceIntake, top: str, reach: kustomization.Reach, into: Documents
+) -> bool:
+    """Whether the kustomization in *top* has a *reach* to what may hold KubeVirt's objects; charts are a note."""
     is_reached = intake.texts.reached(reach)
     if reach.inflates and not is_reached:
         into.diagnostics.append(
@@ -159,8 +227,12 @@ def _is_reached(intake: SourceIntake, top: str, into: Documents) -> bool:
     return is_reached
 
 
-def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> None:
-    """Read those of the files *wanted* that may hold an object of KubeVirt's, or what one of these asks for."""
+def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> list[str]:
+    """Read those of the files *wanted* that may hold an object of KubeVirt's, or what one of these asks for.
+
+    The answer are those that may say how something else is filled in.
+    """
+    asking: list[str] = []
     referents: list[tuple[str, bytes]] = []
     refers = False
     limiting: list[tuple[str, bytes]] = []
@@ -168,7 +240,10 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> Non
         data = intake.reading.buffers.read(file, intake.limits.file_bytes)
         if isinstance(data, Diagnostic):
             into.diagnostics.append(intake.met(data))
-        elif relevance.may_hold(data) or os.path.basename(file) == LOCK:
+            continue
+        if relevance.may_ask(data):
+            asking.append(file)
+        if relevance.may_hold(data) or os.path.basename(file) == LOCK:
             refers = refers or relevance.refers(data)
             intake.add(file, data, into, named=False)
         else:
@@ -179,6 +254,7 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> Non
                 limiting.append((file, data))
     intake.beside_machines(referents if refers else (), relevance.is_referent, into)
     intake.beside_machines(limiting if into.documents else (), relevance.limits, into)
+    return asking
 
 
 def _named(intake: SourceIntake, file: str, into: Documents) -> None:

@@ -1,0 +1,114 @@
+"""A chart with what it depends on, where that lies in the repository and not in its ``charts/``."""
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.manifests.discover import CHART_FILE, boundary, inside, is_chart
+from render.model.resource import text_at
+from render.model.tree import Tree, get
+from render.system import files
+from render.yaml.budget import Limits
+from render.yaml.reader import read
+
+_LOCAL = "file://"
+_DEEPEST = 4
+_MOST = 32
+
+
+class Dependency(NamedTuple):
+    """A chart on which another one depends: it is called *name*, lies in *folder* and belongs *below* that one.
+
+    *below* are the steps from the chart that is filled in.
+    """
+
+    name: str
+    folder: str
+    below: str
+
+
+def dependencies(folder: str, limits: Limits, charts: Iterable[str]) -> list[Dependency]:
+    """What the chart in *folder* wants of the repository, and what that wants.
+
+    It is named by its folder, or is one of *charts* with the name and the version that are asked for.
+    """
+    real = os.path.realpath(folder)
+    return [*_wanted(folder, "", limits, [*charts], (boundary(real) or real,), 0)][:_MOST]
+
+
+def _wanted(  # noqa: PLR0913, PLR0917 - a way down
+    folder: str,
+    below: str,
+    limits: Limits,
+    charts: Sequence[str],
+    allowed: tuple[str, ...],
+    depth: int,
+) -> Iterator[Dependency]:
+    body = _chart(folder, limits)
+    listed = get(body, "dependencies")
+    for entry in listed if isinstance(listed, list) and depth < _DEEPEST else ():
+        name, address = text_at(entry, "name"), text_at(entry, "repository")
+        if not name or "/" in name or name in {".", ".."} or _is_vendored(folder, name):
+            continue
+        found = (
+            os.path.normpath(os.path.join(folder, address.removeprefix(_LOCAL)))
+            if address.startswith(_LOCAL)
+            else _called(name, text_at(entry, "version"), charts, limits)
+        )
+        if not found or not is_chart(found) or not inside(os.path.realpath(found), allowed):
+            continue
+        place = os.path.join(below, "charts", name)
+        yield Dependency(name, found, place)
+        yield from _wanted(found, place, limits, charts, allowed, depth + 1)
+
+
+def _is_vendored(folder: str, name: str) -> bool:
+    """Whether the chart in *folder* has what it calls *name* in its own ``charts/``."""
+    try:
+        names = os.listdir(os.path.join(folder, "charts"))
+    except OSError:
+        return False
+    return any(
+        one == name or (one.startswith(f"{name}-") and one.endswith(".tgz")) for one in names
+    )
+
+
+def _called(name: str, version: str, charts: Sequence[str], limits: Limits) -> str:
+    """The one of *charts* with this *name* and *version*, ``""`` where there is none."""
+    for folder in charts:
+        body = _chart(folder, limits)
+        if text_at(body, "name") == name and text_at(body, "version") == version:
+            return folder
+    return ""
+
+
+def _chart(folder: str, limits: Limits) -> Tree:
+    """What the chart in *folder* says of itself."""
+    file = os.path.join(folder, CHART_FILE)
+    data = files.read(file, file, limits.file_bytes)
+    documents = [] if isinstance(data, Diagnostic) else read(data, file, limits).documents
+    return documents[0].body if documents else {}
+
+
+def copy(folder: str, wanted: Sequence[Dependency], to: str, *, has_defaults: bool) -> None:
+    """Lay out *folder* in the new folder *to*, with all that is *wanted* where helm looks for it.
+
+    Without the chart's own values, unless it *has_defaults*. Raises OSError.
+    """
+    shutil.copytree(folder, to, symlinks=False, copy_function=_copy_file)
+    for one in wanted:
+        target = os.path.join(to, one.below)
+        if not os.path.lexists(target):
+            shutil.copytree(one.folder, target, symlinks=False, copy_function=_copy_file)
+    if not has_defaults:
+        values = os.path.join(to, "values.yaml")
+        if os.path.lexists(values):
+            os.remove(values)
+
+
+def _copy_file(source: str, target: str) -> str:
+    if not os.path.isfile(source):  # a pipe, say: helm reads none
+        return target
+    return shutil.copyfile(source, target)

@@ -1,0 +1,276 @@
+"""ApplicationSets of Argo CD: the Applications that those generators make which ask nobody but the repository.
+
+Upstream: argo-cd applicationset/generators (list.go, git.go, matrix.go), applicationset/utils (Render.Replace).
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.manifests.relevance import Globs
+from render.manifests.uses.repository import Home
+from render.manifests.uses.use import ElsewhereError, UnevaluatedError, mappings
+from render.model.resource import text_at
+from render.model.tree import Tree, get
+from render.system import files
+from render.yaml.budget import Limits
+from render.yaml.reader import read
+
+_Parameters = Mapping[str, Any]
+_MOST = 1_000
+"""Applications that one set may make here."""
+_MOST_FOLDERS = 20_000
+_DEEPEST = 3
+_NAMED = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+_FIELD = re.compile(r"(?:\.[A-Za-z_]\w*)+")
+_INDEX = re.compile(r"index\s+((?:\.[A-Za-z_]\w*)+)\s+(\d{1,4}|\"[^\"\\]*\")")
+_NO_NAME = re.compile(r"[^-a-z0-9.]")
+_LONGEST_NAME = 253
+
+
+def applications(body: Tree, home: Home, limits: Limits) -> Iterator[Tree]:
+    """The Applications that the ApplicationSet *body* makes. Raises UnevaluatedError for what only a cluster knows."""
+    spec = body.get("spec")
+    if get(spec, "templatePatch"):
+        raise UnevaluatedError("ApplicationSet with a templatePatch")
+    fill = _fill_go if get(spec, "goTemplate") is True else _fill_plain
+    template = get(spec, "template")
+    generating = _Generating(home, limits, fill, is_go=fill is _fill_go)
+    made = 0
+    for _, generator in mappings(spec, "generators"):
+        for parameters in generating.parameters(generator, {}, 0):
+            made += 1
+            if made > _MOST:
+                raise UnevaluatedError(f"ApplicationSet of more than {_MOST:,} Applications")
+            application = _filled(template, parameters, fill)
+            if isinstance(application, dict):
+                namespace = text_at(body.get("metadata"), "namespace")
+                metadata = application.get("metadata")
+                yield {
+                    **application,
+                    "metadata": {
+                        **({"namespace": namespace} if namespace else {}),
+                        **(metadata if isinstance(metadata, dict) else {}),
+                    },
+                }
+
+
+class _Generating:
+    """How the generators of one set are read."""
+
+    __slots__ = ("_fill", "_home", "_is_go", "_limits")
+
+    def __init__(
+        self,
+        home: Home,
+        limits: Limits,
+        fill: "_Fill",
+        *,
+        is_go: bool,
+    ) -> None:
+        self._home = home
+        self._limits = limits
+        self._fill = fill
+        self._is_go = is_go
+
+    def parameters(
+        self, generator: Mapping[str, Any], outer: _Parameters, depth: int
+    ) -> Iterator[_Parameters]:
+        """What *generator* says, each time; *outer* is what another one has said before. Raises UnevaluatedError."""
+        kinds = sorted(key for key in generator if key not in {"selector", "template"})
+        kind = kinds[0] if len(kinds) == 1 else ""
+        if get(generator, "selector") or get(generator, kind, "template") or depth > _DEEPEST:
+            raise UnevaluatedError("ApplicationSet whose generator has a selector or a template")
+        options = _filled(generator.get(kind), outer, self._fill) if outer else generator.get(kind)
+        if not isinstance(options, dict):
+            options = {}
+        if kind == "list" and "elementsYaml" not in options:
+            yield from self._listed(options)
+        elif kind == "git":
+            yield from self._in_git(options, outer)
+        elif kind == "matrix":
+            yield from self._matrix(generator[kind], outer, depth)
+        else:
+            raise UnevaluatedError(
+                f"ApplicationSet whose generator asks elsewhere ({kind or 'none'})"
+            )
+
+    def _listed(self, options: _Parameters) -> Iterator[_Parameters]:
+        for _, element in mappings(options, "elements"):
+            yield element if self._is_go else _flat(element)
+
+    def _matrix(
+        self, options: _Parameters, outer: _Parameters, depth: int
+    ) -> Iterator[_Parameters]:
+        generators = [generator for _, generator in mappings(options, "generators")]
+        if len(generators) != 2:  # noqa: PLR2004 - as Argo CD has it
+            raise UnevaluatedError("ApplicationSet whose matrix is not of two generators")
+        for first in self.parameters(generators[0], outer, depth + 1):
+            for second in self.parameters(generators[1], {**outer, **first}, depth + 1):
+                yield {**second, **first}
+
+    def _in_git(self, options: _Parameters, outer: _Parameters) -> Iterator[_Parameters]:
+        try:
+            self._home.claimed(text_at(options, "repoURL"))
+        except ElsewhereError:
+            raise UnevaluatedError(
+                "ApplicationSet whose generator asks another repository"
+            ) from None
+        folders = [one for _, one in mappings(options, "directories")]
+        prefix = text_at(options, "pathParamPrefix")
+        values = options.get("values")
+        for path, content in (
+            ((folder, {}) for folder in self._folders(folders))
+            if folders
+            else self._files([one for _, one in mappings(options, "files")])
+        ):
+            of_path = self._of_path(path, prefix, is_file=not folders)
+            known = {**(content if self._is_go else _flat(content)), **of_path}
+            if isinstance(values, dict):
+                filled = _filled(values, {**outer, **known}, self._fill)
+                known |= (
+                    {"values": filled}
+                    if self._is_go
+                    else {f"values.{key}": value for key, value in filled.items()}
+                )
+            yield known
+
+    def _folders(self, patterns: Sequence[_Parameters]) -> Iterator[str]:
+        """The folders of the repository that *patterns* ask for, sorted."""
+        wanted, unwanted = _globs(self._home.top, patterns)
+        for real in sorted(_below(self._home.top)):
+            if wanted.match_whole(real) and not unwanted.match_whole(real):
+                yield os.path.relpath(real, self._home.top)
+
+    def _files(self, patterns: Sequence[_Parameters]) -> Iterator[tuple[str, Tree]]:
+        """What the files of the repository say that *patterns* ask for, each with its path."""
+        wanted, unwanted = _globs(self._home.top, patterns)
+        for folder in sorted({self._home.top, *_below(self._home.top)}):
+            for name in sorted(os.listdir(folder)):
+                real = os.path.join(folder, name)
+                if not wanted.match_whole(real) or unwanted.match_whole(real):
+                    continue
+                if os.path.islink(real) or not os.path.isfile(real):
+                    continue
+                path = os.path.relpath(real, self._home.top)
+                data = files.read(real, path, self._limits.file_bytes)
+                contents = read(data, path, self._limits) if isinstance(data, bytes) else None
+                if isinstance(data, Diagnostic) or contents is None or not contents.documents:
+                    raise UnevaluatedError(
+                        "ApplicationSet whose generator reads another file", path
+                    )
+                for document in contents.documents:
+                    yield path, document.body
+
+    def _of_path(self, path: str, prefix: str, *, is_file: bool) -> Tree:
+        """What a template may say of *path*."""
+        folder = os.path.dirname(path) or "." if is_file else path
+        name = os.path.basename(folder) or "."
+        known: Tree = {"basename": name, "basenameNormalized": _sanitized(name)}
+        if is_file:
+            file = os.path.basename(path)
+            known |= {"filename": file, "filenameNormalized": _sanitized(file)}
+        steps = folder.split("/")
+        if self._is_go:
+            of_path: Tree = {"path": {**known, "path": folder, "segments": steps}}
+            return {prefix: of_path} if prefix else of_path
+        start = f"{prefix}.path" if prefix else "path"
+        flat = {f"{start}.{key}": value for key, value in known.items()}
+        return {start: folder, **flat, **{f"{start}[{n}]": step for n, step in enumerate(steps)}}
+
+
+def _globs(top: str, patterns: Sequence[_Parameters]) -> tuple[Globs, Globs]:
+    """What *patterns* want below *top*, and what they do not."""
+    wanted, unwanted = (
+        tuple(
+            f"/{text_at(one, 'path').strip('/')}"
+            for one in patterns
+            if text_at(one, "path") and bool(one.get("exclude")) is excluded
+        )
+        for excluded in (False, True)
+    )
+    return Globs(top, wanted), Globs(top, unwanted)
+
+
+def _below(top: str) -> Iterator[str]:
+    """The folders below *top* that are not hidden, links not followed. Raises UnevaluatedError for too many."""
+    count = 0
+    for folder, folders, _ in os.walk(top):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in folders:
+            count += 1
+            if count > _MOST_FOLDERS:
+                raise UnevaluatedError("ApplicationSet over too many folders")
+            yield os.path.join(folder, name)
+
+
+def _sanitized(name: str) -> str:
+    """*name* as Argo CD makes it fit to be one of an object."""
+    return _NO_NAME.sub("-", name.lower())[:_LONGEST_NAME].strip("-.")
+
+
+def _flat(tree: Any, prefix: str = "") -> dict[str, str]:
+    """The texts of *tree* by their path, with dots between the keys."""
+    if isinstance(tree, dict):
+        pairs = tree.items()
+    elif isinstance(tree, list):
+        pairs = {str(index): item for index, item in enumerate(tree)}.items()
+    else:
+        return {prefix: _text(tree)}
+    flat: dict[str, str] = {}
+    for key, value in pairs:
+        flat |= _flat(value, f"{prefix}.{key}" if prefix else str(key))
+    return flat
+
+
+def _text(value: Any) -> str:
+    """*value* as Go prints it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)
+
+
+_Fill = Callable[[str, _Parameters], str]
+
+
+def _filled(value: Any, parameters: _Parameters, fill: _Fill) -> Any:
+    """*value* with the *parameters* in all of its texts, keys too."""
+    if isinstance(value, str):
+        return fill(value, parameters) if "{{" in value else value
+    if isinstance(value, list):
+        return [_filled(item, parameters, fill) for item in value]
+    if isinstance(value, dict):
+        return {
+            _filled(key, parameters, fill): _filled(item, parameters, fill)
+            for key, item in value.items()
+        }
+    return value
+
+
+def _fill_plain(text: str, parameters: _Parameters) -> str:
+    """*text* with each ``{{name}}`` that is known; the others stay."""
+    return _NAMED.sub(lambda match: _text(parameters.get(match[1], match[0])), text)
+
+
+def _fill_go(text: str, parameters: _Parameters) -> str:
+    """*text* as a template of Go with fields and items of lists only. Raises UnevaluatedError for any other."""
+
+    def value(match: re.Match[str]) -> str:
+        indexed = _INDEX.fullmatch(match[1])
+        path = indexed[1] if indexed else match[1]
+        if not _FIELD.fullmatch(path):
+            raise UnevaluatedError("ApplicationSet with functions in its template", match[0])
+        found = get(parameters, *path[1:].split("."))
+        if indexed:
+            key = indexed[2]
+            found = get(found, key.strip('"') if key.startswith('"') else int(key))
+        if found is None or isinstance(found, dict | list):
+            raise UnevaluatedError("ApplicationSet with functions in its template", match[0])
+        return _text(found)
+
+    filled = _NAMED.sub(value, text)
+    if "{{" in filled and "{{" in _NAMED.sub("", text):
+        raise UnevaluatedError("ApplicationSet with functions in its template", text)
+    return filled

@@ -1,0 +1,213 @@
+"""The objects of a repository that say how a chart or a folder of it is filled in."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.manifests import origins, relevance
+from render.manifests.discover import HelmRelease
+from render.manifests.kustomization import Reach
+from render.manifests.uses import applicationset, argocd, flux
+from render.manifests.uses.repository import Home
+from render.manifests.uses.use import UnevaluatedError, Use, named
+from render.model.resource import text_at
+from render.model.tree import get
+from render.system import files
+from render.yaml.budget import Limits
+from render.yaml.reader import Document, read
+
+_GROUPS = {
+    argocd.GROUP: ("Application", "ApplicationSet"),
+    flux.HELM_GROUP: ("HelmRelease",),
+    flux.KUSTOMIZE_GROUP: ("Kustomization",),
+    flux.SOURCE_GROUP: ("GitRepository",),
+}
+
+
+class Build(NamedTuple):
+    """The kustomization in the folder *top*, what it reaches, and what *prints* all that it is built to, if it is."""
+
+    top: str
+    reach: Reach
+    prints: Callable[[], bytes | None]
+
+
+class Places(NamedTuple):
+    """Where to look: in the files *loose*, for ConfigMaps in all *files*, and in what *builds* reach."""
+
+    loose: Sequence[str]
+    files: Sequence[str]
+    builds: Sequence[Build]
+
+
+class Uses(NamedTuple):
+    """All *uses*, by folder; of what is not evaluated, how many there are of each kind, and *notes*."""
+
+    uses: list[Use]
+    unseen: Counter[str]
+    notes: list[Diagnostic]
+
+
+def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
+    """What the objects in *places* fill in of the repository *home*; *base* has what is true of all charts.
+
+    A kustomization with such an object is built, for its patches and generators may change what is asked.
+    """
+    read_files = _Files(limits)
+    apart = [[document for file in places.loose for document in read_files.asking(file)]]
+    for build in places.builds:
+        resources = dict.fromkeys(build.reach.resources)
+        asking = [document for file in resources for document in read_files.asking(file)]
+        apart.append(asking)
+    every = [document for documents in apart for document in documents]
+    if not any(_kind(document) != (flux.SOURCE_GROUP, "GitRepository") for document in every):
+        return Uses([], Counter(), [])
+    names = {name for document in every for name in _config_maps_named(document)}
+    reached = (file for build in places.builds for file in build.reach.resources)
+    config_maps = [*read_files.config_maps(dict.fromkeys((*places.files, *reached)), names)]
+    known = _Known(home, base, limits)
+    for number, build in enumerate(places.builds, 1):
+        if known.asks(apart[number], apart, config_maps) and (output := build.prints()) is not None:
+            documents = read(output, f"{build.top} (kustomize build)", limits).documents
+            traced = origins.trace(build.top, documents, build.reach, limits)
+            apart[number] = [one for one in traced if _is_asking(one)]
+            config_maps += (one for one in traced if _is_config_map(one))
+    return known.all(apart, config_maps)
+
+
+class _Known:
+    """How all objects that ask are evaluated."""
+
+    __slots__ = ("_base", "_home", "_limits")
+
+    def __init__(self, home: Home, base: HelmRelease, limits: Limits) -> None:
+        self._home = home
+        self._base = base
+        self._limits = limits
+
+    def asks(
+        self,
+        documents: Sequence[Document],
+        every: Sequence[Sequence[Document]],
+        config_maps: Sequence[Document],
+    ) -> bool:
+        """Whether one of *documents* fills in anything of this repository, as it is written."""
+        around = _referents(every, config_maps)
+        return any(True for document in documents for _ in self._evaluated(document, around))
+
+    def all(self, every: Sequence[Sequence[Document]], config_maps: Sequence[Document]) -> Uses:
+        """What is made of each document of *every* list."""
+        around = _referents(every, config_maps)
+        uses: dict[tuple[str, str], Use] = {}
+        unseen: Counter[str] = Counter()
+        notes = []
+        for document in (document for documents in every for document in documents):
+            for use in self._evaluated(document, around):
+                if isinstance(use, Use):
+                    uses.setdefault((use.folder, use.title), use)
+                else:
+                    unseen[use.reason] += 1
+                    notes.append(_note(document, use))
+        return Uses([uses[key] for key in sorted(uses)], unseen, notes)
+
+    def _evaluated(
+        self, document: Document, around: flux.Referents
+    ) -> Iterator[Use | UnevaluatedError]:
+        group, kind = _kind(document)
+        if group != argocd.GROUP:
+            if kind != "GitRepository":
+                yield from flux.uses(document, self._home, self._base, around)
+            return
+        if kind == "Application":
+            yield from argocd.uses(document, self._home, self._base)
+            return
+        try:
+            for body in applicationset.applications(document.body, self._home, self._limits):
+                name = text_at(body.get("metadata"), "name")
+                title = f"Application {name} of {named(document)}"
+                yield from argocd.uses(document, self._home, self._base, body, title)
+        except UnevaluatedError as error:
+            if self._home.has_charts_of_machines:
+                yield error
+
+
+class _Files:
+    """Files, each parsed once."""
+
+    __slots__ = ("_limits", "_parsed")
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._parsed: dict[str, list[Document]] = {}
+
+    def asking(self, file: str) -> Iterator[Document]:
+        """The objects of *file* that fill in others, or are referred to by such."""
+        yield from filter(_is_asking, self._documents(file, relevance.may_ask))
+
+    def config_maps(self, names: Iterable[str], wanted: set[str]) -> Iterator[Document]:
+        """The ConfigMaps in the files *names* that are called as one of *wanted*."""
+        words = [name.encode() for name in wanted]
+        for file in names if wanted else ():
+            for document in self._documents(file, lambda data: _mentions(data, words)):
+                if _is_config_map(document) and _name(document) in wanted:
+                    yield document
+
+    def _documents(self, file: str, counts: Callable[[bytes], bool]) -> list[Document]:
+        if file in self._parsed:
+            return self._parsed[file]
+        data = files.read(file, file, self._limits.file_bytes)
+        if isinstance(data, Diagnostic) or not counts(data):
+            return []
+        self._parsed[file] = read(data, file, self._limits).documents
+        return self._parsed[file]
+
+
+def _mentions(data: bytes, words: Iterable[bytes]) -> bool:
+    return b"ConfigMap" in data and any(word in data for word in words)
+
+
+def _kind(document: Document) -> tuple[str, str]:
+    body = document.body
+    return text_at(body, "apiVersion").rpartition("/")[0], text_at(body, "kind")
+
+
+def _name(document: Document) -> str:
+    return text_at(document.body.get("metadata"), "name")
+
+
+def _is_asking(document: Document) -> bool:
+    group, kind = _kind(document)
+    return kind in _GROUPS.get(group, ()) and bool(_name(document))
+
+
+def _is_config_map(document: Document) -> bool:
+    return _kind(document) == ("", "ConfigMap") and bool(_name(document))
+
+
+def _config_maps_named(document: Document) -> Iterator[str]:
+    spec = document.body.get("spec")
+    for references in (get(spec, "valuesFrom"), get(spec, "postBuild", "substituteFrom")):
+        for reference in references if isinstance(references, list) else ():
+            if text_at(reference, "kind") == "ConfigMap":
+                yield text_at(reference, "name")
+
+
+def _referents(
+    every: Sequence[Sequence[Document]], config_maps: Sequence[Document]
+) -> flux.Referents:
+    sources: dict[str, list[Document]] = {}
+    maps: dict[str, list[Document]] = {}
+    for document in (document for documents in every for document in documents):
+        if _kind(document) == (flux.SOURCE_GROUP, "GitRepository"):
+            sources.setdefault(_name(document), []).append(document)
+    for document in config_maps:
+        maps.setdefault(_name(document), []).append(document)
+    return flux.Referents(sources, maps)
+
+
+def _note(document: Document, error: UnevaluatedError) -> Diagnostic:
+    place = Location(file=document.origin.file, line=document.origin.line, column=1)
+    message = f"{named(document)} is not evaluated: {error}"
+    return codes.FILE_SKIPPED.at(place, message)

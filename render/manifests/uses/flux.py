@@ -1,0 +1,214 @@
+"""HelmReleases and Kustomizations of Flux: the charts and folders of this repository that they fill in.
+
+Upstream: fluxcd/helm-controller internal/chartutil (values), api/v2 (GetReleaseName); fluxcd/pkg kustomize
+(SubstituteVariables, LoadVariables).
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from render.manifests import discover, kustomization
+from render.manifests.discover import HelmRelease, ValuesText
+from render.manifests.uses import values
+from render.manifests.uses.repository import Home
+from render.manifests.uses.use import (
+    ElsewhereError,
+    UnevaluatedError,
+    Use,
+    Variables,
+    mappings,
+    named,
+    texts,
+)
+from render.model.resource import text_at
+from render.model.tree import Tree, get
+from render.yaml.reader import Document
+
+HELM_GROUP = "helm.toolkit.fluxcd.io"
+KUSTOMIZE_GROUP = "kustomize.toolkit.fluxcd.io"
+SOURCE_GROUP = "source.toolkit.fluxcd.io"
+_BOOTSTRAP = "flux-system"
+"""What ``flux bootstrap`` calls the repository that it is told of."""
+#: What changes a build in ways of its own.
+_OF_BUILD = ("patches", "components", "images", "namePrefix", "nameSuffix", "commonMetadata")
+
+
+class Referents(NamedTuple):
+    """What objects of Flux may refer to, by name: *sources* and *config_maps*."""
+
+    sources: Mapping[str, Sequence[Document]]
+    config_maps: Mapping[str, Sequence[Document]]
+
+
+def uses(
+    document: Document, home: Home, base: HelmRelease, around: Referents
+) -> Iterator[Use | UnevaluatedError]:
+    """What of this repository the object *document* of Flux fills in below what is read.
+
+    *base* has what is true of all charts, *around* what it may refer to.
+    """
+    is_release = text_at(document.body, "apiVersion").startswith(f"{HELM_GROUP}/")
+    try:
+        use = (
+            _release(document, home, base, around)
+            if is_release
+            else _kustomization(document, home, around)
+        )
+    except ElsewhereError:
+        if is_release and values.may_hold_machines(get(document.body, "spec", "values")):
+            yield UnevaluatedError("HelmRelease of a chart from elsewhere with VMs in its values")
+    except UnevaluatedError as error:
+        yield error
+    else:
+        if use is not None:
+            yield use
+
+
+def _kustomization(document: Document, home: Home, around: Referents) -> Use | None:
+    """What a Kustomization substitutes in a folder that kustomize builds; None where it substitutes nothing."""
+    spec = document.body.get("spec")
+    build = get(spec, "postBuild")
+    if not isinstance(build, dict) or not (build.get("substitute") or build.get("substituteFrom")):
+        return None
+    assumptions = _claimed(document, get(spec, "sourceRef"), home, around)
+    folder = home.folder(text_at(spec, "path"))
+    if not home.is_read(folder) or not home.is_built_of_machines(folder):
+        return None
+    if kustomization.find(folder) is None:
+        raise UnevaluatedError("Flux Kustomization of a folder without a kustomization", folder)
+    changed = [name for name in _OF_BUILD if get(spec, name)]
+    if changed:
+        raise UnevaluatedError(f"Flux Kustomization with {', '.join(changed)}")
+    known: dict[str, str] = {}
+    is_complete = True
+    for _, reference in mappings(build, "substituteFrom"):
+        config_map = _config_map(document, reference, around)
+        if config_map is None:
+            is_complete &= bool(reference.get("optional")) and _is_config_map(reference)
+        else:
+            known |= _data(config_map)
+    substitute = build.get("substitute")
+    if isinstance(substitute, dict):
+        known |= {key: value for key, value in substitute.items() if isinstance(value, str)}
+    variables = {key: value.replace("\n", "") for key, value in known.items()}
+    return Use(
+        named(document),
+        document,
+        folder,
+        variables=Variables(variables, is_complete),
+        is_complete=is_complete,
+        assumptions=assumptions,
+    )
+
+
+def _release(document: Document, home: Home, base: HelmRelease, around: Referents) -> Use | None:
+    """What a HelmRelease makes of a chart of this repository. Raises UnevaluatedError, ElsewhereError."""
+    spec = document.body.get("spec")
+    chart = get(spec, "chart", "spec")
+    if not isinstance(chart, dict):
+        return None
+    assumptions = _claimed(document, chart.get("sourceRef"), home, around)
+    folder = home.folder(text_at(chart, "chart"))
+    if not home.is_read(folder) or not home.is_chart_of_machines(folder):
+        return None
+    if get(spec, "postRenderers"):
+        raise UnevaluatedError("HelmRelease with postRenderers")
+    files = texts(chart, "valuesFiles") or list(filter(None, [text_at(chart, "valuesFile")]))
+    shown = [home.folder(file) for file in files]
+    usual = discover.join(folder, "values.yaml")
+    base = base._replace(has_defaults=not shown or usual in shown)
+    if chart.get("ignoreMissingValuesFiles"):
+        shown = [file for file in shown if os.path.lexists(file)]
+    inline, is_complete = _values(document, around)
+    metadata, name = document.body.get("metadata"), text_at(document.body.get("metadata"), "name")
+    target = text_at(spec, "targetNamespace")
+    release = base._replace(
+        name=text_at(spec, "releaseName") or (f"{target}-{name}" if target else name),
+        namespace=target or text_at(metadata, "namespace") or base.namespace,
+        values=tuple(file for file in shown if file != usual or not base.has_defaults),
+        texts=inline,
+    )
+    return Use(
+        named(document),
+        document,
+        folder,
+        release,
+        is_complete=is_complete,
+        assumptions=assumptions,
+    )
+
+
+def _values(document: Document, around: Referents) -> tuple[tuple[ValuesText, ...], bool]:
+    """The values that a HelmRelease states and refers to, and whether these are all. Raises UnevaluatedError."""
+    found: list[ValuesText] = []
+    is_complete = True
+    for _, reference in mappings(document.body, "spec", "valuesFrom"):
+        config_map = _config_map(document, reference, around)
+        if config_map is None:
+            is_complete &= bool(reference.get("optional")) and _is_config_map(reference)
+            continue
+        data, key = _data(config_map), text_at(reference, "valuesKey") or "values.yaml"
+        if key not in data:
+            is_complete &= bool(reference.get("optional"))
+            continue
+        target = text_at(reference, "targetPath")
+        text = data[key].encode("utf-8", "replace")
+        if target:
+            tree: Tree = {}
+            values.put_parameter(tree, target, data[key], is_text=False)
+            text = values.as_text(tree)
+        found.append(ValuesText(text, config_map.origin, ("data", key), has_places=False))
+    stated = get(document.body, "spec", "values")
+    if isinstance(stated, dict) and stated:
+        text = values.as_text(stated)
+        found.append(ValuesText(text, document.origin, ("spec", "values"), has_places=True))
+    return tuple(found), is_complete
+
+
+def _claimed(document: Document, reference: Any, home: Home, around: Referents) -> tuple[str, ...]:
+    """What is assumed so that *reference* means this repository. Raises ElsewhereError where it does not."""
+    if text_at(reference, "kind") != "GitRepository":
+        raise ElsewhereError
+    name = text_at(reference, "name")
+    namespace = text_at(reference, "namespace") or _namespace(document)
+    known = _nearest(around.sources.get(name, ()), namespace)
+    if known is None:
+        if name != _BOOTSTRAP:
+            raise ElsewhereError
+        return (f"GitRepository {name} is this repository",)
+    return home.claimed(text_at(known.body.get("spec"), "url"))
+
+
+def _config_map(
+    document: Document, reference: Mapping[str, Any], around: Referents
+) -> Document | None:
+    """The ConfigMap that *reference* means; None for a Secret, and for what is not in the input."""
+    if not _is_config_map(reference):
+        return None
+    name = text_at(reference, "name")
+    return _nearest(around.config_maps.get(name, ()), _namespace(document))
+
+
+def _data(config_map: Document) -> dict[str, str]:
+    """What *config_map* holds as text."""
+    data = config_map.body.get("data")
+    pairs = data.items() if isinstance(data, dict) else ()
+    return {key: value for key, value in pairs if isinstance(value, str)}
+
+
+def _is_config_map(reference: Mapping[str, Any]) -> bool:
+    return text_at(reference, "kind") == "ConfigMap"
+
+
+def _namespace(document: Document) -> str:
+    return text_at(document.body.get("metadata"), "namespace")
+
+
+def _nearest(documents: Sequence[Document], namespace: str) -> Document | None:
+    """Of *documents* of one name the one in *namespace*; a kustomization may give one to those that name none."""
+    exact = [one for one in documents if _namespace(one) == namespace]
+    if exact:
+        return exact[0]
+    fitting = [one for one in documents if not namespace or not _namespace(one)]
+    return fitting[0] if len(fitting) == 1 else None

@@ -1,0 +1,116 @@
+"""Which addresses mean the repository that is read, and where its paths lead."""
+
+import os
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+from render.manifests import discover, kustomization
+from render.manifests.discover import boundary, inside, join, tidy
+from render.manifests.relevance import Texts
+from render.manifests.uses.use import ElsewhereError, UnevaluatedError
+from render.system import checkout
+from render.yaml.budget import Limits
+
+_ADDRESS = re.compile(
+    r"(?:(?:[a-z][a-z0-9+.-]*)://)?(?:[^@/]*@)?(?P<host>[^:/]+)(?::\d+(?=/))?[:/](?P<path>.+)",
+    re.IGNORECASE,
+)
+
+
+class Home:
+    """The repository around what is read below *path*, of which *top* is the resolved first folder.
+
+    *charts* are those below it; *texts* says where an object of KubeVirt's may stand.
+    """
+
+    def __init__(self, path: str, texts: Texts, limits: Limits, charts: Iterable[str]) -> None:
+        self.path = tidy(path)
+        self._texts = texts
+        self._limits = limits
+        self._charts = charts
+        self._real = os.path.realpath(path)
+        self.top = boundary(self._real) or self._real
+
+    @cached_property
+    def _addresses(self) -> "frozenset[_Address]":
+        return frozenset(map(_parted, checkout.remotes(self.top)))
+
+    def claimed(self, address: str) -> tuple[str, ...]:
+        """What has to be assumed so that *address* means this repository. Raises UnevaluatedError where it does not."""
+        assumption = self.assumption(address)
+        if assumption is None:
+            raise ElsewhereError
+        return (assumption,) if assumption else ()
+
+    def assumption(self, address: str) -> str | None:
+        """What has to be assumed so that *address* means this repository; ``""`` for nothing, None where it does not.
+
+        Forks and mirrors keep the name of what they come from, and a repository without a remote may have any.
+        """
+        parted = _parted(address)
+        if parted in self._addresses:
+            return ""
+        names = {os.path.basename(path) for _, path in self._addresses}
+        if not names or os.path.basename(parted[1]) in names:
+            return f"{address} is this repository"
+        return None
+
+    def folder(self, path: str) -> str:
+        """The folder *path* of the repository, as it is shown. Raises UnevaluatedError where it is not below."""
+        return self._shown(path, self.top)
+
+    def file(self, path: str, around: str) -> str:
+        """The file *path*, seen from the folder *around*, or from the top where it begins with a slash."""
+        return self._shown(path, self.top if path.startswith("/") else os.path.realpath(around))
+
+    def _shown(self, path: str, around: str) -> str:
+        target = os.path.normpath(f"{around}/{path}")
+        real = os.path.realpath(target)
+        if "\0" in path or not inside(target, [self.top]) or not inside(real, [self.top]):
+            raise UnevaluatedError(
+                "path out of the repository", f"{path} leads out of the repository"
+            )
+        return self.shown(target)
+
+    def shown(self, target: str) -> str:
+        """How the absolute path *target* is shown."""
+        below = os.path.relpath(target, self._real)
+        if below.split("/", maxsplit=1)[0] == "..":
+            return os.path.relpath(target)
+        return self.path if below == "." else join(self.path, below)
+
+    def is_chart_of_machines(self, folder: str) -> bool:
+        """Whether *folder* is a chart in whose files an object of KubeVirt's may stand."""
+        return discover.is_chart(folder) and self._texts.anywhere(folder)
+
+    @cached_property
+    def has_charts_of_machines(self) -> bool:
+        """Whether an object of KubeVirt's may stand in a chart below what is read."""
+        return any(map(self.is_chart_of_machines, self._charts))
+
+    def is_built_of_machines(self, folder: str) -> bool:
+        """Whether what Flux builds of *folder* may hold an object of KubeVirt's."""
+        if kustomization.find(folder) is None:
+            return self._texts.anywhere(folder)
+        return self._texts.reached(
+            kustomization.reach(folder, self._limits, allow_remote=True, bounds=self.top)
+        )
+
+    def is_read(self, folder: str) -> bool:
+        """Whether *folder* is below what is read."""
+        return inside(os.path.realpath(folder), [self._real])
+
+
+class _Address(NamedTuple):
+    """Where a repository is, whichever notation its address has."""
+
+    host: str
+    path: str
+
+
+def _parted(address: str) -> _Address:
+    match = _ADDRESS.fullmatch(address.strip().rstrip("/"))
+    host, path = (match["host"], match["path"]) if match else ("", address.rstrip("/"))
+    return _Address(host.lower(), path.strip("/").removesuffix(".git").lower())

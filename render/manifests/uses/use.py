@@ -1,0 +1,70 @@
+"""A use of a chart or a folder: the object that asks for it, and what it fills in."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from render.manifests.discover import HelmRelease
+from render.model.fieldpath import FieldPath
+from render.model.resource import text_at
+from render.model.tree import get
+from render.yaml.reader import Document
+
+
+class Variables(NamedTuple):
+    """What Flux substitutes after a build; *is_complete*: every variable that there is is among the *values*."""
+
+    values: Mapping[str, str]
+    is_complete: bool
+
+
+class Use(NamedTuple):
+    """What the object *title* makes of *folder*: a *release* of the chart there, or a build with *variables*.
+
+    *document* is that object. *is_complete*: all values are known. *assumptions*: what was taken for granted, in words.
+    """
+
+    title: str
+    document: Document
+    folder: str
+    release: HelmRelease | None = None
+    variables: Variables | None = None
+    is_complete: bool = True
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The folder and who uses it so."""
+        return f"{self.folder} ({self.title})"
+
+
+class UnevaluatedError(Exception):
+    """The use of something of this repository that is not evaluated: *reason* counts its kind, in the singular."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(detail or reason)
+        self.reason = reason
+
+
+class ElsewhereError(Exception):
+    """What is used stands in another repository, or nowhere in one."""
+
+
+def named(document: Document) -> str:
+    """What the object of *document* is called: its kind, its namespace if it has one, and its name."""
+    body = document.body
+    namespace, name = (text_at(body.get("metadata"), key) for key in ("namespace", "name"))
+    return f"{text_at(body, 'kind')} {f'{namespace}/' if namespace else ''}{name}"
+
+
+def mappings(tree: Any, *path: str | int) -> Iterator[tuple[FieldPath, Mapping[str, Any]]]:
+    """The mappings in the list at *path* of *tree*, each with its path."""
+    value = get(tree, *path)
+    for index, item in enumerate(value if isinstance(value, list) else ()):
+        if isinstance(item, dict):
+            yield (*path, index), item
+
+
+def texts(tree: Any, *path: str | int) -> Sequence[str]:
+    """The texts in the list at *path* of *tree*."""
+    value = get(tree, *path)
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
