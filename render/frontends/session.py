@@ -84,7 +84,7 @@ def _is_repository(path: str, asked: Request) -> bool:
 def unread(part: FleetPart) -> str:
     """What of *part* cannot be read, and the codes of the errors that say why; nothing where all can be."""
     errors = dict.fromkeys(one.code for one in part.loaded.diagnostics if one.is_error)
-    return f"{part.loaded.folder} ({', '.join(errors)})" if errors else ""
+    return f"{part.loaded.name} ({', '.join(errors)})" if errors else ""
 
 
 def _noted(part: FleetPart, work: Work) -> FleetPart:

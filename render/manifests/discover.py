@@ -59,15 +59,17 @@ class Discovery:
     """What a walk found.
 
     *files*: (name to show, resolved name) of each file that may hold manifests, sorted; *kustomizations*: the folders
-    that have one, sorted; *charts*: those of Helm charts that are no part of another one; *settings*: the folders below
+    that have one, sorted; *owned*: the files below these, which count if one lists them; *charts*: those of Helm charts
+    that are no part of another one; *settings*: the folders below
     the first that have settings of their own; *diagnostics*: what was left out, and what could not be looked into.
     """
 
-    __slots__ = ("charts", "diagnostics", "files", "kustomizations", "settings")
+    __slots__ = ("charts", "diagnostics", "files", "kustomizations", "owned", "settings")
 
     def __init__(self) -> None:
         self.files: list[tuple[str, str]] = []
         self.kustomizations: list[str] = []
+        self.owned: list[tuple[str, str]] = []
         self.charts: list[str] = []
         self.settings: list[str] = []
         self.diagnostics: list[Diagnostic] = []
@@ -165,6 +167,7 @@ def walk(
             walk.links.sort(reverse=True)
             walk.follow(walk.links.pop())
     walk.discovery.files.sort()
+    walk.discovery.owned.sort()
     walk.discovery.kustomizations.sort()
     walk.discovery.charts[:] = _outermost(walk.discovery.charts)
     return walk.discovery
@@ -308,9 +311,11 @@ class _FolderWalk:
             self._list(_Folder(link.shown, real, link.owned), is_regular=os.path.isfile(real))
 
     def _list(self, file: _Folder, *, is_regular: bool) -> None:
-        if file.owned:
-            return
         name = os.path.basename(file.shown)
+        if file.owned:
+            if name not in kustomization.FILES and is_regular and printable(name) == name:
+                self.discovery.owned.append((file.shown, file.real))
+            return
         if name in kustomization.FILES:
             self._skip(file.shown, "a kustomization, and kustomize is not used")
         elif not name.endswith(_YAML):

@@ -29,17 +29,34 @@ class Documents:
     beside the documents, whose it is, and its index there. *passed* are the files that were looked at and hold nothing
     that counts, *referents* the positions of objects to which VMs refer, *locked* the machines of those inputs with
     a lock, by its file. *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are
-    not read again, see `Contents`. *user*: the object that says how the folder is filled in, if one does.
+    not read again, see `Contents`. *unfilled*: why a chart or a use of one came to nothing, by folder and user.
+    *user*: the object that says how the folder is filled in, if one does; *has_lock*: a lock there is its own.
     """
 
     __slots__ = (
-        "bases", "blamed", "borrowed", "data", "diagnostics", "documents", "filled", "folder", "is_built",
-        "locked", "passed", "referents", "unbuilt", "unseen", "user",
+        "bases",
+        "blamed",
+        "borrowed",
+        "data",
+        "diagnostics",
+        "documents",
+        "filled",
+        "folder",
+        "has_lock",
+        "is_built",
+        "locked",
+        "passed",
+        "referents",
+        "unbuilt",
+        "unfilled",
+        "unseen",
+        "user",
     )  # fmt: skip
 
     def __init__(self, *, folder: str = ".", whole: bool = False, user: str = "") -> None:
         self.folder = folder
         self.user = user
+        self.has_lock = True
         self.is_built = False
         self.documents: list[Document] = []
         self.diagnostics: list[Diagnostic] = []
@@ -51,6 +68,7 @@ class Documents:
         self.passed: list[str] = []
         self.referents: dict[tuple[str, ...], int] = {}
         self.locked: Mapping[str, frozenset[str]] = MappingProxyType({})
+        self.unfilled: dict[tuple[str, str], list[Diagnostic]] = {}
         self.unseen: Counter[str] = Counter()
         self.data = Contents(whole=whole)
 

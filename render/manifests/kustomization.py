@@ -200,6 +200,18 @@ def survey(folders: Sequence[str], limits: Limits, known: Known | None = None) -
     return Survey(tops or candidates, patches)
 
 
+def listed(folders: Sequence[str], limits: Limits, known: Known) -> set[str]:
+    """The resolved names of all files and folders to which the kustomizations of *folders* refer."""
+    targets = set()
+    for folder in folders:
+        file = find(folder)
+        real = os.path.realpath(folder)
+        for document in _recalled(file, limits, known)[0] if file else []:
+            for reference in references(document.body):
+                targets.add(os.path.realpath(os.path.join(real, reference.entry)))
+    return targets
+
+
 def user_of(real: str, limits: Limits) -> str:
     """The kustomization that names the resolved file *real* as something other than a resource, else ``""``.
 

@@ -247,6 +247,11 @@ class Texts:
         read = (files.read(path, path, self._limits.file_bytes) for path in paths)
         return any(not isinstance(data, bytes) or _OF_MACHINE.search(data) for data in read)
 
+    def is_of_machines(self, path: str) -> bool:
+        """Whether a VM, or what makes one, stands in the file *path*."""
+        data = files.read(path, path, self._limits.file_bytes) if self._looked_at(path)[0] else b""
+        return isinstance(data, bytes) and _OF_MACHINE.search(data) is not None
+
     def _looked_at(self, path: str) -> tuple[bool, bool]:
         """Whether the file *path* may hold an object of KubeVirt's, and whether one that fills in others."""
         real = os.path.realpath(path)

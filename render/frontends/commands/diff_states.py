@@ -21,7 +21,6 @@ from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request
 from render.frontends.session import include, reading
 from render.manifests import kustomization, roots
-from render.manifests.discover import CHART_FILE
 from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
 from render.manifests.neighbours import Neighbours
@@ -127,9 +126,7 @@ class _LoadedSide(NamedTuple):
             for part in parts:
                 include(part, neighbours)
             return {
-                os.path.relpath(part.folder, self.path).removeprefix("."): _state(
-                    self, part, cluster
-                )
+                _seen_from(self.path, part.folder, part.user): _state(self, part, cluster)
                 for part in parts
             }
 
@@ -138,17 +135,20 @@ class _LoadedSide(NamedTuple):
 
         Who rendered the other state of it must not read that it went.
         """
-        folder = os.path.normpath(os.path.join(self.path, name))
-        if not os.path.isfile(os.path.join(self.folder, folder, CHART_FILE)):
-            return None
         faults = [
             codes.HELM_FAILED.at(one.location, one.message)
             for loaded in self.inputs
-            for one in loaded.diagnostics
-            if one.code == codes.FILE_SKIPPED.number
-            and os.path.normpath(one.location.file) == folder
+            for unfilled, diagnostics in loaded.unfilled.items()
+            if _seen_from(self.path, *unfilled) == name
+            for one in diagnostics
         ]
         return refused(*faults) if faults else None
+
+
+def _seen_from(path: str, folder: str, user: str) -> str:
+    """What the input in *folder*, as *user* fills it in if one does, is called where *path* is compared."""
+    name = os.path.relpath(folder, path).removeprefix(".")
+    return f"{name} ({user})" if user else name
 
 
 class _Revisions(NamedTuple):

@@ -129,7 +129,8 @@ def _found(
     part, chosen = several[0]
     if len(several) > 1:
         folders = [one.loaded.folder for one, _ in several]
-        message = f"{names[0]} is in {', '.join(folders)}"
+        inputs = [one.loaded.name for one, _ in several]
+        message = f"{names[0]} is in {', '.join(inputs)}"
         cure = f"name one of them: virt-render explain {names[0]} {folders[0]}"
         raise refused(codes.USAGE.at(Location(), message, help=cure))
     if not chosen.decisions:

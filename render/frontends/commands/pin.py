@@ -100,13 +100,15 @@ def _answer(targets: Sequence[_PinTarget], faults: Sequence[Diagnostic], asked: 
             faults = [codes.NO_OBJECTS.at(Location(), message, help=cure)]
         sound = []
     answer = Answer(findings=judged.findings, tally=judged.tally, faults=faults)
+    unpinned = "".join(f"{one}\n" for one in judged.unsound.values())
+    if not sound and not status(found):
+        answer.output = (unpinned,)
     if faults or not sound:
         return answer
     if asked.own["check"]:
         answer.findings = [*judged.findings, *_outdated_findings(sound, asked)]
         return answer
     answer.exit = outcome(found, asked)
-    unpinned = "".join(f"{one}\n" for one in judged.unsound.values())
     if asked.own["dry_run"]:
         answer.output = (unpinned, *_previews(sound))
         return answer
@@ -138,9 +140,11 @@ def _judged(parts: Sequence[FleetPart], asked: Request) -> _Judged:
     for part in parts:
         unread = [one for one in part.loaded.diagnostics if one.is_error]
         others = [one for one in part.diagnostics if one.is_error and _identity(one) in errors]
-        if unread or others:
+        if not part.loaded.has_lock:
+            unsound[part] = f"not pinned: {part.loaded.name}: others fill in that folder too"
+        elif unread or others:
             named = dict.fromkeys(one.code for one in (*unread, *others))
-            unsound[part] = f"not pinned: {part.loaded.folder} ({', '.join(named)})"
+            unsound[part] = f"not pinned: {part.loaded.name} ({', '.join(named)})"
     return _Judged(findings, tally_of(parts)._replace(accepted=accepted), unsound)
 
 

@@ -13,7 +13,7 @@ from render.manifests.charts.templating import FilledChart
 from render.manifests.discover import HelmRelease, skipped, tidy
 from render.manifests.documents import Documents
 from render.manifests.sources.intake import ReadOutput, SourceIntake, read_nothing, room
-from render.manifests.uses.use import Use
+from render.manifests.uses.use import FolderUse
 
 if TYPE_CHECKING:
     from render.system.processes import Steps
@@ -31,7 +31,7 @@ def filling(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOu
     return (yield from _filling(intake, _Installation(folder, intake.reading.chart), into))
 
 
-def using(intake: SourceIntake, use: Use, into: Documents) -> "Steps[ReadOutput]":
+def using(intake: SourceIntake, use: FolderUse, into: Documents) -> "Steps[ReadOutput]":
     """Run helm on the chart of *use*; the answer reads what it printed into *into*.
 
     Where helm fails, that is an error if it would with any values, and a warning if all are known.
@@ -74,7 +74,7 @@ def _filling(
     return lambda: _read_filled(intake, installation, wanted, output, into)
 
 
-def _read_used(use: Use, filled: ReadOutput, into: Documents) -> None:
+def _read_used(use: FolderUse, filled: ReadOutput, into: Documents) -> None:
     filled()
     if not into.unbuilt or any(map(helm.is_broken, into.unbuilt)):
         return
@@ -148,7 +148,7 @@ def _read_filled(
     for file in (discover.join(folder, discover.CHART_FILE), *values, *stated):
         if os.path.isfile(file):
             into.data.add_file(file, intake.limits.file_bytes)
-    if installation.user not in intake.lockless:
+    if into.has_lock:
         intake.lock_of(folder, into)
 
 
@@ -162,4 +162,5 @@ def _read_tried(intake: SourceIntake, folder: str, filled: ReadOutput, into: Doc
         printed = _Installation(folder, intake.reading.chart).printed
         into.diagnostics = [fault for fault in into.diagnostics if fault.location.file != printed]
     if not into.documents and not into.unbuilt:
-        into.unseen["Helm chart"] += 1
+        is_rendered = intake.reading.helm != "never" and not into.diagnostics
+        into.unseen["Helm chart without a VM by default" if is_rendered else "Helm chart"] += 1

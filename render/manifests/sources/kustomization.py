@@ -13,7 +13,7 @@ from render.manifests.kustomization import Reach, reach
 from render.manifests.sources.intake import ReadOutput, SourceIntake, read_nothing, room
 from render.manifests.uses import envsubst
 from render.manifests.uses.envsubst import SubstitutionError
-from render.manifests.uses.use import Use
+from render.manifests.uses.use import FolderUse
 from render.model.tree import get
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, read
@@ -35,15 +35,9 @@ def building(intake: SourceIntake, top: str, into: Documents) -> "Steps[ReadOutp
 
 
 def _building(
-    intake: SourceIntake, top: str, into: Documents, use: Use | None = None
+    intake: SourceIntake, top: str, into: Documents, use: FolderUse | None = None
 ) -> "Steps[ReadOutput]":
-    reached = reach(
-        top,
-        intake.limits,
-        allow_remote=intake.reading.allow_remote,
-        bounds=boundary(os.path.realpath(top)),
-        known=intake.kustomizations,
-    )
+    reached = _reach(intake, top)
     into.bases = frozenset(reached.folders)
     for file in (*reached.kustomizations, *reached.resources, *reached.others):
         into.data.add_file(file, intake.limits.file_bytes)
@@ -51,20 +45,32 @@ def _building(
     return lambda: _read_built(intake, top, reached, output, into, use)
 
 
-def using(intake: SourceIntake, use: Use, into: Documents) -> "Steps[ReadOutput]":
+def using(intake: SourceIntake, use: FolderUse, into: Documents) -> "Steps[ReadOutput]":
     """Run kustomize on the folder of *use*; the answer substitutes variables in what it printed, and reads that."""
     into.is_built = True
     return (yield from _building(intake, use.folder, into, use))
 
 
-def built_to(intake: SourceIntake, top: str, reached: Reach) -> bytes | None:
+def built_to(intake: SourceIntake, top: str) -> bytes | None:
     """All that kustomize makes of the folder *top*, None where it makes nothing."""
+    reached = _reach(intake, top)
     if intake.reading.kustomize == "never" or reached.diagnostics:
         return None
     from render.system import processes
 
     output = processes.finish(_built(intake, top, reached))
     return output if isinstance(output, bytes) else None
+
+
+def _reach(intake: SourceIntake, top: str) -> Reach:
+    """What the kustomization in *top* reads, and what speaks against building it."""
+    return reach(
+        top,
+        intake.limits,
+        allow_remote=intake.reading.allow_remote,
+        bounds=boundary(os.path.realpath(top)),
+        known=intake.kustomizations,
+    )
 
 
 def is_for_helm(intake: SourceIntake, tried: Documents) -> bool:
@@ -105,7 +111,7 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
     reached: Reach,
     output: bytes | list[Diagnostic],
     into: Documents,
-    use: Use | None,
+    use: FolderUse | None,
 ) -> None:
     if isinstance(output, list):
         into.diagnostics.extend(output)
@@ -123,11 +129,11 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
             for document, one in zip(documents, traced, strict=True)
         )
         into.blamed.append(patches.blame(into.documents, shown, reached, intake.limits))
-    if into.user not in intake.lockless:
+    if into.has_lock:
         intake.lock_of(top, into)
 
 
-def _substituted(use: Use, output: bytes, into: Documents, limits: Limits) -> bytes | None:
+def _substituted(use: FolderUse, output: bytes, into: Documents, limits: Limits) -> bytes | None:
     """*output* with the variables of *use*; None where Flux would refuse it, which *into* says then."""
     variables = use.variables
     if variables is None or not variables.values:

@@ -17,7 +17,7 @@ from render.manifests.sources.reading import BUILDERS, Reading
 from render.manifests.sources.walk import Unread
 
 if TYPE_CHECKING:
-    from render.manifests.uses.use import Use
+    from render.manifests.uses.use import FolderUse
     from render.system.processes import Steps
 
 
@@ -90,6 +90,7 @@ def load_all(
             *(Documents(folder=use.folder, whole=whole, user=use.title) for use in unread.uses),
         ]
         for into in empty:
+            into.has_lock = into.user not in intake.lockless
             _watched(watch, into)
         inputs += (
             tried
@@ -118,6 +119,8 @@ def _is_input(
             return True
         loose.unseen.update(tried.unseen)
         loose.diagnostics += tried.diagnostics
+        if tried.diagnostics:
+            loose.unfilled[tried.folder, tried.user] = tried.diagnostics
         return False
     if tried.folder == tidy(path):
         return True
@@ -193,7 +196,9 @@ def _trying(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOu
     return chart.trying(intake, folder, into)
 
 
-def _using(use: "Use", intake: SourceIntake, _folder: str, into: Documents) -> "Steps[ReadOutput]":
+def _using(
+    use: "FolderUse", intake: SourceIntake, _folder: str, into: Documents
+) -> "Steps[ReadOutput]":
     if use.release is not None:
         from render.manifests.sources import chart
 

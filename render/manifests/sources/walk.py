@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import discover, kustomization, relevance
-from render.manifests.discover import skipped, tidy
+from render.manifests.discover import Discovery, skipped, tidy
 from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
 from render.manifests.relevance import Scope
 from render.manifests.sources.intake import SourceIntake
-from render.manifests.sources.reading import GIT
+from render.manifests.sources.reading import GIT, PROGRAMS
 from render.model.counting import counted
 from render.system import files
 from render.yaml.budget import Limits
 
 if TYPE_CHECKING:
-    from render.manifests.uses.use import Use
+    from render.manifests.uses.use import FolderUse
 
 
 class Unread(NamedTuple):
@@ -30,7 +30,7 @@ class Unread(NamedTuple):
 
     kustomizations: list[str]
     charts: list[str]
-    uses: "Sequence[Use]" = ()
+    uses: "Sequence[FolderUse]" = ()
 
 
 def through(intake: SourceIntake, path: str, allowed: Sequence[str], into: Documents) -> Unread:
@@ -138,6 +138,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
             intake.file(file, into, named=False)
         return Unread([] if plain else tops, charts)
     asking = _search(intake, wanted, into)
+    _name_unlisted(intake, discovered, into)
     reaches = {
         top: kustomization.reach(top, intake.limits, allow_remote=True, known=intake.kustomizations)
         for top in (() if plain else tops)
@@ -150,6 +151,18 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         into.diagnostics.append(skipped(folder, why))
     unread = Unread(reached, charts)
     return _used(intake, folder, _Asking(wanted, asking, reaches), unread, into)
+
+
+def _name_unlisted(intake: SourceIntake, discovered: Discovery, into: Documents) -> None:
+    """Say in *into* which VMs stand below a kustomization, and no kustomization lists their file."""
+    suspects = [file for file in discovered.owned if intake.texts.is_of_machines(file[0])]
+    if not suspects:
+        return
+    listed = kustomization.listed(discovered.kustomizations, intake.limits, intake.kustomizations)
+    for file, real in suspects:
+        if real not in listed:
+            into.unseen["VM file that no kustomization lists"] += 1
+            into.diagnostics.append(skipped(file, "no kustomization lists it"))
 
 
 class _Asking(NamedTuple):
@@ -168,6 +181,8 @@ def _used(
 ) -> Unread:
     """*unread* with what objects below *folder* say of it: what these fill in is not read as it is."""
     reached = (file for reach in asking.reaches.values() for file in reach.resources)
+    if not intake.reading.programs >= PROGRAMS:
+        return unread
     if not asking.loose and not any(map(intake.texts.asks, reached)):
         return unread
     from render.manifests.sources import kustomization as built
@@ -179,7 +194,7 @@ def _used(
             asking.loose,
             asking.files,
             [
-                evaluation.Build(top, reach, partial(built.built_to, intake, top, reach))
+                evaluation.Build(top, reach, partial(built.built_to, intake, top))
                 for top, reach in asking.reaches.items()
             ],
         ),
@@ -189,7 +204,7 @@ def _used(
     )
     into.unseen.update(found.unseen)
     into.diagnostics += found.notes
-    users: dict[str, list[Use]] = {}
+    users: dict[str, list[FolderUse]] = {}
     for use in found.uses:
         users.setdefault(os.path.realpath(use.folder), []).append(use)
         into.diagnostics.append(skipped(use.folder, _reason(use)))
@@ -201,7 +216,7 @@ def _used(
     return Unread(tops, charts, found.uses)
 
 
-def _reason(use: "Use") -> str:
+def _reason(use: "FolderUse") -> str:
     assumed = f" (assumed: {'; '.join(use.assumptions)})" if use.assumptions else ""
     return f"{use.title} says how it is filled in{assumed}"
 

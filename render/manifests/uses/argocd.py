@@ -12,8 +12,8 @@ from render.manifests.uses import values
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     ElsewhereError,
+    FolderUse,
     UnevaluatedError,
-    Use,
     mappings,
     named,
     texts,
@@ -30,7 +30,7 @@ _REMOTE = ("://", "$ARGOCD_")
 
 def uses(
     document: Document, home: Home, base: HelmRelease, whole: Tree | None = None, title: str = ""
-) -> Iterator[Use | UnevaluatedError]:
+) -> Iterator[FolderUse | UnevaluatedError]:
     """The charts below what is read that the Application *document* fills in; *base* has what is true of all of them.
 
     *whole*: that Application as an ApplicationSet makes it, called *title*: *document* is the set then, and where its
@@ -70,7 +70,7 @@ class _Application(NamedTuple):
     home: Home
     base: HelmRelease
 
-    def use(self, path: FieldPath, source: Mapping[str, Any]) -> Use | None:
+    def use(self, path: FieldPath, source: Mapping[str, Any]) -> FolderUse | None:
         """What *source*, at *path*, makes of a chart below what is read; None where it is none.
 
         Raises UnevaluatedError, ElsewhereError.
@@ -87,7 +87,7 @@ class _Application(NamedTuple):
         if revision not in _BRANCHES:
             assumptions = (*assumptions, f"revision {revision} is the one that is read")
         release = self._release((*path, "helm"), folder, source.get("helm"))
-        return Use(self.title, self.document, folder, release, assumptions=assumptions)
+        return FolderUse(self.title, self.document, folder, release, assumptions=assumptions)
 
     def _release(self, path: FieldPath, folder: str, options: Any) -> HelmRelease:
         """What the chart in *folder* is installed as, by the *options* at *path*. Raises UnevaluatedError."""

@@ -11,7 +11,7 @@ from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
 from render.manifests.uses import applicationset, argocd, flux
 from render.manifests.uses.repository import Home
-from render.manifests.uses.use import UnevaluatedError, Use, named
+from render.manifests.uses.use import FolderUse, UnevaluatedError, named
 from render.model.resource import text_at
 from render.model.tree import get
 from render.system import files
@@ -45,7 +45,7 @@ class Places(NamedTuple):
 class Uses(NamedTuple):
     """All *uses*, by folder; of what is not evaluated, how many there are of each kind, and *notes*."""
 
-    uses: list[Use]
+    uses: list[FolderUse]
     unseen: Counter[str]
     notes: list[Diagnostic]
 
@@ -55,7 +55,7 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
 
     A kustomization with such an object is built, for its patches and generators may change what is asked.
     """
-    read_files = _Files(limits)
+    read_files = _AskingFiles(limits)
     apart = [[document for file in places.loose for document in read_files.asking(file)]]
     for build in places.builds:
         resources = dict.fromkeys(build.reach.resources)
@@ -67,7 +67,7 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
     names = {name for document in every for name in _config_maps_named(document)}
     reached = (file for build in places.builds for file in build.reach.resources)
     config_maps = [*read_files.config_maps(dict.fromkeys((*places.files, *reached)), names)]
-    known = _Known(home, base, limits)
+    known = _Evaluation(home, base, limits)
     for number, build in enumerate(places.builds, 1):
         if known.asks(apart[number], apart, config_maps) and (output := build.prints()) is not None:
             documents = read(output, f"{build.top} (kustomize build)", limits).documents
@@ -77,7 +77,7 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
     return known.all(apart, config_maps)
 
 
-class _Known:
+class _Evaluation:
     """How all objects that ask are evaluated."""
 
     __slots__ = ("_base", "_home", "_limits")
@@ -100,12 +100,12 @@ class _Known:
     def all(self, every: Sequence[Sequence[Document]], config_maps: Sequence[Document]) -> Uses:
         """What is made of each document of *every* list."""
         around = _referents(every, config_maps)
-        uses: dict[tuple[str, str], Use] = {}
+        uses: dict[tuple[str, str], FolderUse] = {}
         unseen: Counter[str] = Counter()
         notes = []
         for document in (document for documents in every for document in documents):
             for use in self._evaluated(document, around):
-                if isinstance(use, Use):
+                if isinstance(use, FolderUse):
                     uses.setdefault((use.folder, use.title), use)
                 else:
                     unseen[use.reason] += 1
@@ -114,7 +114,7 @@ class _Known:
 
     def _evaluated(
         self, document: Document, around: flux.Referents
-    ) -> Iterator[Use | UnevaluatedError]:
+    ) -> Iterator[FolderUse | UnevaluatedError]:
         group, kind = _kind(document)
         if group != argocd.GROUP:
             if kind != "GitRepository":
@@ -133,7 +133,7 @@ class _Known:
                 yield error
 
 
-class _Files:
+class _AskingFiles:
     """Files, each parsed once."""
 
     __slots__ = ("_limits", "_parsed")

@@ -1,6 +1,7 @@
 """Variables in text, as Flux substitutes them after a build.
 
-Upstream: fluxcd/pkg envsubst/parse/parse.go, envsubst/parse/scan.go, envsubst/funcs.go, envsubst/path/match.go.
+Upstream: fluxcd/pkg kustomize/kustomize_varsub.go, envsubst/parse/parse.go, envsubst/parse/scan.go, envsubst/funcs.go,
+envsubst/path/match.go.
 """
 
 import re
@@ -16,6 +17,7 @@ _MOST_TRIMMED = 1_000
 _LARGEST = 1 << 20
 """Characters of what one expression may become."""
 _DEFAULTS = frozenset("=-?+")
+_NAME = re.compile("[_A-Za-z][_A-Za-z0-9]*")
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
@@ -36,10 +38,13 @@ def substitute(text: str, variables: Mapping[str, str], *, is_complete: bool = T
     A variable that is none of the *variables* is empty; where these are not *is_complete*, an expression with it stays
     as it is written. Raises SubstitutionError.
     """
-    return _Reading(text, variables, is_complete=is_complete).all()
+    wrong = next((name for name in variables if not _NAME.fullmatch(name)), None)
+    if wrong is not None:
+        raise SubstitutionError(f"{wrong!r} var name is invalid, must match '{_NAME.pattern}'")
+    return _SubstitutedText(text, variables, is_complete=is_complete).all()
 
 
-class _Reading:
+class _SubstitutedText:
     """One way through a text."""
 
     __slots__ = ("_at", "_depth", "_is_complete", "_text", "_variables")

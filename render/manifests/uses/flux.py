@@ -14,8 +14,8 @@ from render.manifests.uses import values
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     ElsewhereError,
+    FolderUse,
     UnevaluatedError,
-    Use,
     Variables,
     mappings,
     named,
@@ -43,7 +43,7 @@ class Referents(NamedTuple):
 
 def uses(
     document: Document, home: Home, base: HelmRelease, around: Referents
-) -> Iterator[Use | UnevaluatedError]:
+) -> Iterator[FolderUse | UnevaluatedError]:
     """What of this repository the object *document* of Flux fills in below what is read.
 
     *base* has what is true of all charts, *around* what it may refer to.
@@ -65,7 +65,7 @@ def uses(
             yield use
 
 
-def _kustomization(document: Document, home: Home, around: Referents) -> Use | None:
+def _kustomization(document: Document, home: Home, around: Referents) -> FolderUse | None:
     """What a Kustomization substitutes in a folder that kustomize builds; None where it substitutes nothing."""
     spec = document.body.get("spec")
     build = get(spec, "postBuild")
@@ -92,7 +92,7 @@ def _kustomization(document: Document, home: Home, around: Referents) -> Use | N
     if isinstance(substitute, dict):
         known |= {key: value for key, value in substitute.items() if isinstance(value, str)}
     variables = {key: value.replace("\n", "") for key, value in known.items()}
-    return Use(
+    return FolderUse(
         named(document),
         document,
         folder,
@@ -102,7 +102,9 @@ def _kustomization(document: Document, home: Home, around: Referents) -> Use | N
     )
 
 
-def _release(document: Document, home: Home, base: HelmRelease, around: Referents) -> Use | None:
+def _release(
+    document: Document, home: Home, base: HelmRelease, around: Referents
+) -> FolderUse | None:
     """What a HelmRelease makes of a chart of this repository. Raises UnevaluatedError, ElsewhereError."""
     spec = document.body.get("spec")
     chart = get(spec, "chart", "spec")
@@ -129,7 +131,7 @@ def _release(document: Document, home: Home, base: HelmRelease, around: Referent
         values=tuple(file for file in shown if file != usual or not base.has_defaults),
         texts=inline,
     )
-    return Use(
+    return FolderUse(
         named(document),
         document,
         folder,

@@ -17,7 +17,7 @@ class Variables(NamedTuple):
     is_complete: bool
 
 
-class Use(NamedTuple):
+class FolderUse(NamedTuple):
     """What the object *title* makes of *folder*: a *release* of the chart there, or a build with *variables*.
 
     *document* is that object. *is_complete*: all values are known. *assumptions*: what was taken for granted, in words.

@@ -1,0 +1,558 @@
+"""Charts and folders that Argo CD and Flux fill in: with the real helm and kustomize, through the commands."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from render.manifests.documents import Documents
+from render.manifests.relevance import Scope
+from render.manifests.sources.loading import load_all
+from render.manifests.sources.reading import Reading
+from render.yaml.budget import Limits
+from tests.support.manifests import put
+
+CHART = "apiVersion: v2\nname: vm\nversion: 1.0.0\n"
+VM = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: {{ .Release.Name }}
+  namespace: {{ .Release.Namespace }}
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        cpu: {cores: {{ .Values.cores }}}
+        memory: {guest: {{ required "no memory" .Values.memory }}}
+        devices:
+          disks:
+            - name: root
+              disk:
+                bus: {{ .Values.disk.bus }}
+      volumes:
+        - name: root
+          containerDisk: {image: image}
+"""
+HERE = "https://github.com/acme/fleet"
+APPLICATION = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: web, namespace: argocd}
+spec:
+  destination: {namespace: prod}
+  source:
+    repoURL: HERE
+    path: charts/vm
+    helm:
+"""
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a chart that wants for a value, and an address of its own."""
+    monkeypatch.chdir(tmp_path)
+    git("init", "-q", ".")
+    git("remote", "add", "origin", "git@github.com:acme/fleet.git")
+    put("charts/vm/Chart.yaml", CHART)
+    put("charts/vm/values.yaml", "cores: 1\ndisk: {bus: virtio}\n")
+    put("charts/vm/templates/vm.yaml", VM)
+    return tmp_path
+
+
+def git(*words: str) -> None:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    subprocess.run(["git", *identity, *words], check=True, capture_output=True)
+
+
+def application(helm: str, here: str = HERE) -> str:
+    lines = "".join(f"      {line}\n" for line in helm.splitlines())
+    return APPLICATION.replace("HERE", here) + lines
+
+
+def read(helm: str, kustomize: str = "auto") -> list[Documents]:
+    return load_all(["."], Reading(Limits(), helm=helm, kustomize=kustomize, scope=Scope()))
+
+
+def machines(inputs: list[Documents]) -> dict[str, dict[str, Any]]:
+    """The VMs of *inputs* as ``INPUT: NAMESPACE/NAME``, each with the domain of its template."""
+    return {
+        f"{one.name}: {document.body['metadata'].get('namespace', '')}/{document.body['metadata']['name']}": (
+            document.body["spec"]["template"]["spec"]["domain"]
+        )
+        for one in inputs
+        for document in one.documents
+        if document.body["kind"] == "VirtualMachine"
+    }
+
+
+def sizes(inputs: list[Documents]) -> dict[str, tuple[int, str]]:
+    return {
+        name: (domain["cpu"]["cores"], domain["memory"]["guest"])
+        for name, domain in machines(inputs).items()
+    }
+
+
+def notes(inputs: list[Documents]) -> str:
+    return "\n".join(one.message for loaded in inputs for one in loaded.diagnostics)
+
+
+def unseen(inputs: list[Documents]) -> dict[str, int]:
+    return dict(sum((one.unseen for one in inputs), start=inputs[0].unseen.__class__()))
+
+
+def virt_render(helm: str, *words: str) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, "VIRT_RENDER_HELM": helm}
+    command = [sys.executable, "-m", "render", *words]
+    root = Path(__file__).parents[2]
+    return subprocess.run(
+        command,
+        env={**environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_an_application_says_how_a_chart_is_filled_in(helm: str) -> None:
+    """E15: the last word is the parameters', before them the values, before them the files, in their order."""
+    put("values/a.yaml", "memory: 1Gi\ncores: 2\n")
+    put("charts/vm/b.yaml", "memory: 2Gi\n")
+    put(
+        "apps/web.yaml",
+        application(
+            "valueFiles: [/values/a.yaml, b.yaml, gone.yaml]\nignoreMissingValueFiles: true\n"
+            "valuesObject: {disk: {bus: sata}, cores: 3}\nparameters: [{name: cores, value: '4'}]\n"
+        ),
+    )
+    inputs = read(helm)
+    assert sizes(inputs) == {"charts/vm (Application argocd/web): prod/web": (4, "2Gi")}
+    (domain,) = machines(inputs).values()
+    assert domain["devices"]["disks"][0]["disk"]["bus"] == "sata"
+    assert "charts/vm skipped: Application argocd/web says how it is filled in" in notes(inputs)
+
+
+@pytest.mark.parametrize(
+    ("address", "is_filled", "assumption"),
+    [
+        ("https://github.com/acme/fleet.git", True, ""),
+        ("ssh://git@github.com:22/acme/fleet", True, ""),
+        ("git@GitHub.com:acme/fleet", True, ""),
+        ("https://git.example.com/mirrors/fleet", True, "mirrors/fleet is this repository"),
+        ("https://github.com/acme/other", False, ""),
+        ("https://charts.example.com", False, ""),
+        ("", False, ""),
+    ],
+)
+def test_whose_chart_it_is(helm: str, address: str, is_filled: bool, assumption: str) -> None:  # noqa: FBT001
+    put("apps/web.yaml", application("values: 'memory: 1Gi'", address))
+    inputs = read(helm)
+    assert bool(machines(inputs)) is is_filled
+    assert assumption in notes(inputs)
+    assert ("assumed" in notes(inputs)) is bool(assumption)
+
+
+def test_several_sources_and_a_reference(helm: str) -> None:
+    put("env/prod.yaml", "memory: 4Gi\n")
+    put(
+        "apps/web.yaml",
+        f"""\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: web}}
+spec:
+  sources:
+    - repoURL: {HERE}
+      path: charts/vm
+      helm: {{releaseName: shop, valueFiles: [$env/env/prod.yaml]}}
+    - {{repoURL: {HERE}, ref: env}}
+""",
+    )
+    assert sizes(read(helm)) == {"charts/vm (Application web): default/shop": (1, "4Gi")}
+    put(
+        "apps/web.yaml", Path("apps/web.yaml").read_text(encoding="utf-8").replace("$env", "$other")
+    )
+    inputs = read(helm)
+    assert machines(inputs) == {}
+    assert "no source is called other: $other/env/prod.yaml" in notes(inputs)
+    assert unseen(inputs)["values file from elsewhere"] == 1
+
+
+SET = """\
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: many, namespace: argocd}
+spec:
+  goTemplate: GO
+  generators:
+    - GENERATOR
+  template:
+    metadata: {name: "vm-NAME"}
+    spec:
+      destination: {namespace: "ns-NAME"}
+      source:
+        repoURL: https://github.com/acme/fleet
+        path: charts/vm
+        helm: {values: "memory: MEMORY"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("generator", "names", "made"),
+    [
+        (
+            "list: {elements: [{name: a, memory: 1Gi}, {name: b, memory: 2Gi}]}",
+            ("{{name}}", "{{ memory }}", "{{ .name }}", "{{.memory}}"),
+            {"ns-a/vm-a": "1Gi", "ns-b/vm-b": "2Gi"},
+        ),
+        (
+            (
+                f"git: {{repoURL: {HERE}, directories: [{{path: env/*}}, {{path: env/c, exclude: true}}],"
+                " values: {memory: 3Gi}}"
+            ),
+            ("{{path.basename}}", "{{values.memory}}", "{{.path.basename}}", "{{.values.memory}}"),
+            {"ns-a/vm-a": "3Gi", "ns-b/vm-b": "3Gi"},
+        ),
+        (
+            f"git: {{repoURL: {HERE}, files: [{{path: env/**/vm.yaml}}]}}",
+            ("{{path[1]}}", "{{size.memory}}", "{{index .path.segments 1}}", "{{.size.memory}}"),
+            {"ns-a/vm-a": "7Gi"},
+        ),
+        (
+            (
+                "matrix: {generators: [{list: {elements: [{name: a}, {name: b}]}},"
+                " {list: {elements: [{memory: 5Gi}]}}]}"
+            ),
+            ("{{name}}", "{{memory}}", "{{.name}}", "{{.memory}}"),
+            {"ns-a/vm-a": "5Gi", "ns-b/vm-b": "5Gi"},
+        ),
+    ],
+)
+@pytest.mark.parametrize("is_go", [False, True])
+def test_an_application_set(
+    helm: str,
+    generator: str,
+    names: tuple[str, ...],
+    made: dict[str, str],
+    is_go: bool,  # noqa: FBT001
+) -> None:
+    put("env/a/vm.yaml", "size: {memory: 7Gi}\n")
+    for folder in ("b", "c"):
+        put(f"env/{folder}/note.txt", "\n")
+    name, memory = names[2:] if is_go else names[:2]
+    text = SET.replace("GO", str(is_go).lower(), 1).replace("GENERATOR", generator)
+    put("apps/set.yaml", text.replace("MEMORY", memory).replace("NAME", name))
+    found = {name.split(": ")[1]: memory for name, (_, memory) in sizes(read(helm)).items()}
+    assert found == made
+
+
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        (("GENERATOR", "clusters: {}"), "ApplicationSet whose generator asks elsewhere (clusters)"),
+        (("NAME", "{{ .name | upper }}"), "ApplicationSet with functions in its template"),
+        (
+            ("  template:", "  templatePatch: 'spec: {}'\n  template:"),
+            "ApplicationSet with a templatePatch",
+        ),
+    ],
+)
+def test_what_of_a_set_is_not_evaluated_is_counted(
+    helm: str, edit: tuple[str, str], reason: str
+) -> None:
+    text = SET.replace(*edit).replace("GENERATOR", "list: {elements: [{name: a}]}")
+    put("apps/set.yaml", text.replace("GO", "true", 1).replace("NAME", "{{.name}}"))
+    inputs = read(helm)
+    assert unseen(inputs)[reason] == 1
+    assert "ApplicationSet argocd/many is not evaluated" in notes(inputs)
+    assert not [one for loaded in inputs for one in loaded.diagnostics if one.is_error]
+
+
+FLUX = """\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: fleet, namespace: flux-system}
+spec: {url: "ssh://git@github.com/acme/fleet"}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: web, namespace: flux-system}
+spec:
+  targetNamespace: prod
+  chart: {spec: {chart: ./charts/vm, FILES sourceRef: {kind: GitRepository, name: fleet}}}
+  valuesFrom: [FROM]
+  values: {cores: 2}
+"""
+CONFIG_MAP = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: sizes, namespace: flux-system}
+data: {values.yaml: "memory: 3Gi\\ncores: 9\\n", bus: scsi}
+"""
+
+
+def flux(values: str = "{kind: ConfigMap, name: sizes}", files: str = "") -> str:
+    return FLUX.replace("FROM", values).replace("FILES", files)
+
+
+def test_a_helm_release(helm: str) -> None:
+    put(
+        "flux/web.yaml",
+        flux(
+            "{kind: ConfigMap, name: sizes}, {kind: ConfigMap, name: sizes,"
+            " valuesKey: bus, targetPath: disk.bus}"
+        ),
+    )
+    put("flux/sizes.yaml", CONFIG_MAP)
+    inputs = read(helm)
+    assert sizes(inputs) == {"charts/vm (HelmRelease flux-system/web): prod/prod-web": (2, "3Gi")}
+    (domain,) = machines(inputs).values()
+    assert domain["devices"]["disks"][0]["disk"]["bus"] == "scsi"
+
+
+def test_values_files_of_a_helm_release_stand_in_for_the_charts_own(helm: str) -> None:
+    put("flux/web.yaml", flux("", "valuesFiles: [charts/vm/prod.yaml],"))
+    put("charts/vm/prod.yaml", "memory: 6Gi\ndisk: {}\n")
+    (domain,) = machines(read(helm)).values()
+    assert domain["memory"] == {"guest": "6Gi"}
+    assert domain["devices"]["disks"][0]["disk"] == {"bus": None}
+    put("flux/web.yaml", flux("", "valuesFiles: [charts/vm/values.yaml, charts/vm/prod.yaml],"))
+    (domain,) = machines(read(helm)).values()
+    assert domain["devices"]["disks"][0]["disk"] == {"bus": "virtio"}
+
+
+def test_a_secret_is_no_value(helm: str) -> None:
+    """Nothing is known of it: that the chart wants for a value is no fault then, and no word of it is printed."""
+    put("flux/web.yaml", flux("{kind: Secret, name: sizes}"))
+    put(
+        "flux/secret.yaml",
+        CONFIG_MAP.replace("ConfigMap", "Secret").replace("data:", "stringData:"),
+    )
+    inputs = read(helm)
+    assert machines(inputs) == {}
+    assert unseen(inputs)["chart that cannot be filled in"] == 1
+    done = virt_render(helm, "check", "-v", ".")
+    assert done.returncode == 0
+    assert "3Gi" not in done.stdout + done.stderr
+    put("flux/web.yaml", flux("{kind: Secret, name: sizes}, {kind: ConfigMap, name: sizes}"))
+    put("flux/sizes.yaml", CONFIG_MAP)
+    assert len(machines(read(helm))) == 1
+
+
+KUSTOMIZATION = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: USER, namespace: flux-system}
+spec:
+  path: ./vms
+  sourceRef: {kind: GitRepository, name: flux-system}
+  postBuild:
+    substitute: {NAME: USER, CORES: "2"}
+    substituteFrom: [{kind: ConfigMap, name: cluster}SECRET]
+"""
+SUBSTITUTED = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: "${NAME}", annotations: {note: "$${KEPT}"}}
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        cpu: {cores: "${CORES}"}
+        memory: {guest: "${MEMORY:=1Gi}"}
+        devices: {disks: [{name: root, disk: {bus: "${BUS}ide"}}]}
+      volumes: [{name: root, containerDisk: {image: image}}]
+"""
+
+
+def test_a_kustomization_of_flux_substitutes_variables(helm: str, kustomize: str) -> None:
+    """Each use is an input of its own, and the folder as it is written is none."""
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", SUBSTITUTED)
+    for name in ("a", "b"):
+        put(f"flux/{name}.yaml", KUSTOMIZATION.replace("USER", name).replace("SECRET", ""))
+    put("flux/cluster.yaml", CONFIG_MAP.replace("sizes", "cluster"))
+    assert machines(read(helm, kustomize)) == {}
+    assert "'values.yaml' var name is invalid" in notes(read(helm, kustomize))
+    put(
+        "flux/cluster.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cluster}\ndata: {MEMORY: 4Gi}\n",
+    )
+    inputs = read(helm, kustomize)
+    assert sizes(inputs) == {
+        "vms (Kustomization flux-system/a): /a": (2, "4Gi"),
+        "vms (Kustomization flux-system/b): /b": (2, "4Gi"),
+    }
+    assert "GitRepository flux-system is this repository" in notes(inputs)
+    (first, *_) = (one for loaded in inputs if loaded.user for one in loaded.documents)
+    assert first.body["metadata"]["annotations"] == {"note": "${KEPT}"}
+    assert first.origin.file == "vms/vm.yaml"
+    done = virt_render(helm, "check", ".")
+    assert "vms/vm.yaml:11:47: error VR420" in done.stdout
+    assert "unrecognized bus ide" in done.stdout
+
+
+def test_what_only_a_secret_says_stays_a_placeholder(helm: str, kustomize: str) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", SUBSTITUTED)
+    more = ", {kind: Secret, name: more}"
+    put("flux/a.yaml", KUSTOMIZATION.replace("USER", "a").replace("SECRET", more))
+    inputs = read(helm, kustomize)
+    assert sizes(inputs) == {"vms (Kustomization flux-system/a): /a": (2, "${MEMORY:=1Gi}")}
+    done = virt_render(helm, "check", ".")
+    assert "VR115" in done.stdout
+    assert " error " not in done.stdout
+
+
+def test_an_application_below_a_kustomization_is_asked_as_it_is_built(
+    helm: str, kustomize: str
+) -> None:
+    put("apps/base/kustomization.yaml", "resources: [web.yaml]\n")
+    put("apps/base/web.yaml", application("values: 'memory: 1Gi'"))
+    put(
+        "apps/prod/patch.yaml",
+        "- {op: replace, path: /spec/source/helm/values, value: 'memory: 8Gi'}\n",
+    )
+    put(
+        "apps/prod/kustomization.yaml",
+        "resources: [../base]\nnamePrefix: prod-\n"
+        "patches: [{target: {kind: Application}, path: patch.yaml}]\n",
+    )
+    assert sizes(read(helm, kustomize)) == {
+        "charts/vm (Application argocd/prod-web): prod/prod-web": (1, "8Gi")
+    }
+
+
+@pytest.mark.parametrize(
+    ("helm_options", "message"),
+    [
+        ("valueFiles: [../../../secret.yaml]", "leads out of the repository"),
+        ("valueFiles: [/../secret.yaml]", "leads out of the repository"),
+        ("valueFiles: [link.yaml]", "leads out of the repository"),
+        ("valueFiles: [https://example.invalid/values.yaml]", "the values file https://"),
+        ("fileParameters: [{name: cores, path: /../secret.yaml}]", "leads out of the repository"),
+        ("fileParameters: [{name: 'a\\=d=/etc/passwd', path: values.yaml}]", "no name of a value"),
+        ("parameters: [{name: 'disk.list[99999999]', value: x}]", "the parameter 'disk.list[9"),
+        ("parameters: [{name: cores, value: '1,memory=9Gi\\\\'}]", "the parameter 'cores'"),
+        ("parameters: [{name: cores, value: $ARGOCD_APP_NAME}]", "$ARGOCD_APP_NAME"),
+        (f"parameters: [{{name: {'a.' * 90}b, value: x}}]", "the parameter 'a.a."),
+    ],
+)
+def test_attacks(helm: str, tmp_path: Path, helm_options: str, message: str) -> None:
+    """Nothing from outside is read, and helm parses no word of the repository's."""
+    put(str(tmp_path.parent / "secret.yaml"), "memory: 666Gi\n")
+    os.symlink(tmp_path.parent / "secret.yaml", "charts/vm/link.yaml")
+    put("apps/web.yaml", application(helm_options))
+    inputs = read(helm)
+    assert machines(inputs) == {}
+    assert message in notes(inputs)
+    assert "666" not in notes(inputs)
+
+
+def test_a_path_out_of_the_repository(helm: str, tmp_path: Path) -> None:
+    for name, text in (("Chart.yaml", CHART), ("templates/vm.yaml", VM)):
+        put(str(tmp_path.parent / "elsewhere" / name), text)
+    os.symlink(tmp_path.parent / "elsewhere", "linked")
+    for path in ("../elsewhere", "/../elsewhere", "linked", "charts/../../elsewhere"):
+        put("apps/web.yaml", application("values: 'memory: 1Gi'").replace("charts/vm", path))
+        inputs = read(helm)
+        assert machines(inputs) == {}
+        assert "leads out of the repository" in notes(inputs)
+
+
+def test_values_that_fail_are_a_warning_where_they_stand(helm: str) -> None:
+    put("apps/web.yaml", application("values: 'cores: 1'"))
+    done = virt_render(helm, "check", "--format", "json", ".")
+    assert done.returncode == 0
+    (finding,) = (one for one in json.loads(done.stdout)["diagnostics"] if one["code"] == "VR127")
+    assert (finding["severity"], finding["file"], finding["line"]) == (
+        "warning",
+        "apps/web.yaml",
+        1,
+    )
+    assert "no memory" in finding["message"]
+
+
+def test_a_finding_names_the_value_in_the_application(helm: str) -> None:
+    put("apps/web.yaml", application("valuesObject:\n  memory: 1Gi\n  disk:\n    bus: floppy"))
+    done = virt_render(helm, "check", ".")
+    assert "charts/vm/templates/vm.yaml:17:17: error VR420" in done.stdout
+    assert "apps/web.yaml:13:11: the value comes from here" in done.stdout
+
+
+def test_a_change_of_a_value_is_a_change_of_its_vm(helm: str) -> None:
+    """One that fails is no VM that went, and none is `deleted`."""
+    put("apps/web.yaml", application("values: 'memory: 1Gi'"))
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    put("apps/web.yaml", application("values: 'memory: 2Gi'"))
+    done = virt_render(helm, "diff", "HEAD", "--format", "json")
+    (machine,) = json.loads(done.stdout)["machines"]
+    assert (machine["resource"]["name"], machine["effects"]) == ("web", ["restart"])
+    put("apps/web.yaml", application("values: 'cores: 2'"))
+    done = virt_render(helm, "diff", "HEAD", "--format", "json")
+    (machine,) = json.loads(done.stdout)["machines"]
+    assert machine["effects"] == ["unrenderable"]
+    assert done.returncode == 1
+
+
+def test_a_chart_that_lies_in_the_repository_is_a_dependency(helm: str) -> None:
+    """E15: by its folder, or by the name and the version of one that is fetched elsewhere."""
+    put("charts/app/values.yaml", "vm: {memory: 5Gi}\n")
+    put("charts/app/templates/note.yaml", "# of kubevirt.io\n")
+    for address in ("file://../vm", "https://charts.example.invalid"):
+        put(
+            "charts/app/Chart.yaml",
+            "apiVersion: v2\nname: app\nversion: 1.0.0\n"
+            f"dependencies: [{{name: vm, version: 1.0.0, repository: '{address}'}}]\n",
+        )
+        found = machines(read(helm))
+        assert [*found] == ["charts/app: default/release-name"]
+        (origin,) = (
+            one.origin.file for loaded in read(helm) for one in loaded.documents if loaded.filled
+        )
+        assert origin == "charts/vm/templates/vm.yaml"
+    assert not Path("charts/app/charts").exists()
+
+
+def test_two_uses_of_a_chart_have_no_lock_there(helm: str) -> None:
+    for name in ("a", "b"):
+        text = application("values: 'memory: 1Gi'").replace("web", name)
+        put(f"apps/{name}.yaml", text)
+    done = virt_render(helm, "pin", ".")
+    assert (
+        "not pinned: charts/vm (Application argocd/a): others fill in that folder too"
+        in done.stdout
+    )
+    assert not Path("charts/vm/virt-render.lock.yaml").exists()
+    Path("apps/b.yaml").unlink()
+    assert virt_render(helm, "pin", ".").returncode == 0
+    assert virt_render(helm, "verify", ".").returncode == 0
+    assert Path("charts/vm/virt-render.lock.yaml").exists()
+
+
+def test_vms_that_no_kustomization_lists_are_counted(helm: str, kustomize: str) -> None:
+    """E15."""
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\npatches: [{path: patch.yaml}]\n")
+    for name in ("vm", "patch", "old", "sub/older"):
+        put(f"vms/{name}.yaml", SUBSTITUTED.replace("${NAME}", "web"))
+    put("vms/values.yaml", "a: kubevirt.io/v1\n")
+    inputs = read(helm, kustomize)
+    assert unseen(inputs)["VM file that no kustomization lists"] == 2
+    assert "vms/old.yaml skipped: no kustomization lists it" in notes(inputs)
+    done = virt_render(helm, "check", ".")
+    assert "2 VM files that no kustomization lists" in done.stderr
+
+
+def test_a_chart_without_vms_by_default_is_counted(helm: str) -> None:
+    """E15."""
+    put("charts/vm/values.yaml", "memory: 1Gi\ncores: 1\nisOn: false\n")
+    put("charts/vm/templates/vm.yaml", f"{{{{ if .Values.isOn }}}}\n{VM}\n{{{{ end }}}}\n")
+    done = virt_render(helm, "check", ".")
+    assert "not looked at: 1 Helm chart without a VM by default (-v)" in done.stderr
