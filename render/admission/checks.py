@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from render.diagnostics.cause import Cause
-from render.diagnostics.fix import Fix
+from render.diagnostics.fix import Fix, respelled
 from render.model import fieldpath, tree
 from render.model.cluster_config import ClusterConfig
 from render.model.fieldpath import FieldPath
@@ -153,6 +153,10 @@ class FieldValue(NamedTuple):
 Judge = Callable[[Subject, FieldValue], str]
 
 
+#: The fixes of a value at a path of the object that was sent.
+Mend = Callable[[FieldPath, Any], tuple[Fix, ...]]
+
+
 def judged(  # noqa: PLR0913 - the columns of a row
     name: str,
     place: FieldPath,
@@ -161,10 +165,12 @@ def judged(  # noqa: PLR0913 - the columns of a row
     shown: FieldPath = (),
     needs: str = "",
     help: str = "",  # noqa: A002 - the word that users read
+    mend: Mend | None = None,
 ) -> Check:
     """A check of each value at *place* by a function that says what is wrong with it.
 
-    *shown* is what KubeVirt reports instead of *place*, with the same indexes in place of `EACH`.
+    *shown* is what KubeVirt reports instead of *place*, with the same indexes in place of `EACH`; *mend* knows what
+    would mend it.
     """
 
     def evaluate(subject: Subject) -> Iterator[Cause]:
@@ -173,7 +179,8 @@ def judged(  # noqa: PLR0913 - the columns of a row
             message = judge(subject, FieldValue(path, value, field))
             if message:
                 standing = subject.at(*path) if shown else ()
-                yield Cause(name, subject.at(*field), message, help, place=standing)
+                fixes = mend(subject.at(*path), value) if mend else ()
+                yield Cause(name, subject.at(*field), message, help, place=standing, fixes=fixes)
 
     return Check(name, evaluate, needs, where=place)
 
@@ -195,6 +202,7 @@ def one_of(name: str, place: FieldPath, allowed: Iterable[str], message: str, **
     """A value other than one of *allowed*; ``help`` names them unless it is given."""
     known = tuple(allowed)
     more.setdefault("help", f"use one of {', '.join(word for word in known if word)}")
+    more.setdefault("mend", lambda path, value: respelled(path, value, known))
 
     def judge(subject: Subject, at: FieldValue) -> str:
         return "" if at.value in known else _worded(subject, at, message)

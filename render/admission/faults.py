@@ -1,8 +1,10 @@
 """What several concerns refuse alike."""
 
+from collections.abc import Sequence
 from posixpath import normpath
 
 from render.diagnostics.cause import Cause
+from render.diagnostics.fix import Fix, FixEdit, choice, remove, set_to
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
 
@@ -33,4 +35,17 @@ def boot_order(device: FieldPath, place: FieldPath) -> Cause:
         f"{fieldpath.text(device)} must have a boot order > 0, if supplied",
         "count boot orders from 1, or leave it out",
         place=place,
+        fixes=(Fix("leave the boot order out", (remove(place),)),),
     )
+
+
+_NAMED = 3
+
+
+def unpaired(
+    item: FieldPath, name: str, free: Sequence[str], what: str, *added: tuple[str, FixEdit]
+) -> tuple[Fix, ...]:
+    """What may be done about the *item* of this *name* whose partner is missing: the *free* ones have none either."""
+    meant = sorted(free, key=lambda one: -sum(a == b for a, b in zip(one, name, strict=False)))
+    names = ((f"name it {one}", set_to((*item, "name"), one)) for one in meant[:_NAMED])
+    return choice(*names, *added, (f"drop the {what}", remove(item)))

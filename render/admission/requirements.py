@@ -31,6 +31,17 @@ def check(template: Tree, instancetype: Tree | None, preference: Tree) -> Cause 
     )
 
 
+def meets(instancetype: Tree, preference: Tree) -> bool:
+    """Whether *instancetype* has what *preference* requires of one, and can be spread as it prefers."""
+    required = preference.get("requirements") or {}
+    return (
+        _check_cpu({}, instancetype, preference, required) is None
+        and _check_memory({}, instancetype, required) is None
+        and not ratio_is_zero(preference)
+        and check_spread(instancetype, preference) is None
+    )
+
+
 def _check_cpu(
     template: Tree, instancetype: Tree | None, preference: Tree, required: Tree
 ) -> Cause | None:

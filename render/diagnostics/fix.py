@@ -1,10 +1,16 @@
 """What would mend a finding: edits of the objects that were read, as data. `render.yaml.rewrite` writes them."""
 
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from render.model import tree
 from render.model.edits import Move, Operation, Put, Remove
 from render.model.fieldpath import FieldPath
+
+_NEAR = 0.6
+#: What stays, however little is in it.
+_STAYING: tuple[FieldPath, ...] = (("metadata",), ("spec", "template", "spec", "domain"))
 
 
 class Action(StrEnum):
@@ -100,3 +106,34 @@ def operation(edit: FixEdit, prefix: FieldPath = ()) -> Operation:
             return Move(path, (*prefix, *edit.value))
         case Action.QUOTE:
             raise ValueError(edit)
+
+
+def respelled(path: FieldPath, value: str, known: Iterable[str]) -> tuple[Fix, ...]:
+    """The nearest of *known* at *path* instead of *value*, if one is near; safe where only its case differs."""
+    from render.model.nearest import nearest
+
+    near = nearest(value, [word for word in known if word], cutoff=_NEAR)
+    is_same = near.casefold() == value.casefold()
+    return (Fix(f"write {near}", (set_to(path, near),), is_same),) if near else ()
+
+
+def choice(*options: tuple[str, FixEdit]) -> tuple[Fix, ...]:
+    """Fixes of one edit each, for somebody to choose from."""
+    return tuple(Fix(title, (edit,)) for title, edit in options)
+
+
+def removal(body: Any, paths: Sequence[FieldPath]) -> tuple[FixEdit, ...]:
+    """Drop what stands at *paths* of *body*, and the mappings that hold nothing else, but for the outermost."""
+    gone = set(paths)
+    for path in paths:
+        for end in range(len(path) - 1, 0, -1):
+            if any(path[:end] == one[:end] for one in _STAYING):
+                break
+            inside = tree.get(body, *path[:end])
+            if not isinstance(inside, dict) or any(
+                (*path[:end], key) not in gone for key in inside
+            ):
+                break
+            gone.add(path[:end])
+    top = [path for path in gone if not any(path[:end] in gone for end in range(len(path)))]
+    return tuple(remove(path) for path in sorted(top, key=str))

@@ -60,6 +60,10 @@ _MAC = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}")
 _Placer = Callable[[FieldPath], tuple[int, int]]
 
 
+#: The check that user data begin as what they are.
+FIRST_LINE = "guest/first-line"
+
+
 class Remark(NamedTuple):
     """What is to be said of a text: by which check, in which words, and where in it (from 1; 0: of all of it).
 
@@ -286,7 +290,7 @@ def _headless(text: str) -> TextVerdict:
         return TextVerdict(unread="text of another format")
     message = "the first line is not #cloud-config: cloud-init ignores all of it"
     cure = "write #cloud-config, without a blank in it, as the first line"
-    return TextVerdict((Remark("guest/first-line", message, cure, 1, 1),))
+    return TextVerdict((Remark(FIRST_LINE, message, cure, 1, 1),))
 
 
 #: Keys that other formats have on top as well.

@@ -91,6 +91,7 @@ def resolve(machine: Machine) -> None:
                 path,
                 lead + definition.message,
                 help=definition.suggest(),
+                fixes=() if machine.resource.older else definition.fixes(path[:2]),
             )
             if not lead:
                 check_conflicts(machine)
@@ -165,8 +166,15 @@ def check_requirements(machine: Machine) -> None:
     cause = requirements.check(checked.vmi, instancetype, preference.spec)
     if cause is not None:
         place = at(machine.resource, cause.place) if cause.place else None
+        from render.kubevirt import instancetype_fixes
+
+        fixes = instancetype_fixes.sufficient(machine, preference, cause)
         diagnostic = REQUIREMENT_UNMET.at(
-            at(machine.resource, cause.path), cause.message, setting(preference, cause.source)
+            at(machine.resource, cause.path),
+            cause.message,
+            setting(preference, cause.source),
+            help=instancetype_fixes.cure(cause, preference, fixes),
+            fixes=fixes,
         )
         machine.diagnostics.append(diagnostic._replace(position=place))
 
@@ -336,6 +344,8 @@ def report_conflicts(machine: Machine, conflicts: tuple[Conflict, ...]) -> None:
     if definition is None:
         return
     for conflict in conflicts:
+        from render.kubevirt import instancetype_fixes
+
         shown = ".".join(map(str, conflict.shown))
         if conflict.shown[0] == "spec":
             shown = f"spec.template.{shown}"
@@ -347,6 +357,7 @@ def report_conflicts(machine: Machine, conflicts: tuple[Conflict, ...]) -> None:
             f"VM {variant(_FIELD, machine.context.release)} {shown} conflicts with selected instance type",
             setting(definition, conflict.source),
             help=f"remove {shown} from the VM, or choose an instance type that leaves it open",
+            fixes=instancetype_fixes.without(machine, definition, conflict),
         )
         position = None if named == path else at(machine.resource, path)
         machine.diagnostics.append(diagnostic._replace(position=position))

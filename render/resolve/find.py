@@ -14,8 +14,10 @@ from render.diagnostics.codes import (
     UNEXPECTED_KIND,
     Code,
 )
+from render.diagnostics.fix import Fix, choice, set_to
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition, Key, Unfit
+from render.model.fieldpath import FieldPath
 from render.model.kinds import KindClass
 from render.model.release import Version, holds, since
 from render.model.resource import INSTANCETYPE_GROUP
@@ -34,13 +36,15 @@ _COMPARES_NAMES = since("1.5.2", "such a revision counts for the object in its l
 class Missing(NamedTuple):
     """Why a matcher leads nowhere: *message* is KubeVirt's text, *key* the matcher's field to blame.
 
-    *suggest* says what to do; it looks for near names, which is worth it only for a report.
+    *suggest* says what to do, and *fixes* does it in the matcher at a path; they look for near names, which is worth it
+    only for a report.
     """
 
     code: Code
     message: str
     key: str
     suggest: Callable[[], str]
+    fixes: Callable[[FieldPath], tuple[Fix, ...]] = lambda _: ()
 
 
 def find(  # noqa: PLR0913, PLR0917 - what is looked for, and where: no part of it is known to all callers
@@ -134,7 +138,24 @@ def _live(
         f'{kind.lower()}s.{INSTANCETYPE_GROUP} "{name}" not found',
         "name",
         lambda: _suggest(kind_class, Key(kind, scope, name), catalogue),
+        lambda path: _fixes(kind_class, Key(kind, scope, name), namespace, catalogue, path),
     )
+
+
+def _fixes(
+    kind_class: KindClass, wanted: Key, namespace: str, catalogue: Catalogue, path: FieldPath
+) -> tuple[Fix, ...]:
+    """The matcher at *path* with another kind, if only that is wrong, else with the one name that is near."""
+    kinds = (kind_class.namespaced, kind_class.cluster)
+    within_reach = [
+        key for key in catalogue.named(wanted.name, kinds) if key.namespace in ("", namespace)
+    ]
+    if within_reach:
+        return choice(
+            *((f"name the {key.kind}", set_to((*path, "kind"), key.kind)) for key in within_reach)
+        )
+    near = _near(wanted.name, catalogue.known(wanted.kind, wanted.namespace))
+    return choice((f"name {near}", set_to((*path, "name"), near))) if near else ()
 
 
 def _suggest(kind_class: KindClass, wanted: Key, catalogue: Catalogue) -> str:
@@ -154,12 +175,16 @@ def _suggest(kind_class: KindClass, wanted: Key, catalogue: Catalogue) -> str:
 
 
 def _meant(name: str, known: Collection[str]) -> str:
-    from render.model.nearest import nearest
-
-    near = nearest(name, known) if len(known) < _MANY else ""
+    near = _near(name, known)
     if near.endswith(f"-{name}") or near.startswith(f"{name}-"):
         return (
             f"did you mean {near}? if kustomize renamed it: 'virt-render kustomize init' makes it rename what VMs "
             "refer to as well"
         )
     return f"did you mean {near}?" if near else ""
+
+
+def _near(name: str, known: Collection[str]) -> str:
+    from render.model.nearest import nearest
+
+    return nearest(name, known) if len(known) < _MANY else ""

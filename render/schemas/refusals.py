@@ -3,6 +3,7 @@
 Upstream: pkg/util/openapi/openapi.go, which leaves list indexes out of its paths.
 """
 
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -15,7 +16,7 @@ from render.diagnostics.codes import (
     UNKNOWN_FIELD,
     WRONG_TYPE,
 )
-from render.diagnostics.fix import Fix, quote, remove, rename, set_to
+from render.diagnostics.fix import Fix, choice, quote, remove, rename, respelled, set_to
 from render.model import types
 from render.model.cluster import gates
 from render.model.fieldpath import FieldPath
@@ -156,10 +157,9 @@ def missing(name: str, link: Link, go_type: str) -> Cause:
 def not_listed(value: str, values: tuple[str, ...], link: Link) -> Cause:
     """A string that is none of *values*."""
     text = f'got "{_short(value)}": {_dotted(link)} in body should be one of [{" ".join(values)}]'
-    near = _near(value, values)
-    fix = Fix(f"write {near}", (set_to(path(link), near),), near.casefold() == value.casefold())
-    fixes = (fix,) if near else ()
-    return Cause(INVALID_VALUE.slug, path(link), text, _meant(near), fixes=fixes)
+    fixes = respelled(path(link), value, values)
+    cure = _meant(str(fixes[0].edits[0].value) if fixes else "")
+    return Cause(INVALID_VALUE.slug, path(link), text, cure, fixes=fixes)
 
 
 def out_of_range(value: int, least: int, most: int, link: Link) -> Cause:
@@ -173,7 +173,34 @@ def no_quantity(value: str | float, reason: str, link: Link) -> Cause:
     text = f'{_dotted(link)} is "{_short(value)}", which is not a quantity: {reason}'
     is_fraction = isinstance(value, float)
     cure = f'write "{value}", in quotes' if is_fraction else "write it like 2Gi, 500M, 1500m or 3"
-    return Cause(INVALID_QUANTITY.slug, path(link), text, cure)
+    return Cause(INVALID_QUANTITY.slug, path(link), text, cure, fixes=_amounts(value, path(link)))
+
+
+_AMOUNT = re.compile(r"([+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([a-zA-Z]{0,3})")
+_PREFIXES = {"k": "k", "m": "M", "g": "G", "t": "T", "p": "P", "e": "E"}
+
+
+def _amounts(value: str | float, place: FieldPath) -> tuple[Fix, ...]:
+    """What *value* was meant to be, as quantities are written."""
+    if isinstance(value, float):
+        return (Fix("put the value in quotes", (quote(place),), safe=True),)
+    match = _AMOUNT.fullmatch(str(value).strip())
+    if match is None:
+        return ()
+    number, unit = match[1], match[2].lower().removesuffix("b") or "b"
+    if unit == "b":  # bytes, or nothing
+        return (Fix(f"write {number}", (set_to(place, number),), safe=True),)
+    prefix = _PREFIXES.get(unit[0])
+    if prefix is None or unit[1:] not in ("", "i"):
+        return ()
+    binary, decimal = f"{number}{prefix.upper()}i", f"{number}{prefix}"
+    if unit[1:]:
+        return (Fix(f"write {binary}", (set_to(place, binary),), safe=True),)
+    if unit == "m":  # a thousandth is written so, and no million
+        return ()
+    if match[2] == prefix:
+        return (Fix(f"write {decimal}", (set_to(place, decimal),), safe=True),)
+    return choice(*((f"write {text}", set_to(place, text)) for text in (binary, decimal)))
 
 
 def _dotted(link: Link) -> str:

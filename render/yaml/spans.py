@@ -87,12 +87,31 @@ def _change(text: str, root: Any, prefix: FieldPath, edit: Operation) -> TextEdi
 def _replaced(text: str, node: Any, value: Any) -> TextEdit | None:
     """Another *value* for the scalar *node*."""
     start, end = node.start_mark.index, node.end_mark.index
-    if node.id != "scalar" or node.style in _BLOCKS or text[start : start + 1] == "!":
+    if node.id != "scalar" or text[start : start + 1] == "!":
         return None
+    if node.style in _BLOCKS:
+        return _grown(text, node, value)
     new = _scalar(value, node.style)
     if new is not None and start == end:  # `key:` alone
         new = f" {new}" if text[start - 1 : start] in (":", "-") else new
     return None if new is None else TextEdit(start, end, new)
+
+
+def _grown(text: str, node: Any, value: Any) -> TextEdit | None:
+    """Lines before those of the literal block *node*, if *value* has no others."""
+    start, end = node.start_mark.index, node.end_mark.index
+    begin = text.find("\n", start, end) + 1
+    first = text[begin:].partition("\n")[0]
+    header = text[start:begin].partition("#")[0].strip()
+    if node.style != "|" or any(map(str.isdigit, header)) or not isinstance(value, str):
+        return None
+    lead = value.removesuffix(node.value)
+    if not first.strip() or not lead.endswith("\n") or len(lead) == len(value):
+        return None
+    indent = first[: len(first) - len(first.lstrip(" "))]
+    ending = "\r\n" if first.endswith("\r") else "\n"
+    lines = (f"{indent}{line}{ending}" for line in lead.removesuffix("\n").split("\n"))
+    return TextEdit(begin, begin, "".join(lines))
 
 
 def _scalar(value: Any, style: str | None) -> str | None:

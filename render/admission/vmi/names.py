@@ -1,7 +1,13 @@
 """Host name and subdomain (upstream: admitters/vmi-create-admitter.go)."""
 
+import re
+
 from render.admission.checks import Check, FieldValue, Subject, judged
+from render.diagnostics.fix import Fix, set_to
 from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
+from render.model.fieldpath import FieldPath
+
+_LONGEST = 63
 
 
 def _hostname(subject: Subject, at: FieldValue) -> str:
@@ -10,6 +16,12 @@ def _hostname(subject: Subject, at: FieldValue) -> str:
         return ""
     field = subject.text("hostname")
     return f"{field} does not conform to the kubernetes DNS_LABEL rules : {', '.join(faults)}"
+
+
+def _as_label(path: FieldPath, value: str) -> tuple[Fix, ...]:
+    """*value* as a name that every DNS takes; host names have no case."""
+    label = re.sub("[^a-z0-9-]+", "-", value.lower())[:_LONGEST].strip("-")
+    return (Fix(f"write {label}", (set_to(path, label),), label == value.lower()),) if label else ()
 
 
 def _subdomain(subject: Subject, at: FieldValue) -> str:
@@ -26,6 +38,7 @@ CHECKS: tuple[Check, ...] = (
         ("hostname",),
         _hostname,
         help="use lower case letters, digits and '-', at most 63 of them, no dot",
+        mend=_as_label,
     ),
     judged(
         "names/subdomain",

@@ -31,7 +31,7 @@ from render.model.release import NEWEST, Version, in_force, since
 from render.model.release import served as versions
 from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, OWN, VM, VMI, Resource
 from render.model.tree import Tree
-from render.pipeline.input import placeholders, releases
+from render.pipeline.input import exports, placeholders, releases
 from render.pipeline.input.releases import Target
 from render.revisions.hashes import content
 from render.schemas import served
@@ -199,7 +199,8 @@ def decode(resource: Resource, loaded: Definitions) -> Tree:
         # What a placeholder is instead of says nothing about the value that it stands for.
         paths = {diagnostic.location.path for diagnostic in unfilled}
         diagnostics = [one for one in diagnostics if one.location.path not in paths]
-    loaded.report(resource, (*unfilled, *diagnostics, *_refused_metadata(resource)))
+    own = (*_refused_metadata(resource), *exports.left_over(resource))
+    loaded.report(resource, (*unfilled, *diagnostics, *own))
     if resource.group == KUBEVIRT and resource.version in _VM_VERSIONS[1:]:
         from render.convert import successors
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from render.diagnostics.codes import GUEST, GUEST_UNREAD
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
+from render.diagnostics.fix import Fix, set_to
 from render.guest import texts, volumes
 from render.guest.texts import Remark, TextVerdict
 from render.guest.volumes import Text
@@ -88,7 +89,13 @@ def _of_text(machine: Machine, text: Text, remark: Remark) -> Diagnostic:
     place = _place(machine, text.path) if text.source is None else at(text.source, text.place)
     if text.has_lines:
         place = place._replace(line=remark.line, column=remark.column)
-    return _finding(machine, text.path, told)._replace(position=place)
+    finding = _finding(machine, text.path, told)._replace(position=place)
+    if remark.check == texts.FIRST_LINE and text.has_lines and text.source is None:
+        path = (*machine.vmi_path[:-1], *text.path)
+        edit = set_to(path, f"#cloud-config\n{text.text}")
+        fix = Fix("write #cloud-config as its first line", (edit,))
+        return finding._replace(fixes=(fix,))
+    return finding
 
 
 def _place(machine: Machine, path: FieldPath) -> Location:

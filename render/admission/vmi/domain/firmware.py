@@ -18,6 +18,7 @@ from render.admission.checks import (
     matches,
 )
 from render.diagnostics.cause import Cause
+from render.diagnostics.fix import choice, set_to
 from render.model.release import Windowed, since, until
 from render.model.tree import Tree
 
@@ -78,6 +79,13 @@ def _secure_boot(stateless: tuple[str, ...], subject: Subject) -> Iterator[Viola
         f"{subject.text(*_DOMAIN)} has EFI SecureBoot enabled. SecureBoot requires SMM, which is currently disabled.",
         "set domain.features.smm.enabled: true, or secureBoot: false of efi",
         place=subject.at(*_LOADER, "efi"),
+        fixes=choice(
+            ("enable SMM", set_to(subject.at(*_DOMAIN, "features", "smm", "enabled"), value=True)),
+            (
+                "boot without secure boot",
+                set_to(subject.at(*_LOADER, "efi", "secureBoot"), value=False),
+            ),
+        ),
     )
 
 

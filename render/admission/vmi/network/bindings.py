@@ -6,8 +6,10 @@ Upstream: pkg/network/admitter/netsource.go, admit.go, binding.go, passt.go, mac
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from render.admission import faults
 from render.admission.checks import EACH, Check, Evaluate, Subject, Violation, each, needs_gate
 from render.diagnostics.cause import Cause
+from render.diagnostics.fix import Fix, FixEdit, set_to
 from render.model import tree
 from render.model.apimachinery.go import quoted
 from render.model.fieldpath import FieldPath
@@ -317,7 +319,7 @@ def _unique_networks(subject: Subject) -> Iterator[Violation]:
 
 
 def _connected(subject: Subject) -> Iterator[Violation]:
-    interfaces = {one.get("name", "") for one in subject.get(*_INTERFACES) or ()}
+    interfaces = _names(subject.get(*_INTERFACES))
     for index, network in enumerate(subject.spec["networks"]):
         name = network.get("name", "")
         if name not in interfaces:
@@ -326,7 +328,36 @@ def _connected(subject: Subject) -> Iterator[Violation]:
                 subject.at(*path),
                 f"{subject.text(*path)} '{name}' not found.",
                 f"add an interface named {name}, or drop the network",
+                fixes=_with_interface(subject, index, network),
             )
+
+
+def _names(items: list[Tree] | None) -> set[str]:
+    return {item.get("name", "") for item in items or ()}
+
+
+def _with_interface(subject: Subject, index: int, network: Tree) -> tuple[Fix, ...]:
+    """What may be done about a *network* without an interface; one for it has the binding that is usual."""
+    name = network.get("name", "")
+    interfaces = subject.get(*_INTERFACES) or []
+    binding = "bridge" if network.get("pod") is None else "masquerade"
+    added = set_to(subject.at(*_INTERFACES, len(interfaces)), {"name": name, binding: {}})
+    free = sorted(_names(interfaces) - _names(subject.spec["networks"]))
+    place = subject.at("networks", index)
+    words = f"add an interface with {binding}"
+    return faults.unpaired(place, name, free, "network", (words, added))
+
+
+def _with_network(subject: Subject, index: int, interface: Tree) -> tuple[Fix, ...]:
+    """What may be done about an *interface* without a network."""
+    name = interface.get("name", "")
+    networks = subject.spec.get("networks") or []
+    added: list[tuple[str, FixEdit]] = []
+    if all(network.get("pod") is None for network in networks):
+        item = {"name": name, "pod": {}}
+        added.append(("add the pod network", set_to(subject.at("networks", len(networks)), item)))
+    free = sorted(_names(networks) - _names(subject.get(*_INTERFACES)))
+    return faults.unpaired(subject.at(*_INTERFACES, index), name, free, "interface", *added)
 
 
 def _unique_interfaces(subject: Subject) -> Iterator[Violation]:
@@ -346,7 +377,7 @@ def _unique_interfaces(subject: Subject) -> Iterator[Violation]:
 
 
 def _interfaces_with_network(subject: Subject) -> Iterator[Violation]:
-    networks = {network.get("name", "") for network in subject.spec.get("networks") or ()}
+    networks = _names(subject.spec.get("networks"))
     for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
         name = interface.get("name", "")
         if name not in networks:
@@ -355,6 +386,7 @@ def _interfaces_with_network(subject: Subject) -> Iterator[Violation]:
                 subject.at(*path),
                 f"{subject.text(*path)} '{name}' not found.",
                 f"add a network named {name}, or drop the interface",
+                fixes=_with_network(subject, index, interface),
             )
 
 

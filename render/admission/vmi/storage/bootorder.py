@@ -3,11 +3,12 @@
 Upstream: validateBootOrder in admitters/vmi-create-admitter.go.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from render.admission import faults
 from render.admission.checks import Check, Evaluate, Subject, Violation
 from render.diagnostics.cause import Cause
+from render.diagnostics.fix import Fix, set_to
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, since, until
@@ -45,13 +46,13 @@ def _disks(
         volume = volumes.get(disk.get("name", ""))
         if volume is None:
             if not empty_cdroms or disk.get("cdrom") is None:
-                yield _no_volume(subject, index, disk)
+                yield _no_volume(subject, index, disk, volumes)
         elif disk.get("lun") is not None or volume.get("downwardMetrics") is not None:
             yield from _target(disk, volume, subject.at(*_DISKS, index))
         order = disk.get("bootOrder")
         if order is not None:
             if order in used:
-                yield _used_twice(subject.at(*_DISKS, index, "bootOrder"))
+                yield _used_twice(subject, (*_DISKS, index, "bootOrder"))
             used.add(order)
 
 
@@ -62,16 +63,19 @@ def _interface(subject: Subject, index: int, order: int, used: set[int]) -> Iter
         yield faults.boot_order(subject.at(index), place)
         return
     if order in used:
-        yield _used_twice(place)
+        yield _used_twice(subject, (*_INTERFACES, index, "bootOrder"))
     used.add(order)
 
 
-def _no_volume(subject: Subject, index: int, disk: Tree) -> Cause:
+def _no_volume(subject: Subject, index: int, disk: Tree, volumes: Collection[str]) -> Cause:
+    named = {one.get("name", "") for one in subject.get(*_DISKS)}
+    free = [volume for volume in volumes if volume not in named]
     return Cause(
         "disks/volume",
         subject.at(*_DISKS, index, "name"),
         f"{subject.text(*_DISKS, index, 'Name')} '{disk.get('name', '')}' not found.",
         "give the disk the name of a volume, or add a volume of that name",
+        fixes=faults.unpaired(subject.at(*_DISKS, index), disk.get("name", ""), free, "disk"),
     )
 
 
@@ -103,9 +107,15 @@ def _target(disk: Tree, volume: Tree, place: FieldPath) -> Iterator[Cause]:
         )
 
 
-def _used_twice(place: FieldPath) -> Cause:
+def _used_twice(subject: Subject, path: FieldPath) -> Cause:
+    place = subject.at(*path)
     message = f"Boot order for {fieldpath.text(place)} already set for a different device."
-    return Cause("boot-order/unique", place, message, "give each device its own boot order")
+    devices = subject.spec["domain"]["devices"]
+    every = (one for key in ("disks", "interfaces") for one in devices.get(key) or ())
+    last = max(one.get("bootOrder") or 0 for one in every) + 1
+    fix = Fix(f"give it the boot order {last}, after all others", (set_to(place, last),))
+    cure = "give each device its own boot order"
+    return Cause("boot-order/unique", place, message, cure, fixes=(fix,))
 
 
 def _empty_cdroms(subject: Subject) -> Iterator[Violation]:

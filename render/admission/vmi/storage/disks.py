@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from render.admission import faults
 from render.admission.checks import Check, Evaluate, Subject
 from render.diagnostics.cause import Cause
+from render.diagnostics.fix import choice, respelled, set_to
 from render.model import fieldpath
 from render.model.apimachinery.dns1123 import label_faults
 from render.model.apimachinery.go import is_pci_address, listed
@@ -115,17 +116,22 @@ def _bus(disk: Tree, target: str, place: FieldPath, disks: FieldPath) -> Iterato
     bus, where = disk[target]["bus"], (*place, target, "bus")
     if bus == "ide":
         cure = "use sata, or virtio for a disk"
-        yield Cause("disks/ide-bus", where, "IDE bus is not supported", cure)
+        buses = ("sata",) if target == "cdrom" else ("sata", "virtio")
+        fixes = choice(*((f"write {one}", set_to(where, one)) for one in buses))
+        yield Cause("disks/ide-bus", where, "IDE bus is not supported", cure, fixes=fixes)
     elif bus not in _BUSES:
         yield Cause(
             "disks/bus",
             where,
             f"{fieldpath.text(place)} is set with an unrecognized bus {bus}, must be one of: {listed(_BUSES)}",
             f"use one of {', '.join(_BUSES)}",
+            fixes=respelled(where, bus, _BUSES),
         )
     elif bus == "virtio" and target == "cdrom":
         message = "Bus type virtio is invalid for CD-ROM device"
-        yield Cause("disks/cdrom-bus", where, message, "use sata or scsi for the CD-ROM")
+        fixes = choice(*((f"write {one}", set_to(where, one)) for one in ("sata", "scsi")))
+        cure = "use sata or scsi for the CD-ROM"
+        yield Cause("disks/cdrom-bus", where, message, cure, fixes=fixes)
     elif bus == "sata" and target == "disk" and disk[target].get("readonly"):
         message = "sata hard-disks do not support read-only."
         yield Cause("disks/sata-read-only", where, message, "use another bus, or a CD-ROM")
@@ -160,7 +166,9 @@ def _settings(disk: Tree, place: FieldPath, disks: FieldPath) -> Iterator[Cause]
     if cache not in _CACHES:
         where = (*place, "cache")
         message = f"{fieldpath.text(where)} has invalid value {cache}"
-        yield Cause("disks/cache", where, message, "use one of none, writethrough, writeback")
+        cure = "use one of none, writethrough, writeback"
+        fixes = respelled(where, cache, _CACHES)
+        yield Cause("disks/cache", where, message, cure, fixes=fixes)
     if disk.get("io", "") not in _IO_MODES:
         yield Cause(
             "disks/io",
@@ -168,13 +176,18 @@ def _settings(disk: Tree, place: FieldPath, disks: FieldPath) -> Iterator[Cause]
             f"Disk IO mode for {fieldpath.text(disks)} is not supported. Supported modes are: native, threads.",
             "use native or threads",
             place=(*place, "io"),
+            fixes=respelled((*place, "io"), disk["io"], _IO_MODES),
         )
     policy = disk.get("errorPolicy")
     if policy is not None and policy not in _ERROR_POLICIES:
         where = (*place, "errorPolicy")
         message = f'{fieldpath.text(where)} has invalid value "{policy}"'
         yield Cause(
-            "disks/error-policy", where, message, "use one of stop, ignore, report, enospace"
+            "disks/error-policy",
+            where,
+            message,
+            "use one of stop, ignore, report, enospace",
+            fixes=respelled(where, policy, _ERROR_POLICIES),
         )
 
 

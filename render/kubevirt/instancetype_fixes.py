@@ -1,0 +1,122 @@
+"""What would mend an instancetype that does not fit: another one, or a VM that leaves it what it claims."""
+
+from collections.abc import Iterator
+from math import prod
+
+from render.admission import requirements
+from render.diagnostics.cause import Cause
+from render.diagnostics.fix import Fix, FixEdit, choice, removal, set_to
+from render.machine import Machine, ref_of
+from render.model import topology, tree
+from render.model.apimachinery import quantity
+from render.model.apimachinery.quantity import QuantityError
+from render.model.catalogue import Definition, Key
+from render.model.fieldpath import FieldPath
+from render.model.kinds import INSTANCETYPE
+from render.model.resource import TEMPLATE
+from render.model.tree import Tree
+from render.rules import Conflict
+
+_MATCHED: FieldPath = ("spec", "instancetype")
+_OFFERED = 3
+
+
+def cure(cause: Cause, preference: Definition, fixes: tuple[Fix, ...]) -> str:
+    """What to do about the requirement of *cause*, with the definitions that the *fixes* name."""
+    wanted = tree.get(preference.spec, *cause.source)
+    if cause.path != _MATCHED:
+        return f"give the VM the {cause.source[1]} that is required: {wanted}"
+    names = [str(fix.edits[0].value) for fix in fixes]
+    return f"these would do: {', '.join(names)}" if names else f"choose one with {wanted} or more"
+
+
+def sufficient(machine: Machine, preference: Definition, cause: Cause) -> tuple[Fix, ...]:
+    """The smallest instancetypes that meet what *preference* requires; or the amount or architecture itself."""
+    if machine.resource.older:
+        return ()
+    wanted = tree.get(preference.spec, *cause.source)
+    if cause.path != _MATCHED:
+        is_amount = cause.source[1] == "cpu"  # which of cores, sockets and threads is to grow?
+        path = cause.path if cause.source[1] == "architecture" else (*cause.path, "guest")
+        return () if is_amount else choice((f"write {wanted}", set_to(path, wanted)))
+    current = machine.instancetype
+    given = tree.get(machine.raw, *_MATCHED)
+    if current is None or not isinstance(given, dict) or "name" not in given:
+        return ()
+    rows = sorted(
+        (_unlike(spec, current.spec), quantity.value(spec["memory"]["guest"]), vcpus, name, kind)
+        for kind, name, spec in _within_reach(machine)
+        if (vcpus := tree.get(spec, "cpu", "guest") or 0)
+        and requirements.meets(spec, preference.spec)
+    )
+    return tuple(
+        Fix(f"name {name}", _naming(given, kind, name)) for *_, name, kind in rows[:_OFFERED]
+    )
+
+
+def _naming(matcher: Tree, kind: str, name: str) -> tuple[FixEdit, ...]:
+    """The edits by which *matcher* names another instancetype."""
+    edits = (set_to((*_MATCHED, "name"), name),)
+    if INSTANCETYPE.kind_of(str(matcher.get("kind") or "")) == kind:
+        return edits
+    return (*edits, set_to((*_MATCHED, "kind"), kind))
+
+
+def _unlike(spec: Tree, other: Tree) -> bool:
+    """Whether the two differ in more than their amounts of CPU and memory."""
+    return _without_amounts(spec) != _without_amounts(other)
+
+
+def _without_amounts(spec: Tree) -> Tree:
+    parts = {key: spec.get(key) or {} for key in ("cpu", "memory")}
+    return spec | {
+        key: {name: one for name, one in part.items() if name != "guest"}
+        for key, part in parts.items()
+    }
+
+
+def _within_reach(machine: Machine) -> Iterator[tuple[str, str, Tree]]:
+    """Kind, name and spec of the instancetypes that the VM may name."""
+    catalogue = machine.context.catalogue
+    for kind in (INSTANCETYPE.namespaced, INSTANCETYPE.cluster):
+        scope = machine.namespace if kind == INSTANCETYPE.namespaced else ""
+        for name in catalogue.known(kind, scope):
+            definition = catalogue.definition(Key(kind, scope, name))
+            spec = definition.spec if definition else catalogue.bundled.get((kind, name))
+            if spec is not None and tree.get(spec, "memory", "guest") is not None:
+                yield kind, name, spec
+
+
+_TOPOLOGY: FieldPath = (*TEMPLATE, "spec", "domain", "cpu")
+
+
+def without(machine: Machine, definition: Definition, conflict: Conflict) -> tuple[Fix, ...]:
+    """The VM without what is in *conflict*: nothing is lost where *definition* says the same amount."""
+    path = (*TEMPLATE, *conflict.path)
+    given, claimed = tree.get(machine.raw, *path), tree.get(definition.spec, *conflict.source)
+    if given is None or machine.resource.older:
+        return ()
+    paths = [path]
+    if path[:-1] == _TOPOLOGY and conflict.source == ("cpu", "guest"):
+        cpu: Tree = tree.get(machine.raw, *_TOPOLOGY)
+        keys = [key for key in topology.CPUTopology._fields if key in cpu]
+        paths = [(*_TOPOLOGY, key) for key in keys]
+        counts = [cpu[key] for key in keys]
+        given = prod(counts) if all(type(count) is int for count in counts) else None
+    is_same = _is_same_amount(given, claimed)
+    told = f": {_brief(given)} -> {_brief(claimed)}" if not is_same else ""
+    title = f"leave {'.'.join(map(str, conflict.shown[1:]))} to {ref_of(definition)}{told}"
+    return (Fix(title, removal(machine.raw, paths), is_same),)
+
+
+def _is_same_amount(one: object, other: object) -> bool:
+    if isinstance(one, str | int) and isinstance(other, str | int):
+        try:
+            return bool(quantity.compare(str(one), str(other)) == 0)
+        except QuantityError:
+            return one == other
+    return one == other and type(one) is type(other)
+
+
+def _brief(value: object) -> str:
+    return str(value) if isinstance(value, str | int) else "another value"
