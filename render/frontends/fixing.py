@@ -198,11 +198,12 @@ class _Seen:
 
     @cached_property
     def vmis(self) -> dict[tuple[str, str, str, int], Tree]:
-        """The VMI of each machine that can be rendered: by folder, release, the file of the machine, and its place."""
+        """The VMI of each machine without an error: by folder, release, the file of the machine, and its place."""
         return {
             (part.loaded.folder, part.request.settings.kubevirt, _file(part, index), index): vmi
             for part in self.look.parts
             for index, vmi in trial.started(part.resources, part.request.settings).vmis.items()
+            if index >= len(part.resources) or part.resources[index].ref not in self._broken
         }
 
     def complete(self) -> None:

@@ -1,13 +1,16 @@
 """Small edits of YAML text in place: every other character stays."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from render.model.edits import Move, Operation, Put, Remove
 from render.model.fieldpath import FieldPath
-from render.yaml import writer
+from render.yaml import scalars, writer
 
 _BLOCKS = ("|", ">")
+_AMOUNT = re.compile(r"[0-9.]+[A-Za-z]+")
+"""What the writer of whole documents puts in quotes, and nobody who writes manifests does."""
 
 
 class TextEdit(NamedTuple):
@@ -91,9 +94,7 @@ def _replaced(text: str, node: Any, value: Any) -> TextEdit | None:
         return None
     if node.style in _BLOCKS:
         return _grown(text, node, value)
-    new = _scalar(value, node.style)
-    if new is not None and start == end:  # `key:` alone
-        new = f" {new}" if text[start - 1 : start] in (":", "-") else new
+    new = _scalar(value, node.style) if start < end else None  # `key:` alone is left to others
     return None if new is None else TextEdit(start, end, new)
 
 
@@ -120,11 +121,18 @@ def _scalar(value: Any, style: str | None) -> str | None:
         return None
     if isinstance(value, str) and style == "'" and "'" not in value and value.isprintable():
         return f"'{value}'"
+    if isinstance(value, str) and style is None and _AMOUNT.fullmatch(value) and _is_text(value):
+        return value
     line = writer.dump({"x": value})[3:].removesuffix("\n")
     if "\n" in line:
         return None
     is_bare = isinstance(value, str) and line == value
     return f'"{line}"' if is_bare and style == '"' else line
+
+
+def _is_text(word: str) -> bool:
+    """Whether everybody reads the bare *word* as a text."""
+    return scalars.kubectl(word) == word and scalars.kustomize(word) == word
 
 
 def _added(text: str, parent: Any, step: str | int, value: Any) -> TextEdit | None:
@@ -138,7 +146,7 @@ def _added(text: str, parent: Any, step: str | int, value: Any) -> TextEdit | No
         lines = [
             line.removeprefix("  ") if line.startswith("  ") else line for line in body.splitlines()
         ]
-        last = parent.value[-1]
+        last = (parent.value[-1], parent.value[-1])
     else:
         if parent.id != "mapping":
             return None
@@ -146,8 +154,8 @@ def _added(text: str, parent: Any, step: str | int, value: Any) -> TextEdit | No
             parent.value[0][0].start_mark.column,
             writer.dump({step: value}).splitlines(),
         )
-        last = parent.value[-1][1]
-    place = _below(text, last)
+        last = parent.value[-1]
+    place = _below(text, _end(text, *last))
     if place is None:
         return None
     ending = "\r\n" if text[:place].endswith("\r\n") else "\n"
@@ -167,32 +175,46 @@ def _removed(text: str, parent: Any, step: str | int) -> TextEdit | None:
         index = next((i for i, (key, _) in enumerate(entries) if key.value == step), None)
     if index is None:
         return None
-    start, end = entries[index][0].start_mark.index, _end(entries[index][1])
+    start, end = entries[index][0].start_mark.index, _end(text, *entries[index])
     if parent.flow_style:
         if index:
-            return TextEdit(_end(entries[index - 1][1]), end, "")
+            return TextEdit(_end(text, *entries[index - 1]), end, "")
         return TextEdit(start, entries[1][0].start_mark.index, "")
     line = text.rfind("\n", 0, start) + 1
     lead = text[line:start].strip()
     if lead == ("-" if parent.id == "sequence" else ""):
-        place = _below(text, entries[index][1])
-        return None if place is None else TextEdit(line, place, "")
+        place = _below(text, end)
+        if place is None:
+            return None
+        comment = text[end:place] if "\n" not in text[line : place - 1] else ""
+        return TextEdit(
+            line, place, _indentation(text, line) + comment.lstrip() if comment.strip() else ""
+        )
     if parent.id == "mapping" and not index:  # what stands behind the dash of an item
         return TextEdit(start, entries[1][0].start_mark.index, "")
     return None
 
 
-def _end(node: Any) -> int:
-    """Where the text of *node* ends; that of a collection in lines with its last entry."""
+def _indentation(text: str, line: int) -> str:
+    """The blanks with which the line that begins at *line* does."""
+    rest = text[line:]
+    return rest[: len(rest) - len(rest.lstrip(" "))]
+
+
+def _end(text: str, key: Any, node: Any) -> int:
+    """Where the text of *node* below *key* ends; that of a collection in lines with its last entry."""
     while node.id != "scalar" and not node.flow_style and node.value:
         last = node.value[-1]
-        node = last[1] if node.id == "mapping" else last
+        key, node = last if node.id == "mapping" else (last, last)
+    if (
+        node.start_mark.index == node.end_mark.index and key is not node
+    ):  # stands where the next word does
+        return text.index(":", key.end_mark.index) + 1
     return int(node.end_mark.index)
 
 
-def _below(text: str, node: Any) -> int | None:
-    """The beginning of the line below *node*, None where something else follows it in its line."""
-    end = _end(node)
+def _below(text: str, end: int) -> int | None:
+    """The beginning of the line below what ends at *end*, None where something else follows it in its line."""
     if text[end - 1 : end] == "\n":
         return end
     eol = text.find("\n", end)

@@ -43,6 +43,7 @@ def test_an_item_of_a_list() -> None:
         "spec: &s {running: true}\n",
         "spec: {a: 1}\n",
         "spec: {running: !!bool 'true'}\n",
+        "spec:\n  running:\n",
         "spec: []\n",
     ],
 )
@@ -76,7 +77,7 @@ b:
         (Put(("b", "i"), {"k": [1]}), "    text\n", "    text\n  i:\n    k:\n    - 1\n"),
         (Put(("b", "d", 2), {"m": "x"}), "    - g\n", "    - g\n    - m: x\n"),
         (Put(("b", "d", 0, "m"), "x"), "      f: 2\n", "      f: 2\n      m: x\n"),
-        (Remove(("a",)), "a: 1 # one\n", ""),
+        (Remove(("a",)), "a: 1 # one\n", "# one\n"),
         (Remove(("b", "d", 0)), "    - e: 1\n      f: 2\n", ""),
         (Remove(("b", "d", 1)), "    - g\n", ""),
         (Remove(("b", "d", 0, "e")), "e: 1\n      f", "f"),

@@ -14,6 +14,7 @@ from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, since, until
 from render.model.tree import Tree
 
+_SILENT = frozenset({"name", "disk"})
 _DISKS = ("domain", "devices", "disks")
 _INTERFACES = ("domain", "devices", "interfaces")
 
@@ -68,7 +69,10 @@ def _interface(subject: Subject, index: int, order: int, used: set[int]) -> Iter
 
 
 def _no_volume(subject: Subject, index: int, disk: Tree, volumes: Collection[str]) -> Cause:
-    named = {one.get("name", "") for one in subject.get(*_DISKS)}
+    disks: list[Tree] = subject.get(*_DISKS)
+    # A volume without a disk has got one by now, behind those of the author, that says nothing of itself.
+    rest = [one for one in disks[index + 1 :] if one.keys() <= _SILENT]
+    named = {one.get("name", "") for one in disks if one not in rest}
     free = [volume for volume in volumes if volume not in named]
     return Cause(
         "disks/volume",
