@@ -3,15 +3,16 @@
 Upstream: pkg/virt-config/virt-config.go, pkg/virt-config/feature-gates.go, pkg/virt-controller/watch/application.go.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from render.model import tree
 from render.model.cluster_config import ClusterConfig
 from render.model.release import Form, Rows, Version, form, rows, since, until
 from render.model.tree import Tree
 
+T = TypeVar("T")
 #: What the operator decides, as the recorded answers have it.
 LAUNCHER_IMAGE = "registry.example/virt-launcher:release"
 SIDECAR_SHIM_IMAGE = "registry.example/sidecar-shim:release"
@@ -94,7 +95,7 @@ class LauncherCluster:
         self.objects = objects
         self.image = image
         self.gates = frozenset(name for name in _GATES(release) if config.has_gate(name, release))
-        self.shared: dict[Any, Any] = {}
+        self._made: dict[Hashable, Any] = {}
         developer: Tree = configuration.get("developerConfiguration") or {}
         self.is_emulated = bool(developer.get("useEmulation"))
         self.node_selectors: Mapping[str, str] = developer.get("nodeSelectors") or {}
@@ -103,6 +104,13 @@ class LauncherCluster:
         self.selinux_type: str = configuration.get("selinuxLauncherType") or ""
         self.bindings: Mapping[str, Tree] = tree.get(configuration, "network", "binding") or {}
         self.hypervisor = self._hypervisor()
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What *make* makes, once for all pods that need what is the same for *key*."""
+        if key not in self._made:
+            self._made[key] = make()
+        made: T = self._made[key]
+        return made
 
     def firmware_path(self, architecture: str) -> str:
         """Where the firmware of *architecture* lies."""

@@ -283,10 +283,7 @@ HOTPLUG = SupportRow("hotplug-disk", {"cpu": "10m", "memory": "2M"}, {"cpu": "10
 def support(cluster: LauncherCluster, row: SupportRow, *, guaranteed: bool = False) -> Tree:
     """The resources of a container that *row* is about."""
     key = (row.kind, row.storage, tuple(row.limits.values()), guaranteed)
-    if key not in cluster.shared:
-        cluster.shared[key] = _support(cluster, row, guaranteed=guaranteed)
-    known: Tree = cluster.shared[key]
-    return known
+    return cluster.once(key, lambda: _support(cluster, row, guaranteed=guaranteed))
 
 
 def _support(cluster: LauncherCluster, row: SupportRow, *, guaranteed: bool) -> Tree:

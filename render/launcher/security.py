@@ -40,11 +40,7 @@ _ROOT_GROUP: Form[Tree] = form(until("1.6", {}), since("1.6", {"fsGroup": USER})
 
 def of_pod(launch: Launch) -> Tree:
     """The security context of the pod."""
-    key = ("pod", launch.is_nonroot)
-    if key not in launch.cluster.shared:
-        launch.cluster.shared[key] = _of_pod(launch)
-    context: Tree = launch.cluster.shared[key]
-    return context
+    return launch.cluster.once(("pod", launch.is_nonroot), lambda: _of_pod(launch))
 
 
 def _of_pod(launch: Launch) -> Tree:
@@ -86,11 +82,7 @@ def of_container(launch: Launch, capabilities: Tree | None) -> Tree:
 
 def of_compute(launch: Launch) -> Tree:
     """The security context of compute."""
-    key = ("compute", launch.is_nonroot)
-    if key not in launch.cluster.shared:
-        launch.cluster.shared[key] = _of_compute(launch)
-    context: Tree = launch.cluster.shared[key]
-    return context
+    return launch.cluster.once(("compute", launch.is_nonroot), lambda: _of_compute(launch))
 
 
 def _of_compute(launch: Launch) -> Tree:

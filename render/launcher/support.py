@@ -273,10 +273,7 @@ def console_log(launch: Launch, verbosity: int) -> Iterator[Tree]:
     """The container that prints what the serial console shows."""
     if _has_console_log(launch):
         key = ("console-log", launch.uid, verbosity, launch.is_guaranteed)
-        shared = launch.cluster.shared
-        if key not in shared:
-            shared[key] = _console_log(launch, verbosity)
-        yield shared[key]
+        yield launch.cluster.once(key, lambda: _console_log(launch, verbosity))
 
 
 def _console_log(launch: Launch, verbosity: int) -> Tree:

@@ -39,50 +39,6 @@ _WANTS_HELM = "--enable-helm"
 """In what kustomize says of a kustomization with charts."""
 
 
-def binary(setting: str, folder: str) -> str | Diagnostic:
-    """The binary that *setting* (``auto``, a name or a path) means, or that there is none to build *folder*."""
-    from render.system import processes
-
-    program, where = processes.chosen("kustomize", setting)
-    if program:
-        return program
-    return codes.KUSTOMIZE_MISSING.at(
-        Location(file=folder),
-        f"{folder} has a kustomization, and there is no kustomize binary {where}",
-        help="install it (https://kubectl.docs.kubernetes.io/installation/kustomize), name it with --kustomize PATH, or"
-        " read the plain files with --kustomize never",
-    )
-
-
-def build(  # noqa: PLR0913 - what a build depends on
-    folder: str,
-    program: str,
-    reach: Reach,
-    limits: Limits,
-    *,
-    most: int,
-    allow_remote: bool,
-    is_box_required: bool = False,
-    lock: str = "",
-    seconds: float = SECONDS,
-) -> bytes | Diagnostic:
-    """What comes of `building`."""
-    from render.system import processes
-
-    steps = building(
-        folder,
-        program,
-        reach,
-        limits,
-        most=most,
-        allow_remote=allow_remote,
-        is_box_required=is_box_required,
-        lock=lock,
-        seconds=seconds,
-    )
-    return processes.finish(steps)
-
-
 def building(  # noqa: PLR0913 - what a build depends on
     folder: str,
     program: str,

@@ -13,6 +13,7 @@ import pytest
 from render.manifests import kustomize as module
 from render.manifests.kustomization import Reach
 from render.system import box as walls_of
+from render.system import processes
 from render.system.box import Allowance, Wall, Walls, box
 from render.system.processes import run as run_program
 from render.yaml.budget import Limits
@@ -58,8 +59,10 @@ def test_the_environment_has_names_only(tmp_path: Path, monkeypatch: pytest.Monk
     ):
         monkeypatch.setenv(name, "canary")
     monkeypatch.setenv("HOME", "/canary")
-    out = module.build(
-        str(tmp_path), str(tool), Reach(), Limits(), most=1 << 20, allow_remote=False
+    out = processes.finish(
+        module.building(
+            str(tmp_path), str(tool), Reach(), Limits(), most=1 << 20, allow_remote=False
+        )
     )
     assert isinstance(out, bytes)
     text = out.decode()
@@ -76,8 +79,10 @@ def test_too_much_memory_ends_it(
     monkeypatch.setattr(module, "MEMORY", 8 << 20)
     put(tmp_path / "kustomization.yaml", "resources: [vm.yaml]\n")
     put(tmp_path / "vm.yaml", vm(memory="1Gi"))
-    found = module.build(
-        str(tmp_path), kustomize, Reach(), Limits(), most=1 << 20, allow_remote=False
+    found = processes.finish(
+        module.building(
+            str(tmp_path), kustomize, Reach(), Limits(), most=1 << 20, allow_remote=False
+        )
     )
     assert not isinstance(found, bytes)
     assert found.code == "VR116"

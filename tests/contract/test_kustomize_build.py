@@ -15,6 +15,7 @@ from render.manifests.documents import Documents
 from render.manifests.kustomization import Reach
 from render.manifests.sources.loading import load, load_all
 from render.manifests.sources.reading import Reading
+from render.system import processes
 from render.yaml.budget import Limits
 from render.yaml.positions import locate
 from tests.support.manifests import put
@@ -163,8 +164,10 @@ def test_a_kustomize_that_does_not_end_is_stopped(tmp_path: Path) -> None:
     tool = tmp_path / "tool"
     tool.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
     tool.chmod(0o755)
-    found = module.build(
-        ".", str(tool), Reach(), Limits(), most=1 << 20, allow_remote=False, seconds=0.2
+    found = processes.finish(
+        module.building(
+            ".", str(tool), Reach(), Limits(), most=1 << 20, allow_remote=False, seconds=0.2
+        )
     )
     assert not isinstance(found, bytes)
     assert found.message == "kustomize build .: stopped after 0.2 seconds"
@@ -235,8 +238,8 @@ def test_without_the_network_kustomize_finds_no_git_either(kustomize: str) -> No
     subprocess.run([*git, "commit", "-q", "-m", "a"], check=True)
     put("app/kustomization.yaml", f"resources: ['file://{os.getcwd()}/repo']\n")
     assert list(origins(build("app", kustomize, allow_remote=True))) == ["a"]
-    second_lock = module.build(
-        "app", kustomize, Reach(), Limits(), most=1 << 20, allow_remote=False
+    second_lock = processes.finish(
+        module.building("app", kustomize, Reach(), Limits(), most=1 << 20, allow_remote=False)
     )
     assert not isinstance(second_lock, bytes)
     assert "git" in second_lock.message

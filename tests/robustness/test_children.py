@@ -185,7 +185,7 @@ def test_kustomize_has_no_terminal_to_ask_at(tmp_path: Path, start: Start) -> No
 @pytest.mark.parametrize("then", ["wait", "while :; do echo '# and so on'; done"])
 def test_no_zombie_stays(then: str, tmp_path: Path) -> None:
     family = Family(tmp_path, then)
-    kustomize.build(
+    building = kustomize.building(
         ".",
         str(family.program),
         Reach(),
@@ -194,6 +194,7 @@ def test_no_zombie_stays(then: str, tmp_path: Path) -> None:
         allow_remote=True,  # no box, in which it would not reach its pipe
         seconds=1 if then == "wait" else 60,
     )
+    processes.finish(building)
     assert family.is_gone()
     with pytest.raises(ChildProcessError):
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

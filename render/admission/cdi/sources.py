@@ -193,10 +193,8 @@ def _imageio(spec: Tree, place: SpecPlace, version: Version) -> Iterator[Cause]:
     source = spec["source"]["imageio"]
     fault = variant(_IMAGEIO, version)(source)
     if fault:
-        named = ".".join((*map(str, place[0]), "source", "Imageio"))
-        text = f"{named} source Imageio {fault}"
         cure = "give it secretRef, diskId and certConfigMap"
-        yield place.cause("imageio", ("source", "Imageio"), text, cure, ("source", "imageio"))
+        yield _unfit("imageio", "Imageio", f"Imageio {fault}", cure, place)
         return
     yield from _url("imageio", "ImageIO", spec, place)
 
@@ -223,10 +221,8 @@ _IMAGEIO: Items[Callable[[Tree], str]] = (
 def _vddk(spec: Tree, place: SpecPlace, _version: Version) -> Iterator[Cause]:
     keys = ("secretRef", "uuid", "backingFile", "thumbprint")
     if not all(spec["source"]["vddk"].get(key) for key in keys):
-        named = ".".join((*map(str, place[0]), "source", "VDDK"))
-        text = f"{named} source VDDK is not valid"
         cure = "give it secretRef, uuid, backingFile and thumbprint"
-        yield place.cause("vddk", ("source", "VDDK"), text, cure, ("source", "vddk"))
+        yield _unfit("vddk", "VDDK", "VDDK is not valid", cure, place)
         return
     yield from _url("vddk", "VDDK", spec, place)
 
@@ -234,12 +230,19 @@ def _vddk(spec: Tree, place: SpecPlace, _version: Version) -> Iterator[Cause]:
 def _clone(key: str, name: str, what: str) -> "_Judge":
     def judge(spec: Tree, place: SpecPlace, _version: Version) -> Iterator[Cause]:
         if not all(tree.get(spec, "source", key, step) for step in ("namespace", "name")):
-            named = ".".join((*map(str, place[0]), "source", name))
-            text = f"{named} source {what} is not valid"
             cure = "give it a namespace and a name"
-            yield place.cause("clone", ("source", name), text, cure, ("source", key))
+            yield _unfit(key, name, f"{what} is not valid", cure, place, "clone")
 
     return judge
+
+
+def _unfit(  # noqa: PLR0913, PLR0917 - the words of a refusal
+    key: str, name: str, fault: str, cure: str, place: SpecPlace, check: str = ""
+) -> Cause:
+    """That the source under *key*, which CDI calls *name*, has a *fault*."""
+    field = ".".join((*map(str, place[0]), "source", name))
+    text = f"{field} source {fault}"
+    return place.cause(check or key, ("source", name), text, cure, ("source", key))
 
 
 _Judge = Callable[[Tree, SpecPlace, Version], Iterator[Cause]]

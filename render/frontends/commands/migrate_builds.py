@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.request.request import Request
-from render.manifests import discover, kustomization, kustomize, objects
+from render.manifests import discover, kustomization, kustomize, objects, programs
 from render.manifests.sources.intake import excess, room
 from render.model.resource import from_body
 from render.model.tree import Tree
@@ -40,7 +40,9 @@ class Builds:
             return ""
         for root in self._all_roots():
             if not texts.keys().isdisjoint(root.reads.values()):
-                program = kustomize.binary(self._asked.reading.kustomize, root.folder)
+                program = programs.binary(
+                    programs.KUSTOMIZE, self._asked.reading.kustomize, root.folder
+                )
                 if isinstance(program, Diagnostic):
                     self.fault = program
                     return ""
@@ -135,7 +137,7 @@ class _Root:
         for fault in self._reach.diagnostics:
             return fault.message
         most = room(asked.reading.limits)
-        output = kustomize.build(
+        building = kustomize.building(
             folder,
             program,
             self._reach,
@@ -144,6 +146,7 @@ class _Root:
             allow_remote=asked.reading.allow_remote,
             is_box_required=asked.reading.is_box_required,
         )
+        output = processes.finish(building)
         if isinstance(output, Diagnostic):
             return output.message.replace(folder, self.folder)
         if large := excess(f"{self.folder} (kustomize build)", len(output), asked.reading.limits):

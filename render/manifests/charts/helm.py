@@ -74,20 +74,6 @@ _SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
 _POOL = f"pool.{KUBEVIRT}"
 
 
-def binary(setting: str, folder: str) -> str | Diagnostic:
-    """The binary that *setting* (``auto``, a name or a path) means, or that there is none for the chart in *folder*."""
-    from render.system import processes
-
-    program, where = processes.chosen("helm", setting)
-    if program:
-        return program
-    return codes.HELM_MISSING.at(
-        Location(file=folder),
-        f"{folder} is a Helm chart, and there is no helm binary {where}",
-        help="install it, name it with --helm PATH, or leave charts alone with --helm never",
-    )
-
-
 def faults(
     folder: str, release: HelmRelease, limits: Limits, wanted: Sequence[Dependency] = ()
 ) -> list[Diagnostic]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
-from render.manifests import discover
+from render.manifests import discover, programs
 from render.manifests.charts import helm, layout
 from render.manifests.charts.layout import Dependency
 from render.manifests.charts.templating import FilledChart
@@ -100,7 +100,7 @@ def _filled(
 ) -> "Steps[bytes | list[Diagnostic]]":
     """What helm makes of the chart of *installation*, with what it has *wanted* to depend on; or why nothing."""
     reading, folder, release = intake.reading, installation.folder, installation.release
-    program = helm.binary(reading.helm, folder)
+    program = programs.binary(programs.HELM, reading.helm, folder)
     if isinstance(program, Diagnostic):
         return [program]
     faults = helm.faults(folder, release, intake.limits, wanted)

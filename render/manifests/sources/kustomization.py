@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
-from render.manifests import kustomize, origins, patches
+from render.manifests import kustomize, origins, patches, programs
 from render.manifests.discover import boundary
 from render.manifests.documents import Documents
 from render.manifests.kustomization import Reach, reach
@@ -88,7 +88,7 @@ def is_of_elsewhere(intake: SourceIntake, tried: Documents) -> bool:
 def _built(intake: SourceIntake, top: str, reached: Reach) -> "Steps[bytes | list[Diagnostic]]":
     """What kustomize makes of the folder *top*, or why nothing."""
     reading = intake.reading
-    program = kustomize.binary(reading.kustomize, top)
+    program = programs.binary(programs.KUSTOMIZE, reading.kustomize, top)
     if isinstance(program, Diagnostic):
         return [program]
     output = yield from kustomize.building(

@@ -1,0 +1,41 @@
+"""The programs that make objects of folders: where they are, or that there is none."""
+
+from typing import NamedTuple
+
+from render.diagnostics.codes import HELM_MISSING, KUSTOMIZE_MISSING, Code
+from render.diagnostics.diagnostic import Diagnostic, Location
+
+
+class Builder(NamedTuple):
+    """A program called *name*: *holds* says what a folder for it is; *missing* and *help* that it is not there."""
+
+    name: str
+    holds: str
+    missing: Code
+    help: str
+
+
+KUSTOMIZE = Builder(
+    "kustomize",
+    "has a kustomization",
+    KUSTOMIZE_MISSING,
+    "install it (https://kubectl.docs.kubernetes.io/installation/kustomize), name it with --kustomize PATH, or"
+    " read the plain files with --kustomize never",
+)
+HELM = Builder(
+    "helm",
+    "is a Helm chart",
+    HELM_MISSING,
+    "install it, name it with --helm PATH, or leave charts alone with --helm never",
+)
+
+
+def binary(builder: Builder, setting: str, folder: str) -> str | Diagnostic:
+    """The binary of *builder* that *setting* (``auto``, a name or a path) means, or that there is none for *folder*."""
+    from render.system import processes
+
+    program, where = processes.chosen(builder.name, setting)
+    if program:
+        return program
+    message = f"{folder} {builder.holds}, and there is no {builder.name} binary {where}"
+    return builder.missing.at(Location(file=folder), message, help=builder.help)
