@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.request.request import Request
-from render.manifests import discover, kustomization, kustomize, objects, programs
+from render.manifests import discover, kustomization, kustomize, objects
+from render.manifests.sources import programs
 from render.manifests.sources.intake import excess, room
 from render.model.resource import from_body
 from render.model.tree import Tree

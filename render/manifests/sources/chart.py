@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
-from render.manifests import discover, programs
+from render.manifests import discover
 from render.manifests.charts import helm, layout
 from render.manifests.charts.layout import Dependency
 from render.manifests.charts.templating import FilledChart
 from render.manifests.discover import HelmRelease, skipped, tidy
 from render.manifests.documents import Documents
+from render.manifests.sources import programs
 from render.manifests.sources.intake import ReadOutput, SourceIntake, read_nothing, room
 from render.manifests.uses.use import FolderUse
 

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
-from render.manifests import kustomize, origins, patches, programs
+from render.manifests import kustomize, origins, patches
 from render.manifests.discover import boundary
 from render.manifests.documents import Documents
 from render.manifests.kustomization import Reach, reach
+from render.manifests.sources import programs
 from render.manifests.sources.intake import ReadOutput, SourceIntake, read_nothing, room
 from render.manifests.uses import envsubst
 from render.manifests.uses.envsubst import SubstitutionError

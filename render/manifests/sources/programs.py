@@ -6,7 +6,7 @@ from render.diagnostics.codes import HELM_MISSING, KUSTOMIZE_MISSING, Code
 from render.diagnostics.diagnostic import Diagnostic, Location
 
 
-class Builder(NamedTuple):
+class FolderProgram(NamedTuple):
     """A program called *name*: *holds* says what a folder for it is; *missing* and *help* that it is not there."""
 
     name: str
@@ -15,14 +15,14 @@ class Builder(NamedTuple):
     help: str
 
 
-KUSTOMIZE = Builder(
+KUSTOMIZE = FolderProgram(
     "kustomize",
     "has a kustomization",
     KUSTOMIZE_MISSING,
     "install it (https://kubectl.docs.kubernetes.io/installation/kustomize), name it with --kustomize PATH, or"
     " read the plain files with --kustomize never",
 )
-HELM = Builder(
+HELM = FolderProgram(
     "helm",
     "is a Helm chart",
     HELM_MISSING,
@@ -30,12 +30,12 @@ HELM = Builder(
 )
 
 
-def binary(builder: Builder, setting: str, folder: str) -> str | Diagnostic:
-    """The binary of *builder* that *setting* (``auto``, a name or a path) means, or that there is none for *folder*."""
+def binary(wanted: FolderProgram, setting: str, folder: str) -> str | Diagnostic:
+    """The binary of *wanted* that *setting* (``auto``, a name or a path) means, or that there is none for *folder*."""
     from render.system import processes
 
-    program, where = processes.chosen(builder.name, setting)
+    program, where = processes.chosen(wanted.name, setting)
     if program:
         return program
-    message = f"{folder} {builder.holds}, and there is no {builder.name} binary {where}"
-    return builder.missing.at(Location(file=folder), message, help=builder.help)
+    message = f"{folder} {wanted.holds}, and there is no {wanted.name} binary {where}"
+    return wanted.missing.at(Location(file=folder), message, help=wanted.help)
