@@ -39,6 +39,10 @@ _TEMPLATES = frozenset(
         "KubevirtMachineTemplate",
     }
 )
+#: Faults of single values: the others of an object can be judged without them.
+_OPEN = frozenset(
+    one.number for one in (codes.PLACEHOLDER, codes.WRONG_TYPE, codes.INVALID_QUANTITY)
+)
 Observe = Callable[[Machine, Tree], None]
 
 
@@ -189,7 +193,7 @@ class _Journey:
             self.leave(resource)
 
     def render_machine(self, resource: Resource) -> None:
-        """Take the machine *resource* through its stages; of a refused manifest only the schema says more."""
+        """Take the machine *resource* through its stages; of a refused manifest what does not hang on that."""
         known = len(self._loaded.diagnostics)
         machine = _machine_of(resource, self._context, self._loaded)
         if resource.index not in self._loaded.refused:
@@ -373,14 +377,23 @@ def _check_unfilled(
     resources: Sequence[Resource],
     context: Context,
 ) -> list[Diagnostic]:
-    """What else is wrong with a machine that placeholders alone keep from its stages, by what was *read* of it."""
-    faults = {one.code for one in read if definitions.withholds(one)}
-    if faults != {codes.PLACEHOLDER.number} or resource.older:
+    """What else is wrong with a machine that certain values alone keep from its stages, by what was *read* of it.
+
+    These are placeholders, and values that no field of the type can hold: nobody knows what was meant there.
+    """
+    faults = [one for one in read if definitions.withholds(one)]
+    if not faults or resource.older or any(one.code not in _OPEN for one in faults):
         return []
     from render.pipeline import templates
+    from render.pipeline.input import placeholders
 
-    found = templates.check_unfilled(resource, resources, context, perform)
-    return [one for one in found if one not in read]
+    mistyped = [one.location.path for one in faults if one.code != codes.PLACEHOLDER.number]
+    unfilled = placeholders.emptied(resource, mistyped)
+    if unfilled is None:
+        return []
+    found = templates.check_unfilled(unfilled, resources, context, perform)
+    known = {(one.code, one.location.path) for one in read}
+    return [one for one in found if (one.code, one.location.path) not in known]
 
 
 def _is_holder(resource: Resource) -> bool:

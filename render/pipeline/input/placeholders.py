@@ -5,7 +5,7 @@ OpenShift and kustomize, ``@name@``, ``__NAME__`` and ``<name>``, which no API s
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from render.admission import metadata
@@ -24,6 +24,7 @@ _METADATA: tuple[FieldPath, ...] = (
     ("spec", "virtualMachineTemplate", "metadata"),
     ("spec", "virtualMachineTemplate", "spec", "template", "metadata"),
 )
+_ANY = "${X}"
 #: What may hold anything: guests' own files and commands, annotations, and free words.
 _FREE_TEXT = frozenset(
     {
@@ -52,6 +53,19 @@ def find(resource: Resource) -> Iterator[Diagnostic]:
                 f"{f'${{{match[1]}}}' if match[1] else match[0]} is not filled in",
                 help="render the template first, and pipe its output into `virt-render build -`",
             )
+
+
+def emptied(resource: Resource, paths: Iterable[FieldPath]) -> Resource | None:
+    """*resource* with a placeholder in the place of each value at *paths*; None where none would count as one."""
+    paths = tuple(paths)
+    if not paths:
+        return resource
+    body = tree.copy(resource.body)
+    for path in paths:
+        if not _FREE_TEXT.isdisjoint(map(str, path)) or tree.get(body, *path) is None:
+            return None
+        tree.put(body, path, _ANY)
+    return resource._replace(body=body, may_hold_placeholders=True)
 
 
 def filled(
