@@ -24,6 +24,7 @@ __all__ = [
     "render",
 ]
 __version__ = "0.1.0"
+__project__ = "virt-render"
 
 _HOMES = {
     "Diagnostic": "render.diagnostics.diagnostic",

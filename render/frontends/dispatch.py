@@ -94,6 +94,9 @@ def _say(text: str) -> None:
 def _run(argv: Sequence[str]) -> Exit:
     from render.frontends.request import arguments
 
+    if fault := _replaced():
+        _say(fault)
+        return Exit.USAGE
     if argv and os.path.basename(argv[0]).startswith("kust-plugin-config-"):
         argv = [
             "krm",
@@ -107,6 +110,18 @@ def _run(argv: Sequence[str]) -> Exit:
     from render.frontends.execute import execute
 
     return execute(call, os.environ)
+
+
+def _replaced() -> str:
+    """What to say where another project's package of this name was installed over ours; nothing where none was."""
+    import render
+
+    if getattr(render, "__project__", "") == "virt-render":
+        return ""
+    return (
+        f"virt-render: error VR802 usage: {render.__file__} belongs to another project, whose package is"
+        " called render too\n  help: install virt-render into an environment of its own (pipx does)\n"
+    )
 
 
 def _apology(error: Exception) -> str:

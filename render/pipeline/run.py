@@ -9,7 +9,7 @@ from render.diagnostics.diagnostic import Diagnostic, ordered
 from render.legacy import machines
 from render.machine import Context, Machine
 from render.model import tree
-from render.model.resource import CDI, Resource
+from render.model.resource import CDI, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import order, outcomes
 from render.pipeline.input import definitions
@@ -18,7 +18,8 @@ from render.pipeline.input.releases import Target
 from render.pipeline.obsolete import Obsolete
 from render.pipeline.outcomes import Verdict
 from render.pipeline.output import Output
-from render.pipeline.result import Rendered
+from render.pipeline.result import Rendered, RenderedMachine, RenderedMachines
+from render.pipeline.stages import emit
 from render.resolve import renames
 from render.schemas import served
 from render.settings import Settings
@@ -61,12 +62,36 @@ def render(resources: Iterable[Tree], settings: Settings = Settings()) -> Render
     rendered = run(objects.resources, settings, traced=True)
     has_others = not isinstance(settings.catalog, str) or settings.cluster_config is not None
     rendered = library.answered(rendered, objects, elsewhere=has_others)
+    found = ordered((*faults, *rendered.diagnostics)) if faults else rendered.diagnostics
     return Rendered(
         [tree.copy(body) for body in rendered.resources],
-        ordered((*faults, *rendered.diagnostics)) if faults else rendered.diagnostics,
+        found,
         rendered.provenance,
         rendered.sources,
+        RenderedMachines(lambda: _instances(objects.resources, settings, found)),
     )
+
+
+def _instances(
+    resources: Sequence[Resource], settings: Settings, found: Sequence[Diagnostic]
+) -> Iterator[RenderedMachine]:
+    """Each machine of *resources* with the VMI that *settings* make of it, and what was *found* about it."""
+    vmis: dict[int, Tree] = {}
+
+    def observe(machine: Machine, _: Tree) -> None:
+        if not machine.failed:
+            vmis[machine.resource.index] = emit.vmi(machine)
+
+    instances = settings._replace(emit="vmi", stored=False, defaults="manifest")
+    run(resources, instances, observe)
+    by_resource: dict[ResourceRef, list[Diagnostic]] = {}
+    for one in found:
+        if one.resource is not None:
+            by_resource.setdefault(one.resource, []).append(one)
+    for resource in filter(definitions.is_machine, resources):
+        vmi = vmis.get(resource.index)
+        about = tuple(by_resource.get(resource.ref, ()))
+        yield RenderedMachine(resource.ref, resource.body, vmi and tree.copy(vmi), about)
 
 
 def run(  # noqa: PLR0913 - what is rendered, and who is told
