@@ -28,7 +28,7 @@ def outcome(folder: Path, text: str) -> str:
     return done.stdout
 
 
-MIGRATABLE = vm("web", memory="1Gi").replace(
+MIGRATABLE = vm("web", namespace="prod", memory="1Gi").replace(
     "      domain:", "      evictionStrategy: LiveMigrate\n      domain:"
 )
 
@@ -37,7 +37,7 @@ MIGRATABLE = vm("web", memory="1Gi").replace(
     ("text", "failing"),
     [
         (MIGRATABLE, ""),
-        (vm("web", memory="1Gi"), "test_production_can_be_migrated"),
+        (vm("web", namespace="prod", memory="1Gi"), "test_production_can_be_migrated"),
         (MIGRATABLE.replace("namespace: prod", "namespace: dev"), "test_there_are_vms_in_prod"),
         (MIGRATABLE.replace("1Gi", "1 Gi"), "test_the_cluster_takes_them_all"),
     ],

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -11,7 +12,8 @@ from render.yaml.reader import read
 from tests.support.cases import ROOT
 from tests.support.manifests import instancetype, vm
 
-EMITS = ("vm", "vmi", "expand", "source", "hashed", "pod")
+Emit = Literal["vm", "vmi", "expand", "source", "hashed", "pod"]
+EMITS: tuple[Emit, ...] = ("vm", "vmi", "expand", "source", "hashed", "pod")
 
 
 def objects(*texts: str) -> list[dict[str, object]]:
@@ -19,7 +21,7 @@ def objects(*texts: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("emit", EMITS)
-def test_each_vm_has_its_vmi_and_its_findings(emit: str) -> None:
+def test_each_vm_has_its_vmi_and_its_findings(emit: Emit) -> None:
     given = objects(
         instancetype("small", memory="3Gi"),
         vm("web", instancetype="small"),
