@@ -41,4 +41,6 @@ ENV PATH=/opt/virt-render/bin:/usr/local/bin:/usr/bin:/bin \
 USER 999:0
 WORKDIR /tmp
 # In the sidecar the command is /var/run/argocd/argocd-cmp-server, which an init container of Argo CD puts there.
+# Without arguments it is a function of kustomize and kpt, which give it none.
 ENTRYPOINT ["virt-render"]
+CMD ["krm"]

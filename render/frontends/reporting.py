@@ -109,15 +109,15 @@ def publish(
 
 
 def outcome(diagnostics: Iterable[Diagnostic], asked: Request) -> Exit:
-    """The exit status for *diagnostics*, of which *asked* says whether warnings count."""
+    """The exit status for *diagnostics*; *asked* says which count beside errors: warnings, or those of some codes."""
     diagnostics = tuple(diagnostics)
     exit_status = status(diagnostics)
-    warned = any(one.severity is Severity.WARNING for one in diagnostics)
-    return (
-        Exit.FINDINGS
-        if exit_status is Exit.OK and warned and asked.reporting.fail_on == "warning"
-        else exit_status
+    failing = asked.reporting.fail_on
+    counts = any(
+        one.code in failing or (one.severity is Severity.WARNING and "warning" in failing)
+        for one in diagnostics
     )
+    return Exit.FINDINGS if exit_status is Exit.OK and counts else exit_status
 
 
 def _identifies(asked: Request) -> bool:

@@ -163,7 +163,9 @@ def test_an_error_is_never_longer_than_4_kib(server: PluginServer, repository: P
     shown = report.count("error VR301")
     assert shown
     assert f"and {100 - shown} more; 'virt-render check' shows all" in report
-    assert json.loads(report.splitlines()[-1])["errors"] == 100
+    assert "{" not in report.splitlines()[-1], (
+        "the log of the sidecar is nothing for an Application"
+    )
 
 
 def test_one_finding_that_is_too_long_is_cut(server: PluginServer, repository: Path) -> None:

@@ -251,7 +251,9 @@ def test_the_action_checks_and_writes_its_reports(tmp_path: Path) -> None:
     (tmp_path / "good.yaml").write_text(VM + "---\n" + SMALL)
     (tmp_path / "bad.yaml").write_text(vm("bad", instancetype="small", memory="4Gi"))
     (tmp_path / "temporary").mkdir()
-    given = {"PATHS": ".", "ARGUMENTS": "--no-verbose", "SARIF": "out.sarif", "JUNIT": "out.xml"}
+    given = {
+        "PATHS": ".", "ARGUMENTS": "--no-verbose", "SARIF": "out.sarif", "JUNIT": "out.xml", "DEADLINE": "600",
+    }  # fmt: skip
     environ = {
         **os.environ,
         "RUNNER_TEMP": str(tmp_path / "temporary"),
@@ -311,6 +313,7 @@ def test_the_action_says_what_a_change_does(tmp_path: Path, head: str) -> None:
         "MARKDOWN": "out.md",
         "HTML": "out.html",
         "JSON": "out.json",
+        "DEADLINE": "600",
     }
     found = steps("deploy/github/diff/action.yml")
     assert [step["name"] for step in found] == ["Install virt-render", "Compare"]

@@ -84,12 +84,20 @@ def test_health_of_a_data_volume(status: dict[str, Any] | None, expected: str) -
     assert health("cdi.kubevirt.io_DataVolume", body)[0] == expected
 
 
-def test_component_puts_them_into_the_settings(tmp_path: Path, kustomize: str) -> None:
+@pytest.mark.parametrize("where", ["", ", namespace: argocd"])
+@pytest.mark.parametrize("more", ["", "namespace: argocd\n"])
+def test_component_puts_them_into_the_settings(
+    tmp_path: Path, kustomize: str, where: str, more: str
+) -> None:
     for file in FOLDER.iterdir():
         put(tmp_path / "health" / file.name, file.read_text(encoding="utf-8"))
-    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {a: b}\n"
+    metadata = f"{{name: argocd-cm{where}}}"
+    text = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {metadata}\ndata: {{a: b}}\n"
     put(tmp_path / "app/cm.yaml", text)
-    put(tmp_path / "app/kustomization.yaml", "resources: [cm.yaml]\ncomponents: [../health]\n")
+    put(
+        tmp_path / "app/kustomization.yaml",
+        f"{more}resources: [cm.yaml]\ncomponents: [../health]\n",
+    )
     argv = [kustomize, "build", "app"]
     built = subprocess.run(argv, cwd=tmp_path, capture_output=True, check=True).stdout
     (document,) = read(built, "built").documents

@@ -454,6 +454,25 @@ def answer(done: subprocess.CompletedProcess[str]) -> Any:
     return document.body
 
 
+CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: options}\n"
+
+
+def test_a_config_map_has_the_options_in_its_data() -> None:
+    put("more/small.yaml", SMALL)
+    data = 'data: {emit: vmi, annotations: "false", catalog: "none more", resources: more}\n'
+    done = krm(resource_list(VM, config=CONFIG_MAP + data))
+    assert done.returncode == 0, done.stderr
+    kinds = [one["kind"] for one in answer(done)["items"]]
+    assert kinds == ["VirtualMachineInstance", "VirtualMachineInstancetype"]
+    done = krm(resource_list(VM, SMALL, config=CONFIG_MAP))
+    assert done.returncode == 0, done.stderr
+    done = krm(resource_list(VM, SMALL, config=f"{CONFIG_MAP}data: {{emti: vmi}}\n"))
+    assert done.returncode == 2
+    assert "unknown function config key emti; did you mean emit?" in done.stderr
+    done = krm(resource_list(VM, config=CONFIG_MAP.replace("ConfigMap", "Secret")))
+    assert "a ConfigMap may have the options in its data" in done.stderr
+
+
 def test_on_an_error_the_items_come_back_unchanged_with_results() -> None:
     sent = resource_list(CONFLICT, SMALL)
     done = krm(sent)

@@ -2,7 +2,7 @@
 
 The same as ``build``, in the way that Argo CD's plugin server wants it: what failed in the first line and all of it in
 4 KiB (the rest of the text goes into every view of the Application), an end before Argo CD's own deadline, which kills
-without a word, and one line about each run for the log of the sidecar.
+without a word, and one line about each success for the log of the sidecar.
 """
 
 import contextlib
@@ -84,8 +84,10 @@ def _generate(run: Run, call: Call, environ: Mapping[str, str]) -> Exit:
         outcome = Exit.DEADLINE
         run.diagnostics = [_overdue(asked, run)]
         findings = find(run.diagnostics, Sources())
+    _log(report(list(map(for_application, findings))))
     waived.tell(asked, [run.loaded])
-    _log(report(list(map(for_application, findings))) + _line(run, outcome, environ))
+    if outcome is Exit.OK:  # else all of it stands in the Application
+        _log(_line(run, outcome, environ))
     return outcome
 
 

@@ -28,10 +28,9 @@ from render.manifests.documents import Documents
 from render.manifests.sources import loading
 from render.manifests.sources.intake import STDIN
 from render.model.resource import ResourceRef, text_at
-from render.model.tree import Tree
 from render.report.findings import Finding, find, merge
 from render.report.places import Place, Sources
-from render.settings import Layer, Source, is_name
+from render.settings import OPTIONS, Layer, Source, is_name
 from render.system.streams import STDOUT, emit, standard_input
 
 _RESOURCES = "resources"
@@ -131,18 +130,42 @@ def _configured(body: Any) -> tuple[list[Layer], list[str], list[Diagnostic]]:
     if body is None:
         return [], [], []
     name = text_at(body.get("metadata"), "name") if isinstance(body, dict) else ""
-    about = ResourceRef(config.KIND, "", name)
-    fault = config.fault_of(body)
-    if fault:
-        place = Location(about)
-        return [], [], [codes.INVALID_SETTING.at(place, f"the function config: {fault}")]
-    spec: Tree = dict(body.get("spec") or {})
+    if _is_config_map(body):
+        about, place = ResourceRef("ConfigMap", "", name), "data"
+        spec = {key: _typed(key, value) for key, value in (body.get("data") or {}).items()}
+    else:
+        about, place = ResourceRef(config.KIND, "", name), "spec"
+        fault = config.fault_of(body)
+        if fault:
+            message = f"the function config: {fault}; a ConfigMap may have the options in its data"
+            return [], [], [codes.INVALID_SETTING.at(Location(about), message)]
+        spec = dict(body.get("spec") or {})
     paths = spec.pop(_RESOURCES, [])
-    layer = Layer(Source.FUNCTION_CONFIG, spec, Location(about, ("spec",)), (_RESOURCES,))
+    layer = Layer(Source.FUNCTION_CONFIG, spec, Location(about, (place,)), (_RESOURCES,))
     if not isinstance(paths, list) or not all(_is_path(path) for path in paths):
         fault = "should be a list of files and folders"
         return [layer], [], [codes.INVALID_SETTING.at(layer.at(_RESOURCES), fault)]
     return [layer], paths, []
+
+
+def _is_config_map(body: Any) -> bool:
+    """Whether *body* is what kpt hands a function whose options stand on its command line, or in a ConfigMap."""
+    is_one = isinstance(body, dict) and (body.get("apiVersion"), body.get("kind")) == (
+        "v1",
+        "ConfigMap",
+    )
+    return is_one and isinstance(body.get("data"), dict | None)
+
+
+def _typed(key: str, value: Any) -> Any:
+    """The *value* of the option *key* in a ConfigMap, which holds texts: lists are taken apart at blanks."""
+    if not isinstance(value, str):
+        return value
+    option = next((one for one in OPTIONS if one.spelled(Source.FUNCTION_CONFIG) == key), None)
+    if key == _RESOURCES or (option and option.many):
+        return value.split()
+    is_flag = option is not None and option.kind == "flag"
+    return {"true": True, "false": False}.get(value, value) if is_flag else value
 
 
 def _outside(paths: Sequence[str]) -> list[Diagnostic]:

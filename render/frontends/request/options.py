@@ -1,5 +1,6 @@
 """The front ends' own options, one row each; those of a rendering stand in `render.settings`."""
 
+from render.diagnostics.codes import CODES
 from render.frontends.request import config
 from render.report.formats import FORMATS, IMPACT_FORMATS
 from render.settings import OPTIONS, Option
@@ -94,12 +95,10 @@ SET = Option(
 )  # fmt: skip
 QUIET = Option("quiet", "flag", default=False, help="say nothing but errors", short="q")
 FAIL_ON = Option(
-    "fail-on",
-    "choice",
-    "error",
-    "which findings make the exit status 1",
-    choices=("error", "warning"),
-)
+    "fail-on", "choice", "error",
+    "which findings make the exit status 1 beside errors: warnings, or those of a code; may be repeated",
+    choices=("error", "warning", *CODES), metavar="error|warning|CODE", many=True,
+)  # fmt: skip
 MAX_FINDINGS = Option(
     "max-findings", "number", 0, "show so many findings, the worst (0: all); all of them count",
     metavar="N", least=0,

@@ -110,7 +110,7 @@ class ReportingRequest(NamedTuple):
     output: str = ""
     verbose: bool = False
     quiet: bool = False
-    fail_on: str = "error"
+    fail_on: tuple[str, ...] = ("error",)
     max_findings: int = 0
 
 
@@ -294,7 +294,7 @@ def _reporting(call: Call, host: Mapping[str, Any]) -> ReportingRequest:
         "" if output == "-" else output,
         host.get("verbose", False),
         host.get("quiet", False),
-        host["fail_on"] if FAIL_ON in command.options else "error",
+        host["fail_on"] if FAIL_ON in command.options else ("error",),
         host.get("max_findings", 0),
     )
 

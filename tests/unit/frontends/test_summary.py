@@ -66,6 +66,9 @@ def test_warnings_can_fail(ask: Ask) -> None:
     assert ask("check", "--fail-on", "warning").exit == Exit.FINDINGS
     answer = ask("build", "--fail-on", "warning")
     assert (answer.exit, answer.out) == (Exit.FINDINGS, "")
+    assert ask("check", "--fail-on", "VR501").exit == Exit.FINDINGS
+    assert ask("check", "--fail-on", "VR502").exit == Exit.OK
+    assert ask("check", "--fail-on", "VR502", "--fail-on", "warning").exit == Exit.FINDINGS
     assert ask("check", "--fail-on", "nothing").exit == Exit.USAGE
 
 
