@@ -45,6 +45,13 @@ def findings_of(
     return [_without_lines(one, foreign) for one in findings] if foreign else findings
 
 
+def as_note(diagnostic: Diagnostic) -> Diagnostic:
+    """A placeholder may be filled in later: who only looks at a repository takes it for a note."""
+    if diagnostic.code == codes.PLACEHOLDER.number:
+        return diagnostic._replace(severity=Severity.INFO)
+    return diagnostic
+
+
 def _without_lines(finding: Finding, foreign: Sequence[str]) -> Finding:
     """*finding* with no text of the *foreign* files: who let settings name them need not be allowed to read them."""
 

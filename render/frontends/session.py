@@ -19,7 +19,7 @@ from render.manifests.discover import CHART, is_chart, tidy
 from render.manifests.documents import Documents
 from render.manifests.relevance import Scope
 from render.manifests.sources import loading
-from render.manifests.sources.reading import PROGRAMS, Reading
+from render.manifests.sources.reading import Reading
 from render.model import tree
 from render.model.counting import counted
 from render.model.fieldpath import FieldPath
@@ -117,27 +117,14 @@ def read_roots(
 
     *anything* as for `loading.load_all`. Who writes a lock must know of every VM, and so what cannot be read.
     """
-    inputs = load_inputs(paths, asked, work, anything=anything)
-    return laid_out(inputs, asked)
-
-
-def load_inputs(
-    paths: Sequence[str],
-    asked: Request,
-    work: Work,
-    *,
-    anything: bool = False,
-    programs: frozenset[str] = PROGRAMS,
-) -> list[Documents]:
-    """What is below *paths*: loose files as one input, and what each of *programs* makes of a folder by itself."""
     from render.frontends.request import config
 
     lenient = asked.called.call.command != "pin"
     scope = Scope(asked.reading.layout.exclude, lenient=lenient)
-    how = reading(asked, standard_input())._replace(scope=scope, programs=programs)
+    how = reading(asked, standard_input())._replace(scope=scope)
     inputs = loading.load_all(paths, how, anything=anything, watch=work.inputs)
     inputs[0].diagnostics += config.unmatched(asked.reading.layout, asked.reading.limits)
-    return inputs
+    return laid_out(inputs, asked)
 
 
 def laid_out(inputs: Sequence[Documents], asked: Request) -> list[Documents]:

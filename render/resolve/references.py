@@ -195,6 +195,11 @@ class References:
         return scopes
 
 
+def names_in(spec: Tree) -> set[str]:
+    """The names of what a VMI *spec* refers to."""
+    return {name for _, name, _ in _named(spec)}
+
+
 def _named(spec: Tree) -> Iterator[tuple[FieldPath, str, NamingField]]:
     """The names in *spec*, with their places."""
     for index, volume in enumerate(spec.get("volumes") or ()):

@@ -6,14 +6,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Severity
 from render.frontends.answer import Answer, Files
 from render.frontends.commands.baseline import accepted_by, without
 from render.frontends.commits import back_at
 from render.frontends.figures import tally_of
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
-from render.frontends.reporting import findings_of, outcome, with_fingerprints
+from render.frontends.reporting import as_note, findings_of, outcome, with_fingerprints
 from render.frontends.request.request import Request, again
 from render.frontends.session import fleet, read_roots, render_part
 from render.manifests.discover import inside
@@ -159,14 +158,7 @@ def _at(revision: str, asked: Request, work: Work) -> frozenset[str]:
 def _checked(part: FleetPart, work: Work) -> list[Finding]:
     render_part(part, work, lambda _, source: work.rendered.append(source))
     work.doing = f"looking up the places of {counted(len(part.diagnostics), 'finding')}"
-    return findings_of(part.loaded, map(_as_note, part.diagnostics), part.request)
-
-
-def _as_note(diagnostic: Diagnostic) -> Diagnostic:
-    """A placeholder may be filled in later, so ``check`` only notes it."""
-    if diagnostic.code == codes.PLACEHOLDER.number:
-        return diagnostic._replace(severity=Severity.INFO)
-    return diagnostic
+    return findings_of(part.loaded, map(as_note, part.diagnostics), part.request)
 
 
 def _by_root(paths: Sequence[str], named: str) -> dict[str, list[str]]:

@@ -15,6 +15,7 @@ from render.frontends.request.options import (
     DIFF_FAIL_ON,
     DIFF_FORMAT,
     DRY_RUN,
+    EDIT_SECONDS,
     EXIT_CODE,
     EXPLAIN,
     EXPLAIN_FORMAT,
@@ -63,6 +64,8 @@ _OF_OUTPUT = frozenset({"emit", "stored", "defaults", "annotations", "firmware-u
 #: Of commands that only look at a repository: others are asked for what a guest boots with, or say nothing of it.
 _LOOKING = (("guest", "warning"),)
 _RANGES = {option.name: option for option in (RELEASE_RANGE, CLUSTER_CONFIG_RANGE)}
+#: What an editor shows does not depend on how it would be printed.
+_EDITING = tuple(option for option in OPTIONS if option.name not in _OF_OUTPUT)
 _COMPARING = tuple(_RANGES.get(option.name, option) for option in OPTIONS)
 _REPORTING = (FORMAT, *REPORTS, MAX_FINDINGS, QUIET, FAIL_ON)
 _COMMON = (MOST_SECONDS, CONFIG, TIMINGS, VERBOSE)
@@ -380,6 +383,19 @@ _ROWS: tuple[Command, ...] = (
         (_VM, _PATH),
         (REVISION, AT, *OPTIONS, *HOST_OPTIONS, CONFIG, VERBOSE),
         excludes=((REVISION, AT),),
+    ),
+    Command(
+        "lsp",
+        "editor.command:serve",
+        """Speak with an editor: a language server on standard input and output; see docs/editor.md.
+
+        It says what check would say of the folder that the editor has open, as it is typed. Needs the extra editor.
+        """,
+        (),
+        (*_EDITING, EDIT_SECONDS, *HOST_OPTIONS, CONFIG),
+        hosted=True,
+        whole=True,
+        defaults=_LOOKING,
     ),
     Command(
         "rule",

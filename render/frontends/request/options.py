@@ -122,6 +122,8 @@ MOST_SECONDS = DEADLINE._replace(
 )
 """The same where nobody waits: without a default."""
 
+EDIT_SECONDS = DEADLINE._replace(default=30, help="leave an edit unjudged after so many seconds")
+
 UPGRADE = Option(
     "upgrade", "text", "", "let this VM have what its instancetype and preference hold now; may be repeated",
     metavar="VM", many=True,

@@ -279,7 +279,7 @@ def _settings(
         "cluster_config": body,
         "parameters": tuple(_pairs(host.get("set") or ())),
     }
-    if call.command == "check":
+    if call.command in ("check", "lsp"):
         values["allow_empty"] = True
     return Settings(**values)
 

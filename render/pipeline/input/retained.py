@@ -1,35 +1,43 @@
 """Machines that an edit of other objects leaves as they are, with all that was said of them."""
 
-import copy
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic, Location, with_places
 from render.machine import Context, Machine
+from render.model import tree
 from render.model.resource import INSTANCETYPE_GROUP, Resource
 from render.pipeline.input import definitions, unchanged
 from render.pipeline.input.unchanged import Unchanged
-from render.resolve.references import claims_of
+from render.resolve.references import claims_of, names_in
 
 _Identity = tuple[int, str, int]
+
+
+class _Edits(NamedTuple):
+    """What was edited: names of *definitions*, and names of *claims* that VMs bring, or brought."""
+
+    definitions: frozenset[str]
+    claims: frozenset[str]
 
 
 class Retained(Unchanged):
     """The *machines* of a first rendering that a second one has again.
 
-    Their resources are now at the index that *moved* says for the former one; *named*: the names of definitions that
-    were edited.
+    Their resources are now at the index that *moved* says for the former one. What is found is taken over: the first
+    rendering has it no more.
     """
 
     __slots__ = ("_moved",)
 
     def __init__(
-        self, machines: Iterable[Machine], moved: Mapping[int, int], named: frozenset[str]
+        self, machines: Iterable[Machine], moved: Mapping[int, int], edits: "_Edits"
     ) -> None:
         self._moved = moved
         self._machines = {
             moved[one.resource.index]: one
             for one in machines
-            if one.resource.index in moved and _is_settled(one, named)
+            if one.resource.index in moved and _is_settled(one, edits)
         }
 
     def find(self, resource: Resource, context: Context) -> Machine | None:
@@ -43,9 +51,8 @@ class Retained(Unchanged):
         diagnostics = self._relocated(known.diagnostics)
         if diagnostics is None:
             return None
-        machine = copy.copy(known)
-        machine.context, machine.resource, machine.diagnostics = context, resource, diagnostics
-        return machine
+        known.context, known.resource, known.diagnostics = context, resource, diagnostics
+        return known
 
     def _relocated(self, diagnostics: list[Diagnostic]) -> list[Diagnostic] | None:
         """*diagnostics* where their objects are now; None where one of these was edited."""
@@ -74,10 +81,9 @@ def retained(
     edited = [one for one in (*gone, *come) if not unchanged.is_current(one)]
     if any(one.group != INSTANCETYPE_GROUP or not definitions.is_definition(one) for one in edited):
         return None
-    if _claims(gone) != _claims(come):  # who mounts them may be any VM
-        return None
     moved = {one.index: new[key].index for key, one in old.items() if key in new}
-    return Retained(machines, moved, frozenset(one.name for one in edited))
+    claims = _claims(gone) ^ _claims(come)
+    return Retained(machines, moved, _Edits(frozenset(one.name for one in edited), claims))
 
 
 def _by_identity(resources: Iterable[Resource]) -> dict[_Identity, Resource]:
@@ -91,8 +97,8 @@ def _by_identity(resources: Iterable[Resource]) -> dict[_Identity, Resource]:
     return known
 
 
-def _claims(resources: Iterable[Resource]) -> set[tuple[str, str]]:
-    return {(one.namespace, name) for one in resources for name in claims_of(one)}
+def _claims(resources: Iterable[Resource]) -> frozenset[str]:
+    return frozenset(name for one in resources for name in claims_of(one))
 
 
 def _places(diagnostic: Diagnostic) -> Iterable[Location]:
@@ -102,8 +108,8 @@ def _places(diagnostic: Diagnostic) -> Iterable[Location]:
         yield diagnostic.position
 
 
-def _is_settled(machine: Machine, named: frozenset[str]) -> bool:
-    """Whether edits of other machines, and of the definitions *named*, say nothing new of *machine*.
+def _is_settled(machine: Machine, edits: _Edits) -> bool:
+    """Whether *edits* of definitions, and of other machines, say nothing new of *machine*.
 
     What is wrong with its manifest is found before it is a machine, and an error or a warning may hint at any
     definition that would do.
@@ -112,7 +118,11 @@ def _is_settled(machine: Machine, named: frozenset[str]) -> bool:
         return False
     if not unchanged.is_current(machine.resource):
         return False
-    if not named:
+    if edits.claims:
+        spec = tree.get(machine.decoded, *machine.vmi_path)
+        if not edits.claims.isdisjoint(names_in(spec if isinstance(spec, dict) else {})):
+            return False
+    if not edits.definitions:
         return True
     is_hinting = machine.failed or any(one.severity != "info" for one in machine.diagnostics)
-    return not is_hinting and named.isdisjoint(unchanged.names(machine))
+    return not is_hinting and edits.definitions.isdisjoint(unchanged.names(machine))

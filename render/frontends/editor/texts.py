@@ -1,0 +1,96 @@
+"""Texts of a repository that are read again and again: of an edited file alone, where that is enough."""
+
+import os
+from collections.abc import Sequence
+from copy import copy
+from typing import Any
+
+from render.manifests import kustomization, relevance
+from render.manifests.buffers import Buffers
+from render.manifests.discover import SETTINGS_FILE
+from render.manifests.documents import Documents
+from render.manifests.kustomization import LOCK
+from render.manifests.sources.intake import SourceIntake
+from render.manifests.sources.reading import Reading
+from render.yaml.budget import Limits
+from render.yaml.reader import Document, Read
+
+_OTHERS = frozenset({LOCK, SETTINGS_FILE, *kustomization.FILES})
+"""Names of files that have a say in what others hold."""
+
+
+class Known(dict[tuple[bytes, Limits], Read]):
+    """What texts hold, and of those of an *earlier* reading what was asked for again: the rest is forgotten."""
+
+    def __init__(self, earlier: "Known | None" = None) -> None:
+        super().__init__()
+        self._earlier = earlier
+
+    def get(self, key: tuple[bytes, Limits], default: Any = None) -> Any:
+        """What the text of *key* holds, *default* where nobody has read it."""
+        contents = super().get(key)
+        if contents is None and self._earlier is not None:
+            contents = dict.get(self._earlier, key)
+            if contents is not None:
+                self[key] = contents
+        return default if contents is None else contents
+
+    def forget(self) -> None:
+        """Let what was not asked for again go."""
+        self._earlier = None
+
+
+def copied(loaded: Documents) -> Documents:
+    """*loaded* for a rendering, which adds to its documents and findings."""
+    mine = copy(loaded)
+    mine.documents, mine.diagnostics = list(loaded.documents), list(loaded.diagnostics)
+    mine.borrowed = {}
+    return mine
+
+
+def edited(loaded: Documents, file: str, text: str, reading: Reading) -> Documents | None:
+    """*loaded* where *file* says *text*; None where more than this file has to be read again.
+
+    Documents that say what they said are the same trees.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    if os.path.basename(file) in _OTHERS or file not in loaded.data or file in loaded.passed:
+        return None
+    if not relevance.may_hold(data):
+        return None
+    if relevance.refers(data) and not relevance.refers(loaded.data[file]):
+        return None  # of objects to which nobody referred until now no file was read
+    fresh = Documents()
+    buffers = Buffers({file: text})
+    SourceIntake(reading._replace(buffers=buffers, known=None)).add(file, data, fresh, named=False)
+    old = [one for one in loaded.documents if one.origin.file == file]
+    if any(relevance.is_shared(one.body) for one in (*old, *fresh.documents)):
+        return None  # of a name that stands in several files the first counts
+    changed = copied(loaded)
+    place = _place(loaded.documents, file)
+    rest = [one for one in loaded.documents if one.origin.file != file]
+    changed.documents = [*rest[:place], *_same_trees(old, fresh.documents), *rest[place:]]
+    elsewhere = (one for one in loaded.diagnostics if one.location.file != file)
+    changed.diagnostics = [*elsewhere, *fresh.diagnostics]
+    changed.data.add_buffer(file, reading.limits.file_bytes, data)
+    return changed
+
+
+def _place(documents: Sequence[Document], file: str) -> int:
+    """How many of *documents* stand before those of *file*."""
+    for number, one in enumerate(documents):
+        if one.origin.file >= file:
+            return number
+    return len(documents)
+
+
+def _same_trees(old: Sequence[Document], new: Sequence[Document]) -> list[Document]:
+    """The *new* documents of a file, with the tree of an *old* one where that is equal."""
+    left = list(old)
+    documents = []
+    for one in new:
+        same = next((each for each in left if each.body == one.body), None)
+        if same is not None:
+            left.remove(same)
+        documents.append(one if same is None else one._replace(body=same.body))
+    return documents

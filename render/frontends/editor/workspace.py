@@ -1,0 +1,189 @@
+"""A folder that an editor has open: what was read and rendered of it, kept up with what is typed.
+
+Loose files are read as they are typed. What kustomize and helm make of a folder is made again when a file is saved,
+and only where the folder is trusted: before that no program is started.
+"""
+
+import contextlib
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from render.frontends import session
+from render.frontends.editor import parts, texts
+from render.frontends.editor.parts import RenderedPart
+from render.frontends.parts import FleetPart
+from render.frontends.request import config
+from render.frontends.request.commands import Call
+from render.frontends.request.request import Request, request
+from render.manifests import kustomization
+from render.manifests.buffers import Buffers
+from render.manifests.discover import CHART_FILE, inside
+from render.manifests.documents import Documents
+from render.manifests.neighbours import Neighbours
+from render.manifests.relevance import Scope
+from render.manifests.sources import loading
+from render.manifests.sources.reading import GIT, PROGRAMS, Reading
+from render.model.counting import counted
+from render.report.findings import Finding, find, merge
+from render.system import signals
+from render.system.files import read as read_file
+
+
+class Workspace:
+    """The *folder*, as `Call` asks for it; *trusted*: programs may be started for it.
+
+    Paths are seen from it: whoever works on it does so `inside` of it.
+    """
+
+    def __init__(
+        self, folder: str, call: Call, environ: Mapping[str, str], *, trusted: bool
+    ) -> None:
+        self.folder = os.path.realpath(folder)
+        self.trusted = trusted
+        self.buffers: dict[str, str] = {}
+        self.findings: Sequence[Finding] = ()
+        self.parts: Mapping[tuple[str, bool], RenderedPart] = {}
+        self.fault: Finding | None = None
+        self._call, self._environ = call, environ
+        self._asked: Request | None = None
+        self._loose = Documents()
+        self._built: list[Documents] = []
+        self._known = texts.Known()
+        self._stamps: dict[str, object] = {}
+        self._plain: Documents | None = None
+
+    @property
+    def asked(self) -> Request:
+        """How the folder is read and rendered: what its configuration says counts when it is read."""
+        if self._asked is None:
+            self._asked = request(self._call, self._environ)
+        return self._asked
+
+    @contextlib.contextmanager
+    def entered(self) -> Iterator[None]:
+        """Paths are seen from the folder, inside of the deadline."""
+        with contextlib.chdir(self.folder), signals.deadline(self.asked.called.deadline):
+            yield
+
+    def path_of(self, real: str) -> str | None:
+        """How the file *real* is called as seen from the folder; None outside of it, wherever links lead."""
+        real = os.path.realpath(real)
+        return os.path.relpath(real, self.folder) if inside(real, [self.folder]) else None
+
+    def text(self, file: str) -> str | None:
+        """What *file* says to whoever edits it, else on the disk; None where it cannot be read."""
+        real = os.path.realpath(os.path.join(self.folder, file))
+        if real in self.buffers:
+            return self.buffers[real]
+        data = read_file(real, file, self.asked.reading.limits.file_bytes)
+        return data.decode(errors="replace") if isinstance(data, bytes) else None
+
+    def read(self, *, build: bool = True) -> None:
+        """Read the folder again, and *build* what is built in it where it is trusted."""
+        if build:
+            self._asked = None
+        known = texts.Known(self._known)
+        inputs = self._loaded(PROGRAMS if build else frozenset({GIT}), known)
+        layout, limits = self.asked.reading.layout, self.asked.reading.limits
+        inputs[0].diagnostics += config.unmatched(layout, limits)
+        known.forget()
+        self._known = known
+        self._loose = next((one for one in inputs if not one.is_one_root), Documents())
+        if build:
+            self._built = [one for one in inputs if one.is_one_root]
+        self._render(self._touched())
+
+    def edit(self, file: str) -> None:
+        """Take notice of what the buffer of *file* says, or again what the disk does."""
+        self._plain = None
+        text = self.text(file)
+        for loaded in self._built:
+            if text is not None and file in loaded.data:
+                limit = self.asked.reading.limits.file_bytes
+                loaded.data.add_buffer(file, limit, text.encode("utf-8", "surrogatepass"))
+        changed = texts.edited(self._loose, file, text, self._reading()) if text else None
+        if changed is not None:
+            self._loose = changed
+            self._render({file})
+        elif any(file in loaded.data for loaded in self._built) and file not in self._loose.data:
+            self._render({file})  # what becomes of it is known once it is saved
+        else:
+            self.read(build=False)
+
+    def plain(self) -> Documents:
+        """Every manifest of the folder as its author wrote it: what names lead to."""
+        if self._plain is None:
+            (self._plain,) = self._loaded(frozenset({GIT}), self._known, kustomize="never")
+        return self._plain
+
+    def unbuilt(self) -> str:
+        """What is not built since the folder is not trusted, in words; ``""`` where nothing is left out."""
+        if self.trusted:
+            return ""
+        words = [
+            counted(number, what)
+            for what in ("kustomization", "Helm chart")
+            if (number := self._loose.unseen[what])
+        ]
+        return " and ".join(words)
+
+    def _loaded(
+        self, programs: frozenset[str], known: texts.Known, kustomize: str = ""
+    ) -> list[Documents]:
+        reading = self._reading()._replace(
+            buffers=Buffers(self.buffers),
+            known=known,
+            programs=programs if self.trusted else frozenset(),
+        )
+        if kustomize:
+            reading = reading._replace(kustomize=kustomize)
+        return loading.load_all((".",), reading)
+
+    def _reading(self) -> Reading:
+        layout = self.asked.reading.layout
+        return session.reading(self.asked, None)._replace(scope=Scope(layout.exclude))
+
+    def _render(self, changed: Collection[str]) -> None:
+        """Render what may have become something else now that the files *changed* say something else."""
+        asked = self.asked
+        rendered: dict[tuple[str, bool], RenderedPart] = {}
+        known, self.parts = self.parts, {}  # what is not finished has used it up
+        findings: list[Finding] = find(asked.faults.diagnostics, asked.faults.sources)
+        if not findings:
+            inputs = [texts.copied(one) for one in (self._loose, *self._built)]
+            inputs = session.laid_out(inputs, asked)
+            neighbours = Neighbours(inputs, asked.reading.layout.shared)
+            for loaded in inputs:
+                part = FleetPart(loaded, session.with_neighbours(asked, loaded, neighbours))
+                key = loaded.folder, loaded.is_one_root
+                before = known.get(key)
+                rendered[key] = parts.render(part, asked.settings, before, changed)
+                findings += rendered[key].placed.findings
+        self.parts = rendered
+        self.findings = merge(findings)
+        files = {place.file for one in self.findings for place in (one.place, *one.related)}
+        self._stamps = {file: _stamp(file) for file in files if file}
+
+    def _touched(self) -> set[str]:
+        """The files with findings that say something else than they did, on the disk or in a buffer."""
+        return {file for file, stamp in self._stamps.items() if _stamp(file) != stamp} | {
+            os.path.relpath(real, self.folder) for real in self.buffers
+        }
+
+    def place_of(self, finding: Finding) -> tuple[str, int, int]:
+        """File, line and column to show *finding* at: what a program printed has the place of what it made that of."""
+        file, line, column = finding.place[:3]
+        if file and not os.path.isfile(file):
+            folder = file.partition(" (")[0]
+            built = kustomization.find(folder) if os.path.isdir(folder) else None
+            return built or os.path.join(folder, CHART_FILE), 1, 1
+        return file, line, column
+
+
+def _stamp(file: str) -> object:
+    """What tells that *file* was written anew."""
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
