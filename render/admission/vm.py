@@ -11,7 +11,7 @@ from render.admission.checks import Check, Subject, Violation
 from render.model.nearest import nearest
 from render.model.release import since, until
 
-_STRATEGIES = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
+STRATEGIES = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
 _RECEIVER = "WaitAsReceiver"
 _GATE = "DecentralizedLiveMigration"
 _HOLDERS = ("VirtualMachine", "VirtualMachinePool")
@@ -28,7 +28,7 @@ def _exactly_one(subject: Subject) -> Iterator[Violation]:
             help="drop spec.running",
         )
     elif strategy is None and running is None:
-        help_text = f"set spec.runStrategy to one of {', '.join(_STRATEGIES)}"
+        help_text = f"set spec.runStrategy to one of {', '.join(STRATEGIES)}"
         yield Violation(place, "RunStrategy must be specified", help=help_text)
 
 
@@ -44,12 +44,12 @@ def _receiver(subject: Subject) -> Iterator[Violation]:
 def _known(elsewhere: tuple[str, ...], subject: Subject) -> Iterator[Violation]:
     """A strategy that is none; those of *elsewhere* have a check of their own."""
     strategy = subject.holder.get("runStrategy")
-    if strategy is not None and strategy not in (*_STRATEGIES, *elsewhere):
-        near = nearest(strategy, _STRATEGIES)
+    if strategy is not None and strategy not in (*STRATEGIES, *elsewhere):
+        near = nearest(strategy, STRATEGIES)
         yield Violation(
             (*subject.holder_root, "runStrategy"),
             f"Invalid RunStrategy ({strategy})",
-            help=f"did you mean {near}?" if near else f"use one of {', '.join(_STRATEGIES)}",
+            help=f"did you mean {near}?" if near else f"use one of {', '.join(STRATEGIES)}",
         )
 
 

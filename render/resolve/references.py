@@ -110,7 +110,7 @@ class References:
 
     def dangling(self, spec: Tree, namespace: str) -> Iterator[Dangling]:
         """The names in a VMI *spec* in *namespace* (``""``: where nobody says) that lead nowhere."""
-        named = list(_named(spec))
+        named = list(named_in(spec))
         own = {name for _, name, _ in named}
         for path, name, field in named:
             space, _, bare = name.rpartition("/") if field.target is _NETWORK else ("", "", name)
@@ -197,10 +197,10 @@ class References:
 
 def names_in(spec: Tree) -> set[str]:
     """The names of what a VMI *spec* refers to."""
-    return {name for _, name, _ in _named(spec)}
+    return {name for _, name, _ in named_in(spec)}
 
 
-def _named(spec: Tree) -> Iterator[tuple[FieldPath, str, NamingField]]:
+def named_in(spec: Tree) -> Iterator[tuple[FieldPath, str, NamingField]]:
     """The names in *spec*, with their places."""
     for index, volume in enumerate(spec.get("volumes") or ()):
         for source, value in volume.items():

@@ -134,10 +134,15 @@ class _Causes(list[Cause]):
         return [*self, Cause(self.left_out[0], (), message)]
 
 
+def type_of(group: str, kind: str) -> str:
+    """The Go type of objects of that group and kind, ``""`` where it is not KubeVirt's."""
+    return _TYPE_OF_KIND.get((group, kind), "")
+
+
 def decode_resource(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic]]:
     """Read a whole object as *release* does; one of a kind that is not KubeVirt's comes back as it is."""
-    type_name = _TYPE_OF_KIND.get((resource.group, resource.kind))
-    if type_name is None:
+    type_name = type_of(resource.group, resource.kind)
+    if not type_name:
         return resource.body, []
     tree, causes = decode(resource.body, type_name, release)
     return tree, located(resource, causes)

@@ -1,6 +1,5 @@
 """Findings as an editor shows them: plain values, by file."""
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -5,7 +5,7 @@ import gc
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from lsprotocol import types
 from pygls import uris
@@ -32,6 +32,18 @@ _SEVERITIES = {
     "info": types.DiagnosticSeverity.Information,
 }
 _Answer = TypeVar("_Answer")
+
+
+class _AtPosition(Protocol):
+    """Parameters that point at a place in a document."""
+
+    @property
+    def text_document(self) -> types.TextDocumentIdentifier:
+        """The document."""
+
+    @property
+    def position(self) -> types.Position:
+        """The place in it."""
 
 
 class EditorServer(LanguageServer):
@@ -170,7 +182,9 @@ class EditorServer(LanguageServer):
     def tell(self, workspace: Workspace) -> None:
         """Publish the findings of *workspace* in the files of which something else is said than before."""
         said = self._said.get(workspace.folder, {})
-        found = self.attempt(workspace, partial(notes.by_file, workspace), dict(said))
+        found: Mapping[str, Sequence[Note]] = self.attempt(
+            workspace, lambda: notes.by_file(workspace), dict(said)
+        )
         for file, several in notes.changed(said, found).items():
             lines = lines_of(workspace.text(file) or "")
             shown = [self._diagnostic(workspace, lines, one) for one in several]
@@ -216,13 +230,25 @@ class EditorServer(LanguageServer):
         places = (ServerTextPosition(line, span.start), ServerTextPosition(line, span.end))
         return self._codec.range_to_client_units(lines, ServerTextRange(*places))
 
+    def lines_range(self, workspace: Workspace, file: str, edit: actions.LinesEdit) -> types.Range:
+        """The lines of *file* for which *edit* has others; the last may end without a line break."""
+        lines = lines_of(workspace.text(file) or "")
+        last = len(lines) - 1
+        start, end = (
+            types.Position(line, 0)
+            if line <= last
+            else self._codec.position_to_client_units(
+                lines, ServerTextPosition(last, len(lines[last]))
+            )
+            for line in (edit.start, edit.end)
+        )
+        return types.Range(start, end)
+
     @property
     def _codec(self) -> PositionCodec:
         return self.workspace.position_codec
 
-    def cursor(
-        self, params: types.TextDocumentPositionParams
-    ) -> tuple[Workspace, Cursor] | None:
+    def cursor(self, params: _AtPosition) -> tuple[Workspace, Cursor] | None:
         """Where *params* point, once all that was typed is known; None where nobody knows of the file."""
         self.settle()
         place = self.workspace_of(params.text_document.uri)
@@ -330,7 +356,7 @@ def _references(
 
 
 def _locations(
-    server: EditorServer, params: types.TextDocumentPositionParams, find: Callable[..., Any]
+    server: EditorServer, params: "_AtPosition", find: Callable[..., Any]
 ) -> Sequence[types.Location] | None:
     place = server.cursor(params)
     if place is None:

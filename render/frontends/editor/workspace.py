@@ -173,7 +173,7 @@ class Workspace:
     def place_of(self, finding: Finding) -> tuple[str, int, int]:
         """File, line and column to show *finding* at: what a program printed has the place of what it made that of."""
         file, line, column = finding.place[:3]
-        if file and not os.path.isfile(file):
+        if file and not os.path.isfile(file) and os.path.realpath(file) not in self.buffers:
             folder = file.partition(" (")[0]
             built = kustomization.find(folder) if os.path.isdir(folder) else None
             return built or os.path.join(folder, CHART_FILE), 1, 1

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic, Location, with_places
+from render.diagnostics.fix import FixEdit
 from render.machine import Context, Machine
 from render.model import tree
 from render.model.resource import INSTANCETYPE_GROUP, Resource
@@ -61,6 +62,8 @@ class Retained(Unchanged):
             return None
         if all(place.index is None or self._moved[place.index] == place.index for place in places):
             return diagnostics
+        if any(edit.index is not None for one in diagnostics for edit in _edits(one)):
+            return None  # a fix that edits another object knows it by its position
         return [with_places(one, self._move) for one in diagnostics]
 
     def _move(self, place: Location) -> Location:
@@ -106,6 +109,11 @@ def _places(diagnostic: Diagnostic) -> Iterable[Location]:
     yield from (one.location for one in diagnostic.related)
     if diagnostic.position is not None:
         yield diagnostic.position
+    yield from (Location(index=one.index) for one in _edits(diagnostic))
+
+
+def _edits(diagnostic: Diagnostic) -> Iterable[FixEdit]:
+    return (edit for fix in diagnostic.fixes for edit in fix.edits)
 
 
 def _is_settled(machine: Machine, edits: _Edits) -> bool:

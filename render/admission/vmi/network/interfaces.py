@@ -34,7 +34,7 @@ _DIGITS = frozenset("0123456789")
 _NAME = frozenset(map(str.upper, _LOWER)) | _LOWER | _DIGITS | {"-", "_"}
 _PORT_NAME = _LOWER | _DIGITS | {"-"}
 _MAC_OCTETS = 6
-_MODELS = ("", "e1000", "e1000e", "igb", "ne2k_pci", "pcnet", "rtl8139", "virtio")
+MODELS = ("", "e1000", "e1000e", "igb", "ne2k_pci", "pcnet", "rtl8139", "virtio")
 _LONGEST_PORT_NAME = 15
 _LAST_PORT = 65535
 _PROTOCOLS = ("TCP", "UDP")
@@ -278,7 +278,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     one_of(
         "network/interface-model",
         (*_EACH, "model"),
-        _MODELS,
+        MODELS,
         "interface {parent}.name uses model {value} that is not supported.",
     ),
     # Go reads digits alone since 1.26, with which KubeVirt is built since 1.9.

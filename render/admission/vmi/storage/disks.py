@@ -16,7 +16,7 @@ from render.model.tree import Tree
 
 _DISKS = ("domain", "devices", "disks")
 _TARGETS = ("disk", "lun", "cdrom")
-_BUSES = ("virtio", "scsi", "sata", "usb")
+BUSES = ("virtio", "scsi", "sata", "usb")
 _CACHES = frozenset({"", "none", "writethrough", "writeback"})
 _IO_MODES = frozenset({"", "native", "threads"})
 _ERROR_POLICIES = frozenset({"stop", "ignore", "report", "enospace"})
@@ -57,7 +57,7 @@ def _disks(*, sectors: bool) -> Evaluate:
 
 
 def _is_plain(target: Tree) -> bool:
-    return not target or (len(target) == 1 and target.get("bus") in _BUSES)
+    return not target or (len(target) == 1 and target.get("bus") in BUSES)
 
 
 def _same_name(disks: FieldPath, index: int, earlier: int) -> Cause:
@@ -119,13 +119,13 @@ def _bus(disk: Tree, target: str, place: FieldPath, disks: FieldPath) -> Iterato
         buses = ("sata",) if target == "cdrom" else ("sata", "virtio")
         fixes = choice(*((f"write {one}", set_to(where, one)) for one in buses))
         yield Cause("disks/ide-bus", where, "IDE bus is not supported", cure, fixes=fixes)
-    elif bus not in _BUSES:
+    elif bus not in BUSES:
         yield Cause(
             "disks/bus",
             where,
-            f"{fieldpath.text(place)} is set with an unrecognized bus {bus}, must be one of: {listed(_BUSES)}",
-            f"use one of {', '.join(_BUSES)}",
-            fixes=respelled(where, bus, _BUSES),
+            f"{fieldpath.text(place)} is set with an unrecognized bus {bus}, must be one of: {listed(BUSES)}",
+            f"use one of {', '.join(BUSES)}",
+            fixes=respelled(where, bus, BUSES),
         )
     elif bus == "virtio" and target == "cdrom":
         message = "Bus type virtio is invalid for CD-ROM device"
