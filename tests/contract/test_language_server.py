@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lsprotocol import types
@@ -496,7 +497,7 @@ def test_code_actions(folder: Path) -> None:
 def test_nothing_but_the_protocol_is_on_standard_output(folder: Path) -> None:
     """Whatever the files hold, and whoever prints."""
     put(folder / "vms/bad.yaml", "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nx: [\n")
-    messages = [
+    messages: list[dict[str, Any]] = [
         {
             "id": 1,
             "method": "initialize",

@@ -168,7 +168,7 @@ async def opened(
         yield editor
         await client.shutdown_async(None)
         client.exit(None)
-        await client.stop()
+        await client.stop()  # type: ignore[no-untyped-call] # as it comes
     except BaseException:
         if client._server:  # noqa: SLF001 - it has nothing else to stop a server that says nothing
             client._server.kill()  # noqa: SLF001
