@@ -24,7 +24,7 @@ class LinesEdit(NamedTuple):
     text: str
 
 
-class Action(NamedTuple):
+class QuickFix(NamedTuple):
     """A fix of a finding with *code*: *edits* by file. *is_preferred*: it is safe, and the only one."""
 
     title: str
@@ -33,10 +33,10 @@ class Action(NamedTuple):
     edits: Mapping[str, Sequence[LinesEdit]]
 
 
-def at(workspace: Workspace, file: str, lines: range) -> list[Action]:
+def at(workspace: Workspace, file: str, lines: range) -> list[QuickFix]:
     """The fixes of the findings that begin on *lines* of *file*, where all that they edit is the folder's own."""
     editable = Editable(workspace.asked.reading_from("."))
-    found: list[Action] = []
+    found: list[QuickFix] = []
     for rendered in workspace.parts.values():
         for finding in rendered.placed.findings:
             shown, line, _ = workspace.place_of(finding)
@@ -47,7 +47,7 @@ def at(workspace: Workspace, file: str, lines: range) -> list[Action]:
                 edits = _edits(workspace, editable, fix)
                 if edits:
                     preferred = fix.safe and len(placed) == 1
-                    found.append(Action(fix.title, finding.diagnostic.code, preferred, edits))
+                    found.append(QuickFix(fix.title, finding.diagnostic.code, preferred, edits))
     return list({(one.title, one.code): one for one in found}.values())
 
 

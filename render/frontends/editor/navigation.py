@@ -16,7 +16,7 @@ _NAME: FieldPath = ("metadata", "name")
 Place = tuple[str, Span]
 
 
-class Here(NamedTuple):
+class ObjectField(NamedTuple):
     """The *field* under a cursor, and its *path* in the object that stands there."""
 
     field: FieldAt
@@ -30,7 +30,7 @@ def resources(workspace: Workspace) -> list[Resource]:
     return [from_body(one.body, index, one.origin) for index, one in enumerate(documents)]
 
 
-def here(cursor: Cursor, known: Sequence[Resource]) -> Here | None:
+def here(cursor: Cursor, known: Sequence[Resource]) -> ObjectField | None:
     """What stands under *cursor*, if an object of *known* does."""
     field = field_at(cursor)
     if field is None:
@@ -41,7 +41,7 @@ def here(cursor: Cursor, known: Sequence[Resource]) -> Here | None:
             continue
         route = tuple(step for item in origin.item for step in ("items", item))
         if field.path[: len(route)] == route:
-            return Here(field, one, field.path[len(route) :])
+            return ObjectField(field, one, field.path[len(route) :])
     return None
 
 
@@ -92,7 +92,7 @@ def references(workspace: Workspace, cursor: Cursor, *, declared: bool) -> list[
     return list(found)
 
 
-def _meant(at: Here, known: Sequence[Resource], namespace: str) -> Iterator[Resource]:
+def _meant(at: ObjectField, known: Sequence[Resource], namespace: str) -> Iterator[Resource]:
     if at.path in (_NAME, ("kind",)):
         yield at.resource
     for link in links.links(at.resource):
@@ -100,7 +100,7 @@ def _meant(at: Here, known: Sequence[Resource], namespace: str) -> Iterator[Reso
             yield from (one for one in known if links.leads_to(link, one, namespace))
 
 
-def _is_at(link: Link, at: Here) -> bool:
+def _is_at(link: Link, at: ObjectField) -> bool:
     """A matcher is meant by the key above its name too."""
     if link.path == at.path:
         return True

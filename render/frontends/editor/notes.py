@@ -17,7 +17,7 @@ class Span(NamedTuple):
     end: int
 
 
-class Elsewhere(NamedTuple):
+class RelatedNote(NamedTuple):
     """What is said of a place in another *file*, or further on in the same."""
 
     file: str
@@ -33,7 +33,7 @@ class Note(NamedTuple):
     code: str
     title: str
     message: str
-    elsewhere: tuple[Elsewhere, ...] = ()
+    elsewhere: tuple[RelatedNote, ...] = ()
 
 
 _TOKEN = re.compile(r""""(?:[^"\\]|\\.)*+"|'[^']*+'|[^\s:,\[\]{}]++(?::[^\s,\[\]{}]++)*+|\S""")
@@ -48,14 +48,14 @@ def by_file(workspace: Workspace) -> dict[str, tuple[Note, ...]]:
         file, line, column = workspace.place_of(finding)
         if file:
             notes.setdefault(file, []).append(_note(finding, _span(workspace, lines, file, line, column), [
-                Elsewhere(place.file, _span(workspace, lines, place.file, place.line, place.column), related.message)
+                RelatedNote(place.file, _span(workspace, lines, place.file, place.line, place.column), related.message)
                 for place, related in zip(finding.related, finding.diagnostic.related, strict=True)
                 if place.file
             ]))  # fmt: skip
     return {file: tuple(several) for file, several in notes.items()}
 
 
-def _note(finding: Finding, span: Span, elsewhere: Sequence[Elsewhere]) -> Note:
+def _note(finding: Finding, span: Span, elsewhere: Sequence[RelatedNote]) -> Note:
     one = finding.diagnostic
     name = one.check or codes.CODES[one.code].slug
     message = f"{finding.text}\nhelp: {one.help}" if one.help else finding.text

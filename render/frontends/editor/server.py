@@ -399,7 +399,7 @@ def _code_action(
         return None
     workspace, file = place
     lines = range(params.range.start.line, params.range.end.line + 1)
-    nothing: Sequence[actions.Action] = ()
+    nothing: Sequence[actions.QuickFix] = ()
     found = server.attempt(workspace, partial(actions.at, workspace, file, lines), nothing)
     return [
         types.CodeAction(

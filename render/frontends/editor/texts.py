@@ -19,10 +19,10 @@ _OTHERS = frozenset({LOCK, SETTINGS_FILE, *kustomization.FILES})
 """Names of files that have a say in what others hold."""
 
 
-class Known(dict[tuple[bytes, Limits], Read]):
+class KnownTexts(dict[tuple[bytes, Limits], Read]):
     """What texts hold, and of those of an *earlier* reading what was asked for again: the rest is forgotten."""
 
-    def __init__(self, earlier: "Known | None" = None) -> None:
+    def __init__(self, earlier: "KnownTexts | None" = None) -> None:
         super().__init__()
         self._earlier = earlier
 

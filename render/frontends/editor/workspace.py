@@ -48,7 +48,7 @@ class Workspace:
         self._asked: Request | None = None
         self._loose = Documents()
         self._built: list[Documents] = []
-        self._known = texts.Known()
+        self._known = texts.KnownTexts()
         self._stamps: dict[str, object] = {}
         self._plain: Documents | None = None
 
@@ -82,7 +82,7 @@ class Workspace:
         """Read the folder again, and *build* what is built in it where it is trusted."""
         if build:
             self._asked = None
-        known = texts.Known(self._known)
+        known = texts.KnownTexts(self._known)
         inputs = self._loaded(PROGRAMS if build else frozenset({GIT}), known)
         layout, limits = self.asked.reading.layout, self.asked.reading.limits
         inputs[0].diagnostics += config.unmatched(layout, limits)
@@ -128,7 +128,7 @@ class Workspace:
         return " and ".join(words)
 
     def _loaded(
-        self, programs: frozenset[str], known: texts.Known, kustomize: str = ""
+        self, programs: frozenset[str], known: texts.KnownTexts, kustomize: str = ""
     ) -> list[Documents]:
         reading = self._reading()._replace(
             buffers=Buffers(self.buffers),
