@@ -10,6 +10,7 @@ from render.model.tree import Tree
 
 if TYPE_CHECKING:
     from render.model.provenance import Provenance
+    from render.room.figures import ClusterCapacity
 
 
 class RenderedMachine(NamedTuple):
@@ -70,6 +71,7 @@ class Rendered(NamedTuple):
     provenance: which rule's object decided which field of a VM.
     sources: for each resource the index of the input object that it is, unchanged; None for a rendered one.
     machines: each VM of the input with the VMI that it starts and what was found about it; of `render` alone.
+    capacity: what the pods ask for against quotas and nodes of the input, None where it has neither.
     """
 
     resources: list[Tree]
@@ -77,3 +79,4 @@ class Rendered(NamedTuple):
     provenance: tuple["Provenance", ...]
     sources: tuple[int | None, ...]
     machines: Sequence[RenderedMachine] = ()
+    capacity: "ClusterCapacity | None" = None

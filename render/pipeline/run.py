@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from render.pipeline.drift import PinDrift
     from render.pipeline.input.unchanged import Unchanged
     from render.pipeline.reach import PresetReach
+    from render.room.figures import ClusterCapacity
 
 _TEMPLATES = frozenset(
     {
@@ -69,6 +70,7 @@ def render(resources: Iterable[Tree], settings: Settings = Settings()) -> Render
         rendered.provenance,
         rendered.sources,
         RenderedMachines(lambda: _instances(objects.resources, settings, found)),
+        rendered.capacity,
     )
 
 
@@ -142,7 +144,8 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
             if survive is None:
                 raise
             output.diagnostics.append(survive(error, resource))
-    return _answer(journey.diagnostics(), resources, output, settings)
+    answer = _answer(journey.diagnostics(), resources, output, settings)
+    return answer._replace(capacity=journey.capacity())
 
 
 def _answer(
@@ -281,6 +284,10 @@ class _Journey:
         if self._pods:
             yield from self._pods.diagnostics()
         yield from self._output.add_companions(self._context)
+
+    def capacity(self) -> "ClusterCapacity | None":
+        """What the pods ask for, against what there is, if anything says so."""
+        return self._pods.figures() if self._pods else None
 
 
 def _replica(

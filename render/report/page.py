@@ -10,7 +10,7 @@ import json
 import os
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from render.report.text import printable
@@ -28,7 +28,8 @@ def page(template: str, *, data: Any, more_script: str = "", **values: Any) -> s
     style = _read(_STYLE)
     script = "".join(_read(name) for name in (_SCRIPT, more_script) if name)
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown,
+        loader=FunctionLoader(_read),
     )  # fmt: skip
     return environment.from_string(_read(template)).render(
         values,

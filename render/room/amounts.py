@@ -3,7 +3,7 @@
 Upstream: k8s.io/component-helpers/resource/helpers.go (PodRequests, PodLimits), k8s.io/apiserver/pkg/quota/v1.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from render.model import tree
@@ -14,6 +14,7 @@ from render.model.tree import Tree
 
 #: Resource -> quantity, as a Kubernetes resource list has it.
 Amounts = dict[str, Quantity]
+_MOST_ZEROS = 30
 #: What the names of huge pages begin with, and what is in those of Kubernetes' own resources.
 HUGE, NATIVE = "hugepages-", "kubernetes.io/"
 #: What a quota writes before the name of a resource.
@@ -23,9 +24,14 @@ REQUESTED = "requests."
 def read(resources: Tree | None) -> Amounts:
     """A Kubernetes resource list, rounded as the API server stores it."""
     return {
-        name: quantity.in_thousandths(quantity.parse(amount))
+        name: _countable(quantity.in_thousandths(quantity.parse(amount)))
         for name, amount in (resources or {}).items()
     }
+
+
+def _countable(amount: Quantity) -> Quantity:
+    """*amount*, or what is as good as that where it has so many digits that no sum ends: ``1e999999999``."""
+    return amount if amount.scale <= _MOST_ZEROS else amount._replace(scale=_MOST_ZEROS)
 
 
 def is_extended(name: str) -> bool:
@@ -40,6 +46,18 @@ def is_extended(name: str) -> bool:
 def number(amount: Quantity) -> Fraction:
     """The number that *amount* is."""
     return Fraction(amount.mantissa) * Fraction(10) ** amount.scale
+
+
+def number_of(amounts: Mapping[str, Quantity], name: str) -> Fraction:
+    """The number that *amounts* have under *name*, 0 if none."""
+    amount = amounts.get(name)
+    return Fraction() if amount is None else number(amount)
+
+
+def text_of(amounts: Mapping[str, Quantity], name: str) -> str:
+    """What *amounts* have under *name* as Kubernetes prints it, ``0`` if nothing."""
+    amount = amounts.get(name)
+    return "0" if amount is None else quantity.text_of(amount)
 
 
 def add(left: Amounts, right: Amounts) -> Amounts:

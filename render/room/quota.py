@@ -64,11 +64,20 @@ def _is_of_pods(name: str) -> bool:
     )
 
 
-def matches(resource_quota: Tree, spec: Tree) -> bool:
-    """Whether a pod *spec* is in the scope of *resource_quota*, and anything of it is limited there."""
+def scoped(resource_quota: Tree) -> bool:
+    """Whether *resource_quota* looks at some pods only."""
+    return bool(_expressions(resource_quota))
+
+
+def _expressions(resource_quota: Tree) -> list[Tree]:
     selector = tree.get(resource_quota, "spec", "scopeSelector", "matchExpressions") or ()
     scopes = tree.get(resource_quota, "spec", "scopes") or ()
-    expressions = [*({"scopeName": scope, "operator": "Exists"} for scope in scopes), *selector]
+    return [*({"scopeName": scope, "operator": "Exists"} for scope in scopes), *selector]
+
+
+def matches(resource_quota: Tree, spec: Tree) -> bool:
+    """Whether a pod *spec* is in the scope of *resource_quota*, and anything of it is limited there."""
+    expressions = _expressions(resource_quota)
     return bool(hard(resource_quota)) and all(_in_scope(one, spec) for one in expressions)
 
 

@@ -25,6 +25,7 @@ from render.report.deciders import Input, input_of
 from render.report.findings import Finding, merge
 from render.report.fleet.machines import Fleet, FleetMachine, Wording
 from render.report.places import Place
+from render.room.figures import ClusterCapacity
 
 
 def report(asked: Request, work: Work) -> Answer:
@@ -44,12 +45,17 @@ def _fleet(asked: Request, work: Work) -> Fleet:
     wording = Wording()
     machines: list[FleetMachine] = []
     findings: list[Finding] = []
+    capacity: list[tuple[str, ClusterCapacity]] = []
     for part in fleet(asked._replace(settings=deciders.explaining(asked.settings)), work):
         _demand(part, named)
-        of_input, others = _part(part, work, wording)
+        of_input, others, figures = _part(part, work, wording)
         machines += of_input
         findings += others
-    return Fleet(machines, wording, merge(findings))
+        if figures is not None and any(figures):
+            capacity.append((part.loaded.folder, figures))
+    if len(capacity) == 1:
+        capacity = [("", figures) for _, figures in capacity]
+    return Fleet(machines, wording, merge(findings), capacity)
 
 
 def _demand(part: FleetPart, named: Collection[str]) -> None:
@@ -65,8 +71,8 @@ def _demand(part: FleetPart, named: Collection[str]) -> None:
 
 def _part(
     part: FleetPart, work: Work, wording: Wording
-) -> tuple[list[FleetMachine], list[Finding]]:
-    """The VMs of *part*, and what is found about anything else there."""
+) -> tuple[list[FleetMachine], list[Finding], ClusterCapacity | None]:
+    """The VMs of *part*, what is found about anything else there, and what pods ask for, if anything limits that."""
     loaded, asked = part.loaded, part.request
     kustomization = loaded.folder if loaded.is_built else ""
     machines: list[FleetMachine] = []
@@ -78,7 +84,7 @@ def _part(
     def observe(machine: Machine, _: Tree) -> None:
         machines.append(_machine(machine, kustomization, wording, given()))
 
-    render_part(part, work, _forget, observe)
+    rendered = render_part(part, work, _forget, observe)
     machines += _refused(part, machines, kustomization, given())
     findings = findings_of(loaded, filter(_counts, part.diagnostics), asked)
     by_machine: dict[ResourceRef, list[Finding]] = {one.resource: [] for one in machines}
@@ -87,9 +93,8 @@ def _part(
         resource = finding.diagnostic.resource
         its = by_machine.get(resource) if resource else None
         (others if its is None else its).append(finding)
-    return [
-        one._replace(findings=tuple(merge(by_machine[one.resource]))) for one in machines
-    ], others
+    blamed = [one._replace(findings=tuple(merge(by_machine[one.resource]))) for one in machines]
+    return blamed, others, rendered.capacity
 
 
 def _refused(

@@ -54,6 +54,14 @@ class ObjectFiles(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
     data: Mapping[str, bytes] = MappingProxyType({})
 
+    def adding(self, others: "ObjectFiles") -> "ObjectFiles":
+        """These objects, and the *others* after them."""
+        return ObjectFiles(
+            (*self.documents, *others.documents),
+            (*self.diagnostics, *others.diagnostics),
+            {**self.data, **others.data},
+        )
+
 
 def load(
     paths: Sequence[str], named: str, limits: Limits, trusted: Sequence[str] = ()
@@ -291,6 +299,27 @@ def catalog(paths: Sequence[str], limits: Limits) -> ObjectFiles:
     files_ = {one.location.file for one in faults if one.location.file in inputs.data}
     data = {file: inputs.data[file] for file in files_ if is_ours(file)}
     return ObjectFiles(tuple(inputs.documents), faults, data)
+
+
+#: What says how much room a cluster has, by group and kind.
+_OF_CLUSTER = frozenset(
+    {
+        *(("", kind) for kind in ("LimitRange", "Namespace", "Node", "ResourceQuota")),
+        ("scheduling.k8s.io", "PriorityClass"),
+        ("node.k8s.io", "RuntimeClass"),
+    }
+)
+
+
+def cluster_objects(paths: Sequence[str], limits: Limits) -> ObjectFiles:
+    """What says how much room a cluster has, in the files and below the folders *paths*; of nothing else a word."""
+    found = catalog(paths, limits)
+    return found._replace(documents=tuple(filter(_is_of_cluster, found.documents)))
+
+
+def _is_of_cluster(document: Document) -> bool:
+    one = resource.from_body(document.body, 0)
+    return (one.group, one.kind) in _OF_CLUSTER
 
 
 def _documents(path: str, limits: Limits) -> tuple[list[Document], tuple[Diagnostic, ...], bytes]:

@@ -27,6 +27,12 @@ HOST_OPTIONS: tuple[Option, ...] = (
         "the box around kustomize and helm: what the system lets us build of it, or an error where a wall is missing",
         choices=("auto", "require"),
     ),
+    Option(
+        "cluster-objects", "path", "",
+        "what a cluster has room for, as kubectl get -o yaml prints it: namespaces, resourcequotas, limitranges,"
+        " priorityclasses, runtimeclasses and nodes, and nothing else there; files and folders; may be repeated",
+        metavar="PATH", many=True,
+    ),
     Option("max-file-bytes", "number", Limits().file_bytes, "size of one file", metavar="N"),
     Option("max-total-bytes", "number", Limits().total_bytes, "size of all files", metavar="N"),
     Option("max-documents", "number", Limits().documents, "documents in one file", metavar="N"),

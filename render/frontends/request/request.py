@@ -168,7 +168,7 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
     host = layers.host.values
     chosen = rendering_options(layers)
     options = chosen.values
-    objects = _objects(options, layers.limits)
+    objects = _objects(options, host, layers.limits)
     reporting = _reporting(call, host)
     misdirected = tuple(_misdirected(reporting.files, reporting.output))
     return Request(
@@ -183,7 +183,10 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
 
 
 class _SettingsObjects(NamedTuple):
-    """The objects in files that settings name: those of the *catalog*, and the settings of the *cluster*."""
+    """The objects in files that settings name: those of the *catalog*, and the settings of the *cluster*.
+
+    What a dump of the cluster says of its room stands among the first.
+    """
 
     catalog: ObjectFiles
     cluster: ObjectFiles
@@ -191,7 +194,10 @@ class _SettingsObjects(NamedTuple):
 
 def _beside(layers: Layers, chosen: Chosen, objects: _SettingsObjects) -> SettingsRequest:
     options = chosen.values
-    named = (layers.file.path, options["cluster_config"], options["lock"], *_paths(options))
+    named = (
+        layers.file.path, options["cluster_config"], options["lock"], *_paths(options),
+        *(layers.host.values.get("cluster_objects") or ()),
+    )  # fmt: skip
     files = tuple(filter(None, named))
     return SettingsRequest(
         chosen.asked,
@@ -234,10 +240,14 @@ def _faults(
     return RequestFaults(diagnostics, file.origins, data)
 
 
-def _objects(options: Mapping[str, Any], limits: Limits) -> _SettingsObjects:
+def _objects(
+    options: Mapping[str, Any], host: Mapping[str, Any], limits: Limits
+) -> _SettingsObjects:
     named = options["cluster_config"]
     cluster = config.cluster_config(named, limits) if named else ObjectFiles()
-    return _SettingsObjects(config.catalog(_paths(options), limits), cluster)
+    catalog = config.catalog(_paths(options), limits)
+    dumps = config.cluster_objects(host.get("cluster_objects") or (), limits)
+    return _SettingsObjects(catalog.adding(dumps), cluster)
 
 
 def _paths(options: Mapping[str, Any]) -> list[str]:

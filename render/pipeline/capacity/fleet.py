@@ -17,14 +17,15 @@ from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.release import VERSIONS, Version, minor
 from render.model.resource import VMI, Resource
-from render.pipeline.capacity import blame, namespaces, quotas, watch
+from render.pipeline.capacity import blame, figures, namespaces, quotas, watch
 from render.pipeline.capacity.blame import Blamed
 from render.pipeline.capacity.judgement import PodJudge, PodJudgement
-from render.pipeline.capacity.namespaces import ENFORCE, NamespaceRules
+from render.pipeline.capacity.namespaces import NamespaceRules
 from render.pipeline.capacity.quotas import PodUse
-from render.room import decoding, quota
+from render.room import decoding, nodes, quota
 from render.room.amounts import Amounts
 from render.room.decoding import Unreadable
+from render.room.figures import ClusterCapacity
 from render.room.security import PodViolation
 
 #: How a VM with a run strategy counts: it runs whenever it can, or only when somebody starts it.
@@ -42,7 +43,7 @@ class Capacity:
         self._context = context
         limiting = [one for one in resources if one.kind in watch.LIMITING and not one.group]
         self._rules = namespaces.rules(limiting, context.settings.namespace)
-        self._nodes = [one for one in limiting if one.kind == "Node"]
+        self._nodes = nodes.nodes(one.body for one in limiting if one.kind == "Node")
         self._judge = PodJudge(
             context, [one for one in resources if decoding.unreadable(one.kind, one.body) is None]
         )
@@ -120,6 +121,11 @@ class Capacity:
             for one in self._rules.get(namespace, _FREE).quotas:
                 yield from quotas.exceeded(one, uses, self._lifting_of_quota)
 
+    def figures(self) -> ClusterCapacity:
+        """What the pods ask for, against what there is; of VMs that nothing limits, nothing."""
+        uses = [use for several in self._uses.values() for use in several]
+        return figures.capacity(uses, self._rules, self._nodes)
+
     def _invalid(self, machine: Machine, key: _PodKey, found: Blamed) -> Diagnostic:
         """That the API server refuses the pod of *machine* for what one field brought."""
         text = "; ".join(map(str, found.refusals))
@@ -152,7 +158,7 @@ class Capacity:
         doubt = doubt or self._doubt_of_release(key, lambda other: bool(other.violations))
         related = []
         if rules.namespace is not None:
-            place = at(rules.namespace, ("metadata", "labels", ENFORCE))
+            place = at(rules.namespace, ("metadata", "labels", watch.ENFORCE))
             related.append(Related(f"the namespace enforces {rules.level}", place))
         return POD_SECURITY.at(
             at(machine.resource.written, _blamed(machine, found)),

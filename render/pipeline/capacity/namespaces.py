@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from render.model import tree
 from render.model.resource import Resource
+from render.pipeline.capacity.watch import ENFORCE
 from render.room import decoding, security
 from render.room.decoding import Unreadable
 
-ENFORCE = "pod-security.kubernetes.io/enforce"
-VERSION = f"{ENFORCE}-version"
+_VERSION = f"{ENFORCE}-version"
 
 
 class NamespaceRules(NamedTuple):
@@ -46,7 +46,7 @@ def rules(resources: Iterable[Resource], default: str) -> dict[str, NamespaceRul
         elif one.kind == "Namespace":
             level = _label(one, ENFORCE)
             if level not in {"", "privileged"}:
-                version = _label(one, VERSION) or security.LATEST
+                version = _label(one, _VERSION) or security.LATEST
                 found[name] = known._replace(namespace=one, level=level, version=version)
     return found
 
@@ -62,7 +62,7 @@ def _fault(one: Resource) -> Unreadable | None:
         return decoding.unreadable(one.kind, one.body)
     for name, why in (
         (ENFORCE, security.level_fault(_label(one, ENFORCE))),
-        (VERSION, security.version_fault(_label(one, VERSION))),
+        (_VERSION, security.version_fault(_label(one, _VERSION))),
     ):
         if why:
             return Unreadable(("metadata", "labels", name), _label(one, name), why)

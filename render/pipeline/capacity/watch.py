@@ -10,13 +10,17 @@ from render.diagnostics.diagnostic import Diagnostic
 from render.machine import CONFIGURATION, Context, Machine
 from render.model import tree
 from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
+from render.model.resource import Resource
 from render.model.tree import Tree
 
 if TYPE_CHECKING:
     from render.pipeline.capacity.fleet import Capacity
+    from render.room.figures import ClusterCapacity
 
 #: Kinds of objects that say what a cluster has room for.
 LIMITING = frozenset({"LimitRange", "Namespace", "Node", "ResourceQuota"})
+#: The label by which a namespace enforces a level of Pod Security.
+ENFORCE = "pod-security.kubernetes.io/enforce"
 
 #: Settings that reach every pod as they are.
 _SETTINGS = (
@@ -42,6 +46,15 @@ _VOLUMES = frozenset({"hostDisk", "downwardAPI"})
 _BESIDE_NAME = len("volume") + len("-init")
 
 
+def _is_limiting(resource: Resource) -> bool:
+    """Whether *resource* says what there is room for: most namespaces do not."""
+    if resource.kind not in LIMITING or resource.group:
+        return False
+    return resource.kind != "Namespace" or ENFORCE in (
+        tree.get(resource.body, "metadata", "labels") or ()
+    )
+
+
 class PodWatch:
     """Looks at each machine of a run, and judges its pod where there is a reason to."""
 
@@ -54,7 +67,8 @@ class PodWatch:
         self._is_set = source is not None and any(
             tree.get(source.kubevirt, *CONFIGURATION, *path) for path in _SETTINGS
         )
-        if any(one.kind in LIMITING and not one.group for one in self._resources):
+        self._is_limited = any(map(_is_limiting, self._resources))
+        if self._is_limited:
             self._open()
 
     def _open(self) -> "Capacity":
@@ -75,6 +89,10 @@ class PodWatch:
     def diagnostics(self) -> Iterator[Diagnostic]:
         """What is wrong with single pods, and with those of a namespace together."""
         return iter(()) if self._capacity is None else self._capacity.diagnostics()
+
+    def figures(self) -> "ClusterCapacity | None":
+        """What the pods ask for, against what there is; None where nothing says what there is."""
+        return self._capacity.figures() if self._capacity and self._is_limited else None
 
 
 def is_doubtful(name: str, vmi: Tree) -> bool:

@@ -132,6 +132,7 @@ def answered(rendered: Rendered, intake: Intake, *, elsewhere: bool = False) -> 
             for one in rendered.provenance
         ),
         tuple(None if index is None else places[index] for index in rendered.sources),
+        capacity=rendered.capacity,
     )
 
 

@@ -5,6 +5,8 @@ from typing import Any
 from render.diagnostics.diagnostic import Severity
 from render.model.counting import counted
 from render.report.findings import Finding
+from render.report.fleet.capacity import data as capacity_data
+from render.report.fleet.capacity import tables
 from render.report.fleet.machines import OWN, Fleet, FleetMachine, total, totals
 from render.report.impact.review import Total, gibibytes
 from render.report.page import page
@@ -30,6 +32,8 @@ def report(fleet: Fleet) -> str:
         bases, fields = _shared(machines)
         data |= {"texts": texts, "entries": entries, "bases": bases, "fields": fields}
         data["places"] = [(one.place.file, one.place.line) for one in machines]
+    if fleet.capacity:
+        data["capacity"] = capacity_data(fleet.capacity)
     every = total(machines)
     return page(
         "fleet/fleet.html.j2",
@@ -47,6 +51,7 @@ def report(fleet: Fleet) -> str:
         machines=[_machine(one) for one in machines],
         entry=lambda number, one: _field([texts[n] for n in entries[number]], one),
         findings=[_finding(one) for one in fleet.findings],
+        capacity=[(root, tables(one)) for root, one in fleet.capacity],
         sums=[
             (word, [(name, _amounts(one)) for name, one in totals(machines, key).items()])
             for word, key in (

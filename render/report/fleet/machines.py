@@ -15,6 +15,7 @@ from render.report.impact.review import Total
 from render.report.places import Place
 from render.report.text import printable
 from render.revisions.hashes import Ref
+from render.room.figures import ClusterCapacity
 
 #: A field in numbers of `Wording.texts`: the field, then value, decider and place of who decided and of each who lost.
 Entry = tuple[int, ...]
@@ -51,11 +52,15 @@ class FleetMachine(NamedTuple):
 
 
 class Fleet(NamedTuple):
-    """All *machines*, the *wording* of their fields, and the *findings* about nothing that is one of them."""
+    """All *machines*, the *wording* of their fields, and the *findings* about nothing that is one of them.
+
+    *capacity*: what pods ask for against what there is, by the root that says so.
+    """
 
     machines: Sequence[FleetMachine]
     wording: "Wording"
     findings: Sequence[Finding]
+    capacity: Sequence[tuple[str, ClusterCapacity]] = ()
 
 
 class Wording:
