@@ -69,8 +69,15 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def check(folder: Path, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    return run("check", "--admission", "strict", *words, ".", cwd=folder, **environ)
+def check(
+    folder: Path,
+    *words: str,
+    VIRT_RENDER_CLUSTER_OBJECTS: str = "",  # noqa: N803 - as it is set
+) -> subprocess.CompletedProcess[str]:
+    given = {"VIRT_RENDER_CLUSTER_OBJECTS": VIRT_RENDER_CLUSTER_OBJECTS}
+    variables = {name: text for name, text in given.items() if text}
+    command = ("check", "--admission", "strict", *words, ".")
+    return run(*command, cwd=folder, stdin="", timeout=None, **variables)
 
 
 def dumped(folder: Path, text: str) -> str:

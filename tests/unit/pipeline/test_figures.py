@@ -123,14 +123,12 @@ def test_a_page_says_the_same_in_words_and_bars() -> None:
 
 
 def test_odd_nodes_are_no_nodes() -> None:
-    odd = [
-        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, **rest}
-        for name, rest in {
-            "a": {},
-            "b": {"status": None},
-            "c": {"status": {"allocatable": [1]}},
-            "d": {"status": {"allocatable": {"memory": "much"}}},
-            "e": {"status": {"allocatable": {"memory": {}}}},
-        }.items()
+    statuses: list[Any] = [
+        {}, None, {"allocatable": [1]}, {"allocatable": {"memory": "much"}},
+        {"allocatable": {"memory": {}}},
+    ]  # fmt: skip
+    odd: list[Json] = [
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"n{index}"}, "status": status}
+        for index, status in enumerate(statuses)
     ]
     assert figures(vm(), *odd).pools == ()
