@@ -10,7 +10,7 @@ MASK = "[redacted]"
 _ASSIGNING = (":", "=", "\n", '"')
 _WORDS = (
     r"(?:user_?-?data|network_?-?data|ignition_?-?data)(?:base64)?|passw(?:or)?d|passphrase|chpasswd|token"
-    r"|(?:private|secret|api|access|encryption)[_-]?key|stringdata|literals"
+    r"|(?:private|secret|api|access|encryption)[_-]?key|stringdata|literals|(?:extra|http)_?-?headers"
 )
 _SECRET_KEY = re.compile(f"(?:{_WORDS})$", re.IGNORECASE)
 _SPEAKING = re.compile(f"{_WORDS}|secret|ignition", re.IGNORECASE)
@@ -19,6 +19,10 @@ _KEY = re.compile(r"""["']?(?<![\w./-])([\w./-]++)["']?\s*+:(?=\s|$|["'{\[])""")
 _CREDENTIALS = re.compile(r"(?<=//)[^/\s@]++@")
 _PARAMETER = re.compile(r"""(?<=[?&])([\w.%-]++)=([^\s&#"'\[\]]++)""")
 _SIGNING = re.compile(r"token|sig|credential|key|passw|secret|auth", re.IGNORECASE)
+#: What is run with passwords among its words.
+_COMMANDS = frozenset({"command", "args"})
+#: What holds user data, and might be given it right away.
+_DATA_HOLDERS = frozenset({"cloudInitNoCloud", "cloudInitConfigDrive", "sysprep"})
 _HOLDERS = {
     "Secret": frozenset({"data", "stringData"}),
     "ConfigMap": frozenset(
@@ -38,6 +42,11 @@ def is_secret(path: FieldPath, kind: str = "") -> bool:
     if kind == "Secret" and path[:1] in (("data",), ("stringData",)):
         return True
     return any(isinstance(step, str) and is_secret_key(step) for step in path)
+
+
+def is_unquoted(key: str, *, is_mapping: bool) -> bool:
+    """Whether no quoted line shows the value under *key*, and what it is: words of a command, a text out of place."""
+    return key in _COMMANDS or (key in _DATA_HOLDERS and not is_mapping)
 
 
 def is_content(kind: str, key: str) -> bool:

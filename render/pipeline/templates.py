@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from render.convert import templates
 from render.convert.templates import EXAMPLES, OURS, Fill, Parameter, TemplateObject, Use
+from render.diagnostics import secrets
 from render.diagnostics.codes import CODES, INVALID_SETTING, PARAMETER_MISSING, PLACEHOLDER
 from render.diagnostics.diagnostic import Diagnostic, Location, at, with_places
 from render.diagnostics.suppression import suppress
@@ -128,8 +129,8 @@ def check(
 ) -> list[Diagnostic]:
     """What is wrong with the VMs that *template* makes, whatever its parameters are; *render* runs the stages.
 
-    Where a parameter has no default, two examples are tried: what is found with both and does not stand where a
-    parameter is used counts.
+    Where a parameter has no default, or a secret one, two examples are tried: what is found with both, and does not
+    stand where a parameter is used, counts.
     """
     declared = templates.parameters(template)
     variants: list[list[Diagnostic]] = []
@@ -199,7 +200,8 @@ def _example(declared: Mapping[str, Parameter], number: int, release: Version) -
     def fill(use: Use) -> str | None:
         if use.name not in declared:
             return None
-        value = declared[use.name].value
+        # A finding might quote a password that is its value.
+        value = None if secrets.is_secret_key(use.name) else declared[use.name].value
         return templates.example(use, number, release) if value is None else value
 
     return fill

@@ -17,6 +17,8 @@ from render.report.text import printable
 
 _FOLDER = os.path.dirname(__file__)
 _STYLE, _SCRIPT = "page.css", "page.js"
+#: GitHub's runner takes it for a command wherever it stands in a log.
+_COMMAND = "##["
 
 
 def page(template: str, *, data: Any, more_script: str = "", **values: Any) -> str:
@@ -31,7 +33,7 @@ def page(template: str, *, data: Any, more_script: str = "", **values: Any) -> s
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown,
         loader=FunctionLoader(_read),
     )  # fmt: skip
-    return environment.from_string(_read(template)).render(
+    written = environment.from_string(_read(template)).render(
         values,
         policy=f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         "base-uri 'none'; form-action 'none'",
@@ -39,6 +41,7 @@ def page(template: str, *, data: Any, more_script: str = "", **values: Any) -> s
         script=Markup(script),  # noqa: S704 - ours
         data=_embedded(data),
     )
+    return written.replace(_COMMAND, f"#&#35;{_COMMAND[2:]}")
 
 
 def _shown(value: Any) -> Any:
@@ -60,4 +63,5 @@ def _embedded(data: Any) -> Markup:
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
+    text = text.replace(_COMMAND, "##\\u005b")
     return Markup(text)  # noqa: S704 - escaped above

@@ -265,6 +265,7 @@ def _entries(node: Node, visit: _Visit) -> Iterator[tuple[Node, _Visit]]:
             name is None
             or secrets.is_secret_key(name)
             or secrets.is_content(kind, name)
+            or secrets.is_unquoted(name, is_mapping=value.kind in (MAPPING, ALIAS))
             or (name == "value" and valued and not _is_plain(node, value))
         )
         listed = kind.removesuffix("List") if name == "items" else ""

@@ -53,11 +53,13 @@ def history(asked: Request, work: Work) -> Answer:
     name, path = asked.own["vm"], asked.paths[0]
     work.begin("read", f"reading the history of {name}")
     place = _place(path, asked)
-    vm, steps = _steps(name, place)
+    commits = git.commits(place.top, place.lock)
+    vm, steps = _steps(name, place, commits)
     told = [vm]
     renderings: dict[str, Rendering] = {}
     for step in steps:
         commit = step.commits[0]
+        work.doing = f"rendering {name} as of {commit.id[:10]}"
         told.append(f"{step.pin.revision:>4}  {commit.id[:10]}  {commit.date}  {commit.subject}")
         try:
             now = _render_step(vm, place, asked, step, work)
@@ -69,7 +71,7 @@ def history(asked: Request, work: Work) -> Answer:
         told += (f"      {line}" for line in _changes(last, now))
         renderings[commit.id] = now
     lines_ = (f"{printable(line)}\n" for line in told)
-    return Answer(lines_, merge(find(_ends(place), Sources())), Exit.OK)
+    return Answer(lines_, merge(find(_ends(place, commits), Sources())), Exit.OK)
 
 
 def show(asked: Request, work: Work) -> Answer:
@@ -86,13 +88,19 @@ def show(asked: Request, work: Work) -> Answer:
             text = rendered(name, asked_at(asked, folder), work, whole=False).text
     else:
         place = _place(path, asked)
-        vm, steps = _steps(name, place)
-        text = _render_step(vm, place, asked, _meant(vm, revision, steps, place), work).text
+        commits = git.commits(place.top, place.lock)
+        vm, steps = _steps(name, place, commits)
+        step = _meant(vm, revision, steps, place, commits)
+        text = _render_step(vm, place, asked, step, work).text
     return Answer([writer.write([text])], ())
 
 
 def _meant(
-    vm: str, revision: int | None, steps: list[_EditRevision], place: _RepositoryPath
+    vm: str,
+    revision: int | None,
+    steps: list[_EditRevision],
+    place: _RepositoryPath,
+    commits: Sequence[Commit],
 ) -> _EditRevision:
     """The step that has the number *revision*; several are fine only where they render to the same."""
     matching = [step for step in steps if step.pin.revision == revision]
@@ -101,7 +109,7 @@ def _meant(
         message = (
             f"{vm} has no revision {revision} in the history of {place.lock}; there is {known}"
         )
-        faults = [codes.HISTORY_UNREADABLE.at(Location(), message), *_ends(place)]
+        faults = [codes.HISTORY_UNREADABLE.at(Location(), message), *_ends(place, commits)]
         raise refused(*faults)
     if len({step.pin.rendered for step in matching}) > 1:
         ids = ", ".join(step.commits[0].id[:10] for step in matching)
@@ -111,9 +119,9 @@ def _meant(
     return matching[0]
 
 
-def _ends(place: _RepositoryPath) -> list[Diagnostic]:
-    """Where the history of the lock ends though there was more."""
-    oldest = [commit for commit in git.commits(place.top, place.lock) if not commit.parents]
+def _ends(place: _RepositoryPath, commits: Sequence[Commit]) -> list[Diagnostic]:
+    """Where the history of the lock, which *commits* changed, ends though there was more."""
+    oldest = [commit for commit in commits if not commit.parents]
     diagnostics = []
     if git.is_shallow(place.top):
         message = "the clone is shallow: what was before "
@@ -147,11 +155,13 @@ def _commit(place: _RepositoryPath, revision: str) -> Commit:
         raise refused(codes.HISTORY_UNREADABLE.at(Location(), message)) from error
 
 
-def _steps(name: str, place: _RepositoryPath) -> tuple[str, list[_EditRevision]]:
-    """The VM that *name* means in the locks of the history, and its edit revisions, oldest first."""
-    commits = git.commits(place.top, place.lock)[::-1]
-    texts = git.texts_of(place.top, [commit.id for commit in commits], place.lock)
-    locks = [(commit, _lock(text, place)) for commit, text in zip(commits, texts, strict=True)]
+def _steps(
+    name: str, place: _RepositoryPath, commits: Sequence[Commit]
+) -> tuple[str, list[_EditRevision]]:
+    """The VM that *name* means in the locks of *commits*, newest first, and its edit revisions, oldest first."""
+    in_time = commits[::-1]
+    texts = git.texts_of(place.top, [commit.id for commit in in_time], place.lock)
+    locks = [(commit, _lock(text, place)) for commit, text in zip(in_time, texts, strict=True)]
     known = dict.fromkeys(vm for _, lock in locks if lock for vm in lock.pins)
     vms = fitting(name, known)
     if len(vms) != 1:
@@ -159,7 +169,10 @@ def _steps(name: str, place: _RepositoryPath) -> tuple[str, list[_EditRevision]]
         cure = "a VM is named NAME or NAMESPACE/NAME; 'virt-render pin' begins its history"
         if vms:
             message, cure = ambiguity(name, vms)
-        faults = [codes.HISTORY_UNREADABLE.at(Location(), message, help=cure), *_ends(place)]
+        faults = [
+            codes.HISTORY_UNREADABLE.at(Location(), message, help=cure),
+            *_ends(place, commits),
+        ]
         raise refused(*faults)
     return vms[0], _steps_of(vms[0], locks)
 

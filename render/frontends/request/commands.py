@@ -350,7 +350,7 @@ _ROWS: tuple[Command, ...] = (
         KubeVirt's default, or follows from other fields.
         """,
         (_VM, Argument("paths", "[FIELD] [PATH]", many=True)),
-        (EXPLAIN_FORMAT, *OPTIONS, *HOST_OPTIONS, CONFIG, VERBOSE),
+        (EXPLAIN_FORMAT, *OPTIONS, *HOST_OPTIONS, MOST_SECONDS, CONFIG, VERBOSE),
         whole=True,
     ),
     Command(
@@ -374,14 +374,14 @@ _ROWS: tuple[Command, ...] = (
         They are read from the lock of PATH as git has it; the work tree is not touched.
         """,
         (_VM, _PATH),
-        (*_PINNING, *HOST_OPTIONS, CONFIG, VERBOSE),
+        (*_PINNING, *HOST_OPTIONS, MOST_SECONDS, CONFIG, VERBOSE),
     ),
     Command(
         "show",
         "commands.history:show",
         "Print VM as it is rendered now, or as it was at an edit revision or a commit.",
         (_VM, _PATH),
-        (REVISION, AT, *OPTIONS, *HOST_OPTIONS, CONFIG, VERBOSE),
+        (REVISION, AT, *OPTIONS, *HOST_OPTIONS, MOST_SECONDS, CONFIG, VERBOSE),
         excludes=((REVISION, AT),),
     ),
     Command(

@@ -1,0 +1,71 @@
+"""G11: what a line holds beside what a finding is about, and what a page holds that ends up in a log."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.manifests import put, vm
+from tests.support.process import run
+
+CANARY = "hunter2canary"
+OBJECTS = {
+    "a command": (
+        "readinessProbe:\n        exec: {command: [curl, -u, 'admin:SECRET', 5]}",
+        "VR106",
+    ),
+    "headers": (
+        "livenessProbe:\n        httpGet: {port: 80, httpHeaders: [{name: A, value: SECRET, oops: 1}]}",
+        "VR105",
+    ),
+    "user data out of place": (
+        "volumes:\n      - {name: a, cloudInitNoCloud: '#cloud-config SECRET'}",
+        "VR106",
+    ),
+}
+VOLUME = """\
+apiVersion: cdi.kubevirt.io/v1beta1
+kind: DataVolume
+metadata: {name: dv}
+spec:
+  source: {http: {url: "http://x/y", extraHeaders: ["Authorization: Basic SECRET"], oops: 2}}
+  storage: {resources: {requests: {storage: 1Gi}}}
+"""
+TEMPLATE = """\
+apiVersion: template.openshift.io/v1
+kind: Template
+metadata: {name: t}
+parameters:
+  - {name: DB_PASSWORD, value: SECRET}
+objects:
+- apiVersion: kubevirt.io/v1
+  kind: VirtualMachine
+  metadata: {name: web}
+  spec:
+    runStrategy: Always
+    template: {spec: {domain: {devices: {}, memory: {guest: "${DB_PASSWORD}"}}, oops: "${DB_PASSWORD}"}}
+"""
+
+
+def texts() -> dict[str, tuple[str, str]]:
+    """Manifests with a secret, and the code that is found in the line that has it."""
+    plain = vm("web", memory="1Gi")
+    found = {name: (f"{plain}      {more}\n", code) for name, (more, code) in OBJECTS.items()}
+    return {**found, "headers of CDI": (VOLUME, "VR460"), "a parameter": (TEMPLATE, "VR105")}
+
+
+@pytest.mark.parametrize("name", texts())
+def test_no_secret_stands_in_a_line_quoted_for_another_finding(tmp_path: Path, name: str) -> None:
+    text, code = texts()[name]
+    put(tmp_path / "a.yaml", text.replace("SECRET", CANARY))
+    for words in (("check", "."), ("check", ".", "--format", "json"), ("report", "-o", "-", ".")):
+        done = run(*words, cwd=tmp_path)
+        assert code in done.stdout
+        assert CANARY not in done.stdout + done.stderr
+
+
+def test_no_page_drives_a_runner(tmp_path: Path) -> None:
+    text = vm("web", memory="1Gi").replace("spec:", "  labels: {a: '##[error]x'}\nspec:", 1)
+    put(tmp_path / "a.yaml", text.replace("domain:", "'##[warning]y': 1\n      domain:", 1))
+    page = run("report", "-o", "-", ".", cwd=tmp_path).stdout
+    assert "[warning]y" in page
+    assert "##[" not in page

@@ -1,0 +1,64 @@
+"""G10: a history of many commits is read by few programs, and knows a deadline."""
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+from tests.support.manifests import instancetype, vm
+from tests.support.process import run
+from tests.support.repository import LOCK, Repository
+
+
+def with_commits(folder: Path, count: int) -> Repository:
+    """A repository with a pinned VM and a lock of which *count* commits wrote a comment."""
+    made = Repository(folder)
+    made.write("vm.yaml", vm("web", instancetype="small"))
+    made.write("small.yaml", instancetype("small"))
+    made.fine("pin", ".")
+    made.commit("pinned")
+    lock = (made.folder / LOCK).read_text(encoding="utf-8")
+    stream = ""
+    for number in range(count):
+        text = f"{lock}# {number}\n"
+        above = "from refs/heads/main^0\n" if not number else ""
+        stream += (
+            f"commit refs/heads/main\ncommitter A <a@example.com> {1700000000 + number} +0000\ndata 1\nx\n{above}"
+            f"M 100644 inline {LOCK}\ndata {len(text.encode())}\n{text}\n"
+        )
+    made.git("fast-import", "--quiet", "--force", stdin=stream)
+    made.git("reset", "--quiet", "--hard")
+    return made
+
+
+def stub(folder: Path, before: str) -> str:
+    """A PATH with a git that does *before*, with its words in ``$@``, and then what git does."""
+    git = shutil.which("git")
+    folder.mkdir()
+    (folder / "git").write_text(f'#!/bin/sh\n{before}\nexec {git} "$@"\n', encoding="utf-8")
+    (folder / "git").chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+def test_more_commits_start_hardly_more_programs(tmp_path: Path) -> None:
+    started = []
+    for count in (20, 400):
+        made = with_commits(tmp_path / str(count), count)
+        log = tmp_path / f"{count}.log"
+        path = stub(tmp_path / f"bin{count}", f'echo "$@" >> {log}')
+        done = run("history", "web", cwd=made.folder, PATH=path)
+        assert done.returncode == 0, done.stderr
+        started.append(len(log.read_text(encoding="utf-8").splitlines()))
+        assert log.read_text(encoding="utf-8").count(" log ") == 1
+    assert started[1] - started[0] <= 400 // 64 + 1
+
+
+def test_a_deadline_ends_it(tmp_path: Path) -> None:
+    made = with_commits(tmp_path / "repository", 1)
+    path = stub(tmp_path / "bin", 'case "$*" in *cat-file*) sleep 60;; esac')
+    for words in (("history", "web"), ("show", "web", "--revision", "1")):
+        begin = time.monotonic()
+        done = run(*words, "--deadline", "2", cwd=made.folder, PATH=path, timeout=50)
+        assert (done.returncode, done.stdout) == (5, "")
+        assert "VR902" in done.stderr
+        assert time.monotonic() - begin < 40
