@@ -8,13 +8,10 @@ from typing import NamedTuple
 
 from render.diagnostics import diagnostic as diagnostics
 from render.diagnostics.diagnostic import Severity
-from render.diagnostics.fix import operation
 from render.frontends.parts import FleetPart
 from render.frontends.request.request import Request
 from render.manifests import discover, kustomization
-from render.manifests.fixes import FileEdit, FileFix, overlapping
-from render.model.edits import Operation
-from render.model.fieldpath import FieldPath
+from render.manifests.fixes import FileEdit, FileFix, by_file, overlapping
 from render.model.tree import Tree
 from render.pipeline.migration import trial
 from render.report.findings import Finding
@@ -153,13 +150,8 @@ class _Fixing:
 
     def _rewritten(self, choices: Iterable[_Choice]) -> dict[str, str] | str:
         """The new texts of the files of *choices*, or why there are none."""
-        by_file: dict[str, dict[int, list[tuple[FieldPath, Operation]]]] = {}
-        for choice in choices:
-            for one in choice.fix.edits:
-                edits = by_file.setdefault(one.file, {})
-                edits.setdefault(one.document, []).append((one.route, operation(one.edit)))
         texts: dict[str, str] = {}
-        for file, edits in by_file.items():
+        for file, edits in by_file(choice.fix for choice in choices).items():
             data = self._data(file)
             text = rewrite.rewritten(data, file, edits, self._asked.reading.limits)
             if isinstance(text, Unwritten):

@@ -12,7 +12,7 @@ from render.frontends.request import config
 from render.frontends.request.request import Request
 from render.manifests.discover import inside
 from render.manifests.documents import Documents
-from render.manifests.fixes import placed
+from render.manifests.fixes import LineChanges, placed
 from render.report import formats, terminal
 from render.report.findings import Finding, find, identified, merge
 from render.report.places import Place, Sources
@@ -35,10 +35,9 @@ def findings_of(
     ):
         diagnostics = worth_saying(diagnostics)
     origins = [document.origin for document in (*loaded.documents, *asked.around)]
-    findings = [
-        one._replace(fixes=placed(one.diagnostic, loaded))
-        for one in find(diagnostics, Sources(origins, loaded.data, loaded.blame))
-    ]
+    findings = _with_fixes(
+        find(diagnostics, Sources(origins, loaded.data, loaded.blame)), loaded, asked
+    )
     if loaded.is_built:
         findings = [one._replace(builds=(loaded.folder,)) for one in findings]
     foreign = [os.path.realpath(path) for path in asked.beside.files if not config.is_ours(path)]
@@ -50,6 +49,29 @@ def as_note(diagnostic: Diagnostic) -> Diagnostic:
     if diagnostic.code == codes.PLACEHOLDER.number:
         return diagnostic._replace(severity=Severity.INFO)
     return diagnostic
+
+
+_SUGGESTED = 1000
+"""Fixes whose lines are told: they are worked out one by one."""
+
+
+def _with_fixes(findings: list[Finding], loaded: Documents, asked: Request) -> list[Finding]:
+    """*findings* with the fixes that have a place in *loaded*, and with their lines where a report shows them."""
+    lines = LineChanges(loaded, asked.reading.limits)
+    left = _SUGGESTED if any(formats.FORMATS[name].suggests for name in _formats(asked)) else 0
+    for index, one in enumerate(findings):
+        fixes = placed(one.diagnostic, loaded)
+        if fixes:
+            shown = tuple(
+                lines.of(fix) if number < left else fix for number, fix in enumerate(fixes)
+            )
+            left -= min(left, len(fixes))
+            findings[index] = one._replace(fixes=shown)
+    return findings
+
+
+def _formats(asked: Request) -> tuple[str, ...]:
+    return (asked.reporting.format, *(name for name, _ in asked.reporting.files))
 
 
 def _without_lines(finding: Finding, foreign: Sequence[str]) -> Finding:
@@ -129,10 +151,7 @@ def outcome(diagnostics: Iterable[Diagnostic], asked: Request) -> Exit:
 
 def _identifies(asked: Request) -> bool:
     """Whether a report shows fingerprints."""
-    return any(
-        name in ("json", "sarif")
-        for name in (asked.reporting.format, *(name for name, _ in asked.reporting.files))
-    )
+    return any(name in ("json", "sarif") for name in _formats(asked))
 
 
 def with_fingerprints(findings: Sequence[Finding]) -> list[Finding]:

@@ -1,16 +1,20 @@
 """Where in files the edits of a fix are made: in what its author wrote, and never in what was built of that."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.diagnostics.fix import Action, FixEdit
+from render.diagnostics.fix import Action, FixEdit, operation
 from render.manifests.documents import Documents
 from render.manifests.sources.intake import STDIN
 from render.model import tree
+from render.model.edits import Operation
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
+from render.yaml import rewrite
+from render.yaml.budget import Limits
 from render.yaml.reader import Document
+from render.yaml.rewrite import LineChange
 
 
 class FileEdit(NamedTuple):
@@ -28,11 +32,12 @@ class FileEdit(NamedTuple):
 
 
 class FileFix(NamedTuple):
-    """A fix whose *edits* have their places in files."""
+    """A fix whose *edits* have their places in files; *changes* are the lines that they change, if somebody asks."""
 
     title: str
     safe: bool
     edits: tuple[FileEdit, ...]
+    changes: tuple[LineChange, ...] = ()
 
 
 def placed(diagnostic: Diagnostic, loaded: Documents) -> tuple[FileFix, ...]:
@@ -77,6 +82,43 @@ def _edit(diagnostic: Diagnostic, edit: FixEdit, loaded: Documents) -> FileEdit 
             return None
         placed_edit = FixEdit(path, Action.SET, text)
     return FileEdit(origin.file, origin.document, route, placed_edit)
+
+
+def by_file(fixes: Iterable[FileFix]) -> dict[str, dict[int, list[tuple[FieldPath, Operation]]]]:
+    """The edits of *fixes* as the writer takes them, for each file."""
+    edits: dict[str, dict[int, list[tuple[FieldPath, Operation]]]] = {}
+    for one in (edit for fix in fixes for edit in fix.edits):
+        own = edits.setdefault(one.file, {}).setdefault(one.document, [])
+        own.append((one.route, operation(one.edit)))
+    return edits
+
+
+class LineChanges:
+    """The lines that fixes of one input change; none of a line with a secret is told."""
+
+    def __init__(self, loaded: Documents, limits: Limits) -> None:
+        self._loaded = loaded
+        self._limits = limits
+        self._private: dict[str, frozenset[int]] = {}
+
+    def of(self, fix: FileFix) -> FileFix:
+        """*fix* with the lines that it changes, if all of them may be shown."""
+        changes: list[LineChange] = []
+        for file, edits in by_file([fix]).items():
+            data = self._loaded.data[file]
+            found = rewrite.changed_lines(data, file, edits, self._limits)
+            if isinstance(found, rewrite.Unwritten) or self._is_private(file, data, found):
+                return fix
+            changes += found
+        return fix._replace(changes=tuple(changes))
+
+    def _is_private(self, file: str, data: bytes, changes: Iterable[LineChange]) -> bool:
+        if file not in self._private:
+            from render.yaml.excerpts import Excerpts
+
+            self._private[file] = Excerpts(data).private()
+        lines = (line - 1 for one in changes for line in range(one.first - 1, one.end + 1))
+        return not self._private[file].isdisjoint(lines)
 
 
 def _is_as_written(document: Document, path: FieldPath) -> bool:

@@ -14,13 +14,14 @@ if TYPE_CHECKING:  # who only needs the names of formats has nothing to report y
 class Format(NamedTuple):
     """*module* has a function ``report``; *for_people*: what was skipped is left out unless somebody asks.
 
-    *is_document*: it is parsed as a whole, and says itself what is waived.
+    *is_document*: it is parsed as a whole, and says itself what is waived; *suggests*: it shows the lines of fixes.
     """
 
     name: str
     module: str
     for_people: bool = True
     is_document: bool = False
+    suggests: bool = False
 
 
 FORMATS: dict[str, Format] = {
@@ -28,8 +29,8 @@ FORMATS: dict[str, Format] = {
     for row in (
         Format("text", "render.report.text"),
         Format("json", "render.report.plain_json", for_people=False, is_document=True),
-        Format("sarif", "render.report.sarif", is_document=True),
-        Format("github", "render.report.github"),
+        Format("sarif", "render.report.sarif", is_document=True, suggests=True),
+        Format("github", "render.report.github", suggests=True),
         Format("junit", "render.report.junit", is_document=True),
     )
 }

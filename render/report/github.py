@@ -1,8 +1,9 @@
 """GitHub workflow commands: findings become annotations on the lines of a pull request."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from render.diagnostics.diagnostic import Severity
+from render.manifests.fixes import FileFix
 from render.report.findings import Finding
 from render.report.text import printable
 
@@ -25,6 +26,8 @@ def _command(finding: Finding) -> str:
         lines.append(f"{other}: {related.message}" if other.file else related.message)
     if diagnostic.help:
         lines.append(f"help: {diagnostic.help}")
+    for fix in finding.fixes:
+        lines += _suggestion(fix)
     message = "\n".join(printable(line) for text in lines for line in text.splitlines())
     return f"::{_COMMANDS[diagnostic.severity]} {shown}::{_data(message)}"
 
@@ -35,3 +38,21 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(printable(text)).replace(":", "%3A").replace(",", "%2C")
+
+
+_SUGGESTED = 10
+"""Lines of a fix that a message shows."""
+
+
+def _suggestion(fix: FileFix) -> Iterator[str]:
+    """What to write instead, as a person would be told; a workflow command has no other way to say it."""
+    how = "fix" if fix.safe else "possible fix"
+    for change in fix.changes[:1]:
+        where = f"line {change.first}"
+        if change.end > change.first + 1:
+            where = f"lines {change.first} to {change.end - 1}"
+        verb = "in place of" if change.end > change.first else "above"
+        yield f"{how}: {fix.title}" + (
+            f", {verb} {where}:" if change.text else f": without {where}"
+        )
+        yield from change.text.splitlines()[:_SUGGESTED]

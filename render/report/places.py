@@ -9,13 +9,14 @@ from render.model.fieldpath import FieldPath
 from render.model.resource import Origin
 
 if TYPE_CHECKING:
-    from render.yaml.excerpts import Excerpt, Excerpts
+    from render.yaml.excerpts import Excerpts
 
 
 class Place(NamedTuple):
     """A position to show: *line* and *column* count from 1, 0 where unknown.
 
-    *source* is what may be shown of the line, and *caret* the character in it, from 1, that is meant.
+    *source* is what may be shown of the line, and *caret* the character in it, from 1, that is meant; *end* is the
+    column behind what is written there in that line.
     """
 
     file: str = ""
@@ -23,6 +24,7 @@ class Place(NamedTuple):
     column: int = 0
     source: str = ""
     caret: int = 0
+    end: int = 0
 
     def __str__(self) -> str:
         return ":".join([self.file, *(str(n) for n in (self.line, self.column) if n)])
@@ -108,12 +110,13 @@ class Sources:
             self._lines.clear()
             positions.forget()
 
-    def _excerpt(self, file: str, line: int, column: int) -> "Excerpt":
-        """What to show of *line*, without what is secret in it."""
+    def _excerpt(self, file: str, line: int, column: int) -> tuple[str, int, int]:
+        """What to show of *line*, without what is secret in it, the place there of *column*, and where that ends."""
         if not line or not self._quotes or file not in self._data:
-            return "", 0
+            return "", 0, 0
         if file not in self._lines:
             from render.yaml.excerpts import Excerpts
 
             self._lines[file] = Excerpts(self._data[file])
-        return self._lines[file].at(line, column)
+        excerpts = self._lines[file]
+        return *excerpts.at(line, column), excerpts.end(line, column)

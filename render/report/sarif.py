@@ -7,10 +7,12 @@ from urllib.parse import quote
 from render.diagnostics.codes import CODES
 from render.diagnostics.diagnostic import Severity
 from render.diagnostics.explanations import explanation
+from render.manifests.fixes import FileFix
 from render.report import escaping
 from render.report.findings import Finding
 from render.report.places import Place
 from render.report.summary import Tally
+from render.yaml.rewrite import LineChange
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
@@ -96,6 +98,8 @@ def _result(finding: Finding, rules: list[str]) -> dict[str, Any]:
             else {}
         ),
     }
+    if fixes := [_fix(fix) for fix in finding.fixes if fix.changes]:
+        result["fixes"] = fixes
     related = [
         {**_physical(place), "message": {"text": other.message}}
         for other, place in zip(diagnostic.related, finding.related, strict=True)
@@ -107,5 +111,38 @@ def _result(finding: Finding, rules: list[str]) -> dict[str, Any]:
 def _physical(place: Place) -> dict[str, Any]:
     physical: dict[str, Any] = {"artifactLocation": {"uri": quote(place.file)}}
     if place.line:
-        physical["region"] = {"startLine": place.line, "startColumn": place.column or 1}
+        physical["region"] = {
+            "startLine": place.line,
+            "startColumn": place.column or 1,
+            **({"endLine": place.line, "endColumn": place.end} if place.end else {}),
+        }
     return {"physicalLocation": physical}
+
+
+def _fix(fix: FileFix) -> dict[str, Any]:
+    """The lines that *fix* changes, by file."""
+    by_file: dict[str, list[LineChange]] = {}
+    for change in fix.changes:
+        by_file.setdefault(change.file, []).append(change)
+    return {
+        "description": {"text": fix.title},
+        "artifactChanges": [
+            {
+                "artifactLocation": {"uri": quote(file)},
+                "replacements": [_replacement(change) for change in changes],
+            }
+            for file, changes in by_file.items()
+        ],
+        "properties": {"safe": fix.safe},
+    }
+
+
+def _replacement(change: LineChange) -> dict[str, Any]:
+    region = {
+        "startLine": change.first,
+        "startColumn": 1,
+        "endLine": change.end,
+        "endColumn": 1,
+    }
+    inserted = {"insertedContent": {"text": change.text}} if change.text else {}
+    return {"deletedRegion": region, **inserted}

@@ -21,6 +21,8 @@ _HEADER = re.compile(r"[|>][-+0-9]*")
 _VALUE = re.compile(r"""\bvalue["']?\s*:""")
 """What an operation or an environment variable is set to."""
 _PAST = "..."
+_COMMENT = re.compile(r"\s#")
+_LONGEST = 10_000
 _NAMES = ("name", "key", "op", "path")
 
 Span = tuple[int, int]
@@ -76,6 +78,17 @@ class Excerpts:
             begin = until
         masked = secrets.masked(shown).rstrip()
         return masked, at if shown.startswith(masked[: at - 1]) and at <= len(masked) + 1 else 0
+
+    def end(self, line: int, column: int) -> int:
+        """The column behind what stands in *line* from *column* on, a comment left out; 0 where nothing does."""
+        if not 0 < line <= len(self._lines):
+            return 0
+        start = self._lines[line - 1] + max(column, 1) - 1
+        stop = self._lines[line] - 1 if line < len(self._lines) else len(self._text)
+        rest = _COMMENT.split(self._text[start : min(stop, start + _LONGEST)], maxsplit=1)[
+            0
+        ].rstrip()
+        return max(column, 1) + len(rest) if rest else 0
 
     def private(self) -> frozenset[int]:
         """The numbers, from 0, of the lines with something secret in them."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from render.model.edits import Move, Operation, Put, Remove, edited
 from render.model.fieldpath import FieldPath
-from render.yaml import reader, spans, stream
+from render.yaml import positions, reader, spans, stream
 from render.yaml.budget import Limits
 from render.yaml.stream import Chunk
 
@@ -58,6 +58,36 @@ def rewritten(data: bytes, file: str, edits: Edits, limits: Limits) -> str | Unw
     if [one.body for one in reader.read(after.encode(), file, limits).documents] == meant:
         return after
     return Unwritten("anchors, aliases or merge keys in it would make it say something else")
+
+
+class LineChange(NamedTuple):
+    """The lines of *file* from *first* (from 1) to the one before *end* give way to *text*."""
+
+    file: str
+    first: int
+    end: int
+    text: str
+
+
+def changed_lines(
+    data: bytes, file: str, edits: Edits, limits: Limits
+) -> tuple[LineChange, ...] | Unwritten:
+    """The lines that *edits* change in *file*, which says *data*; documents without any are not read."""
+    chunks = positions.chunks(data)
+    changes: list[LineChange] = []
+    for number, own in sorted(edits.items()):
+        if number >= len(chunks):
+            return Unwritten("what is to be edited does not stand in it")
+        chunk = chunks[number]
+        if not is_yaml(chunk.text):
+            return Unwritten("it is JSON, which is not rewritten")
+        after = rewritten(chunk.text.encode(), file, {0: own}, limits)
+        if isinstance(after, Unwritten):
+            return after
+        for start, stop, text in spans.hunks(chunk.text, after):
+            first, end = (chunk.line + chunk.text.count("\n", 0, one) for one in (start, stop))
+            changes.append(LineChange(file, first, end, text))
+    return tuple(changes)
 
 
 def rewrite(text: str, edits: Edits) -> str | Unwritten:

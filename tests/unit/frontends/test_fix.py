@@ -176,3 +176,44 @@ def test_a_second_run_has_nothing_to_do(
     out, err = capfd.readouterr()
     assert out == ""
     assert "fixed" not in err
+
+
+def test_sarif_has_the_lines_of_a_fix(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    put(repository, {"vm.yaml": f"# first\n---\n{vm()}"})
+    invoke(["check", "--format", "sarif", "."])
+    (found,) = json.loads(capfd.readouterr().out)["runs"][0]["results"]
+    region = found["locations"][0]["physicalLocation"]["region"]
+    assert region == {"startLine": 9, "startColumn": 3, "endLine": 9, "endColumn": 16}
+    (fix,) = found["fixes"]
+    (change,) = fix["artifactChanges"]
+    assert change["replacements"] == [
+        {
+            "deletedRegion": {"startLine": 9, "startColumn": 1, "endLine": 10, "endColumn": 1},
+            "insertedContent": {"text": "  runStrategy: Always # at once\n"},
+        }
+    ]
+    assert fix["properties"] == {"safe": True}
+
+
+def test_github_is_told_what_to_write(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    put(repository, {"vm.yaml": vm()})
+    invoke(["check", "--format", "github", "."])
+    said = capfd.readouterr().out
+    assert "%0Afix: write runStrategy: Always, in place of line 7:%0A  runStrategy: Always" in said
+
+
+def test_no_report_shows_the_secret_beside_what_is_fixed(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    spec = "running: true\n  dataVolumeTemplates: []"
+    text = vm(running=spec).replace(
+        "devices: {}", "devices: {disks: [{name: d, disk: {bus: VirtIO}}]}"
+    )
+    text += "      volumes: [{name: d, cloudInitNoCloud: {userData: 'users: [top-secret]'}}]\n"
+    text = text.replace("      domain:", "      hostname: Web\n      domain:")
+    put(repository, {"vm.yaml": text})
+    for name in ("json", "sarif", "github", "text"):
+        invoke(["check", "--format", name, "."])
+        assert "top-secret" not in capfd.readouterr().out
+    invoke(["check", "--unsafe-fixes", "--diff", "."])
+    assert "top-secret" not in "".join(capfd.readouterr())
