@@ -8,17 +8,22 @@ if TYPE_CHECKING:
     from render.frontends.library import ReadError, load
     from render.pipeline import Rendered, render
     from render.pipeline.comparison.fleet import compare
+    from render.pipeline.factor.answers import Factoring
+    from render.pipeline.factor.fleet import FactorOptions, factor
     from render.pipeline.pods import pod
     from render.settings import Settings
 
 __all__ = [
     "Diagnostic",
+    "FactorOptions",
+    "Factoring",
     "Impact",
     "ReadError",
     "Rendered",
     "Settings",
     "__version__",
     "compare",
+    "factor",
     "load",
     "pod",
     "render",
@@ -28,11 +33,14 @@ __project__ = "virt-render"
 
 _HOMES = {
     "Diagnostic": "render.diagnostics.diagnostic",
+    "FactorOptions": "render.pipeline.factor.fleet",
+    "Factoring": "render.pipeline.factor.answers",
     "Impact": "render.diff.impact",
     "ReadError": "render.frontends.library",
     "Rendered": "render.pipeline",
     "Settings": "render.settings",
     "compare": "render.pipeline.comparison.fleet",
+    "factor": "render.pipeline.factor.fleet",
     "load": "render.frontends.library",
     "pod": "render.pipeline.pods",
     "render": "render.pipeline",

@@ -15,12 +15,14 @@ from render.diagnostics.exits import Exit
 from render.diagnostics.explanations import explanation
 from render.diff.effects import EFFECTS
 from render.frontends.argocd.commands import announcements
+from render.frontends.factor.report import FORMAT_VERSION as FACTOR_VERSION
 from render.frontends.request import config
 from render.frontends.request.commands import COMMANDS, Command
 from render.frontends.request.options import DEADLINE, HOST_OPTIONS
 from render.launcher.memory import AFTER_RATIO, ROWS
 from render.model.provenance import Decider
 from render.model.release import VERSIONS, minor
+from render.pipeline.factor.answers import OUTCOMES, Home
 from render.pipeline.lock_roles import TRACES
 from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, OutcomeRow
 from render.report.deciders import FORMAT_VERSION as EXPLAIN_VERSION
@@ -725,6 +727,70 @@ def explain_schema() -> dict[str, Any]:
     }
 
 
+def factor_schema() -> dict[str, Any]:
+    """The JSON Schema of ``factor --format json``."""
+    text = {"type": "string"}
+    perhaps = {"type": ["string", "null"]}
+    position = {"type": ["integer", "null"], "minimum": 1}
+    place = {"file": perhaps, "line": position, "column": position}
+    resource = _closed(dict.fromkeys(("kind", "namespace", "name"), text))
+    name = {
+        **_closed({"kind": text, "name": text, "home": {"enum": list(get_args(Home))}}),
+        "type": ["object", "null"],
+        "description": "null where the VM gets none",
+    }
+    reason = {
+        "word": {"enum": ["instancetype", "preference", None]},
+        "message": text,
+        "field": {**perhaps, "description": "of the VM, if one is behind it"},
+        **place,
+    }
+    change = {"field": text, "before": {}, "after": {}, "effect": text}
+    nearest = {
+        "instancetype": name,
+        "preference": name,
+        "effects": {"type": "array", "items": text, "description": "as those of diff"},
+        "messages": {"type": "array", "items": text},
+        "changes": {"type": "array", "items": _closed(change)},
+    }
+    machine = {
+        "resource": resource,
+        "folder": text,
+        **place,
+        "outcome": {"enum": list(OUTCOMES)},
+        "instancetype": name,
+        "preference": name,
+        "removed": {"type": "array", "items": text},
+        "restarts": {"type": "boolean"},
+        "reasons": {"type": "array", "items": _closed(reason)},
+        "nearest": {**_closed(nearest), "type": ["object", "null"]},
+        "written": {
+            "type": ["boolean", "null"],
+            "description": "null where nothing was to be written",
+        },
+        "unwritten": {**perhaps, "description": "why it was not written"},
+    }
+    definition = {
+        "folder": text,
+        "file": {**perhaps, "description": "where it is added"},
+        "manifest": {"type": "object"},
+        "users": {"type": "array", "items": resource},
+    }
+    count = {"type": "integer", "minimum": 0}
+    return {
+        "$schema": DIALECT,
+        "title": "The answer of virt-render factor --format json",
+        **_closed(
+            {
+                "formatVersion": {"const": FACTOR_VERSION},
+                "counts": _closed(dict.fromkeys(OUTCOMES, count)),
+                "machines": {"type": "array", "items": _closed(machine)},
+                "definitions": {"type": "array", "items": _closed(definition)},
+            }
+        ),
+    }
+
+
 def _closed(properties: dict[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",
@@ -768,6 +834,7 @@ def pages() -> dict[str, str]:
         "schemas/checks.json": json.dumps(checks(), indent=1, ensure_ascii=False) + "\n",
         "schemas/renderconfig.schema.json": json.dumps(config_schema(), indent=2) + "\n",
         "schemas/explain.schema.json": json.dumps(explain_schema(), indent=2) + "\n",
+        "schemas/factor.schema.json": json.dumps(factor_schema(), indent=2) + "\n",
         "schemas/impact.schema.json": json.dumps(impact_schema(), indent=2) + "\n",
         "schemas/report.schema.json": json.dumps(report_schema(), indent=2) + "\n",
     }

@@ -23,9 +23,17 @@ def diff(changes: Sequence[FileChange]) -> str:
     real = [os.path.realpath(one.file) for one in changes]
     folder = _folder(real)
     return "".join(
-        unified.diff(one.before, one.after, os.path.relpath(file, folder), _private)
-        for one, file in zip(changes, real, strict=True)
+        _patch(one, os.path.relpath(file, folder)) for one, file in zip(changes, real, strict=True)
     )
+
+
+def _patch(change: FileChange, name: str) -> str:
+    """The patch of one file; one that is not there yet is made by it."""
+    patch = unified.diff(change.before, change.after, name, _private)
+    if change.before or os.path.lexists(change.file):
+        return patch
+    _, _, rest = patch.partition("\n")
+    return f"--- /dev/null\n{rest}"
 
 
 def _private(text: str) -> frozenset[int]:

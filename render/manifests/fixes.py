@@ -49,13 +49,21 @@ def placed(diagnostic: Diagnostic, loaded: Documents) -> tuple[FileFix, ...]:
 
 def _placed(diagnostic: Diagnostic, loaded: Documents) -> Iterator[FileFix]:
     for fix in diagnostic.fixes:
-        edits = [_edit(diagnostic, edit, loaded) for edit in fix.edits]
-        if edits and None not in edits:
-            yield FileFix(fix.title, fix.safe, tuple(one for one in edits if one is not None))
+        edits = edits_of(diagnostic.location.index, fix.edits, loaded)
+        if edits:
+            yield FileFix(fix.title, fix.safe, edits)
 
 
-def _edit(diagnostic: Diagnostic, edit: FixEdit, loaded: Documents) -> FileEdit | None:
-    index = diagnostic.location.index if edit.index is None else edit.index
+def edits_of(
+    index: int | None, edits: Sequence[FixEdit], loaded: Documents
+) -> tuple[FileEdit, ...]:
+    """Where in files of *loaded* the *edits* of the object at *index* are made; none if one of them has no place."""
+    placed_edits = [_edit(index, edit, loaded) for edit in edits]
+    return () if None in placed_edits else tuple(one for one in placed_edits if one is not None)
+
+
+def _edit(finding_index: int | None, edit: FixEdit, loaded: Documents) -> FileEdit | None:
+    index = finding_index if edit.index is None else edit.index
     if index is None or index >= len(loaded.documents):
         return None
     document = loaded.documents[index]

@@ -19,6 +19,9 @@ from render.frontends.request.options import (
     EXIT_CODE,
     EXPLAIN,
     EXPLAIN_FORMAT,
+    FACTOR_DIFF,
+    FACTOR_DRY_RUN,
+    FACTOR_FORMAT,
     FAIL_ON,
     FILES,
     FIX,
@@ -30,8 +33,11 @@ from render.frontends.request.options import (
     LIST,
     MAX_BYTES,
     MAX_FINDINGS,
+    MAX_NEW,
     MIGRATE_CHECK,
     MOST_SECONDS,
+    NEAR,
+    ONLY,
     OUTPUT,
     PAGE,
     PIN_CHECK,
@@ -41,6 +47,7 @@ from render.frontends.request.options import (
     RELEASES,
     REPORTS,
     RESOLVE,
+    RESTART,
     REVISION,
     ROOT,
     RULE_FORMAT,
@@ -50,6 +57,7 @@ from render.frontends.request.options import (
     UPGRADE,
     UPGRADE_ALL,
     VERBOSE,
+    WRITE,
 )  # fmt: skip
 from render.settings import OPTIONS, Option
 from render.system.streams import STDERR, STDOUT
@@ -321,6 +329,23 @@ _ROWS: tuple[Command, ...] = (
         """,
         (Argument("paths", "[PATH...]", many=True),),
         (DIFF, MIGRATE_CHECK, *_MIGRATING, *HOST_OPTIONS, *_REPORTING, *_COMMON),
+        whole=True,
+    ),
+    Command(
+        "factor",
+        "factor.command:factor",
+        """Find for each VM in PATH the instancetype and the preference that give exactly the VMI that it has.
+
+        Those of the repository and of KubeVirt's catalogue come before new ones, which VMs share. With --write what
+        they bring leaves the manifests, comments stay, and new definitions are added: only where KubeVirt does nothing
+        about it but name the definitions at the next start. Files that several kustomizations use stay as they are.
+        """,
+        (_PATHS,),
+        (
+            WRITE, FACTOR_DRY_RUN, FACTOR_DIFF, MAX_NEW, ONLY, NEAR, RESTART, FACTOR_FORMAT,
+            *_MIGRATING, *HOST_OPTIONS, *_COMMON,
+        ),
+        excludes=((WRITE, FACTOR_DRY_RUN), (WRITE, FACTOR_DIFF)),
         whole=True,
     ),
     Command(

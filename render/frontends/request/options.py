@@ -189,6 +189,29 @@ MAX_BYTES = Option(
     "max-bytes", "number", 65_536, "size of the answer in markdown: details are cut to fit, counts never",
     metavar="N",
 )  # fmt: skip
+WRITE = Option(
+    "write", "flag", default=False,
+    help="rewrite the files of VMs that stay exactly what they are, and add new definitions",
+)  # fmt: skip
+FACTOR_DRY_RUN = DRY_RUN._replace(help="as --write, with all proof, but write nothing")
+FACTOR_DIFF = DIFF._replace(help="show what --write would change as a patch, and write nothing")
+MAX_NEW = Option(
+    "max-new", "number", 10, "definitions that may be added: those that most VMs share (0: none)",
+    metavar="N", least=0,
+)  # fmt: skip
+ONLY = Option("only", "text", "", "look at this VM; may be repeated", metavar="VM", many=True)
+NEAR = Option(
+    "near", "flag", default=False,
+    help="say also which definitions nearly fit where none do, and what would change with them; never written",
+)  # fmt: skip
+RESTART = Option(
+    "restart", "flag", default=False,
+    help="count VMs as the same whose guest is, though KubeVirt asks for a restart if they run: a part of their CPU"
+    " topology that they leave open is written out",
+)  # fmt: skip
+FACTOR_FORMAT = Option(
+    "format", "choice", "text", "how the answer is written", choices=("text", "json")
+)
 MIGRATE_CHECK = Option(
     "check", "flag", default=False, help="write nothing; fail if there is something to do"
 )

@@ -1,0 +1,1 @@
+"""``virt-render factor``: definitions for VMs that spell everything out, shown and written."""

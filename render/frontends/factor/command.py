@@ -1,0 +1,102 @@
+"""``virt-render factor``: which definitions give exactly the VMI that each VM has, and the files with them."""
+
+from collections.abc import Sequence
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Location
+from render.frontends import locks, patching
+from render.frontends.answer import Answer, Files, refused
+from render.frontends.factor import report
+from render.frontends.factor.files import FactoredPart, WrittenPart, written
+from render.frontends.fixing import Editable
+from render.frontends.parts import FleetPart
+from render.frontends.progress import Work
+from render.frontends.request.request import Request
+from render.frontends.session import parts, unread
+from render.model.naming import fitting, name_of
+from render.pipeline.factor.answers import Factoring
+from render.pipeline.factor.fleet import FactorOptions, Factory, is_subject
+
+_STDIN = "-"
+
+
+def factor(asked: Request, work: Work) -> Answer:
+    """Say what fits each VM below the paths; ``--write`` rewrites their files, ``--dry-run`` and ``--diff`` as if."""
+    writes = asked.own["write"] or asked.own["dry_run"] or asked.own["diff"]
+    if writes and _STDIN in asked.paths:
+        message = "standard input is no file that could be rewritten"
+        raise refused(codes.USAGE.at(Location(), message, help="name files or folders"))
+    read = parts(asked, work)
+    sound = [part for part in read if not unread(part)]
+    _check_names(asked, sound)
+    factored = list(_factored(asked, sound, work))
+    editable = Editable(asked)
+    if writes:
+        for one in factored:
+            work.begin("factor", f"proving what is written of {one.part.loaded.folder}")
+            one.written = written(one, asked, editable)
+    missing = [words for part in read if (words := unread(part))]
+    return Answer([_output(asked, factored)], (), files=_files(asked, factored), unread=missing)
+
+
+def _check_names(asked: Request, read: Sequence[FleetPart]) -> None:
+    """Refuse a VM that is asked for and is not there. Raises RefusedError."""
+    names = {name_of(one) for part in read for one in part.resources if is_subject(one)}
+    for name in asked.own["only"]:
+        if not fitting(name, names):
+            from render.model.nearest import nearest
+
+            near = nearest(name, sorted({*names, *(one.rpartition("/")[2] for one in names)}))
+            cure = f"did you mean {near}?" if near else ""
+            raise refused(codes.USAGE.at(Location(), f"no VirtualMachine {name}", help=cure))
+
+
+def _factored(asked: Request, read: Sequence[FleetPart], work: Work) -> "Sequence[FactoredPart]":
+    options = FactorOptions(
+        asked.own["max_new"],
+        tuple(asked.own["only"]),
+        near=asked.own["near"],
+        restart=asked.own["restart"],
+    )
+    factored = []
+    for part in read:
+        work.begin("factor", f"looking for definitions in {part.loaded.folder}")
+        locks.choose(part.loaded, part.request)
+        factoring: Factoring = Factory(part.resources, part.request.settings, options).factoring()
+        options = options._replace(
+            max_new=max(
+                0, options.max_new - len({_content(one.body) for one in factoring.definitions})
+            )
+        )
+        if factoring.machines:
+            factored.append(FactoredPart(part, factoring))
+    return factored
+
+
+def _content(body: object) -> str:
+    return repr(body["spec"]) if isinstance(body, dict) else ""
+
+
+def _output(asked: Request, factored: Sequence[FactoredPart]) -> str:
+    if asked.own["diff"]:
+        return patching.diff(_changes(factored))
+    write = report.as_json if asked.own["format"] == "json" else report.as_text
+    return write(factored, asked)
+
+
+def _changes(factored: Sequence[FactoredPart]) -> list[patching.FileChange]:
+    written_parts: list[WrittenPart] = [one.written for one in factored if one.written is not None]
+    return [
+        patching.FileChange(file, one.known.get(file, b"").decode(), text)
+        for one in written_parts
+        for file, text in sorted(one.texts.items())
+    ]
+
+
+def _files(asked: Request, factored: Sequence[FactoredPart]) -> Files | None:
+    if not asked.own["write"] or asked.own["dry_run"] or asked.own["diff"]:
+        return None
+    written_parts = [one.written for one in factored if one.written is not None]
+    texts = [(file, text) for one in written_parts for file, text in sorted(one.texts.items())]
+    known = [(file, data) for one in written_parts for file, data in one.known.items()]
+    return Files(texts, known)

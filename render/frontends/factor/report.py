@@ -1,0 +1,221 @@
+"""What was found for each VM, as text and as JSON (``schemas/factor.schema.json``)."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from render.diagnostics.diagnostic import at
+from render.diff.impact import FieldChange
+from render.frontends.factor.files import FactoredPart
+from render.frontends.request.request import Request
+from render.model import fieldpath
+from render.model.counting import counted
+from render.model.resource import TEMPLATE
+from render.pipeline.factor.answers import (
+    OUTCOMES,
+    DefinitionName,
+    Hindrance,
+    MachineFactoring,
+    Nearest,
+    NewDefinition,
+)
+from render.report import escaping
+from render.report.deciders import brief
+from render.report.places import Place, Sources
+from render.report.text import printable
+
+FORMAT_VERSION = 1
+_SPEC = f"{fieldpath.text((*TEMPLATE, 'spec'))}."
+_HOMES = {
+    "input": "of the repository",
+    "cluster": "beside the input",
+    "bundled": "bundled",
+    "new": "new",
+}
+_MEANINGS = {
+    "exact": "definitions that exist give exactly the VMI that they have",
+    "new": "with definitions that would be added",
+    "near": "only nearly: see what would change",
+    "open": "nothing fits",
+    "done": "have both already",
+}
+
+
+def as_text(factored: Sequence[FactoredPart], asked: Request) -> str:
+    """A paragraph a VM, the definitions that are added, and how many VMs came out how."""
+    lines: list[str] = []
+    for part in factored:
+        places = _FactoredPlaces(part, asked)
+        for machine in part.factoring.machines:
+            if machine.outcome != "done":
+                lines += _machine_lines(machine, part, places)
+        for definition in _definitions(part):
+            lines += _definition_lines(definition, part)
+    lines += _summary(factored)
+    return "".join(f"{printable(line)}\n" for line in lines)
+
+
+def _machine_lines(
+    machine: MachineFactoring, part: FactoredPart, places: "_FactoredPlaces"
+) -> Iterator[str]:
+    yield f"{machine.outcome:<6} {machine.resource}  {places.of(machine)}"
+    names = (machine.instancetype, machine.preference)
+    if any(names):
+        yield f"  {', '.join(f'{one.kind} {one.name} ({_HOMES[one.home]})' for one in names if one)}"
+        yield f"  {_given_up(machine)}"
+    if machine.restarts:
+        yield "  the guest stays the same; KubeVirt asks for a restart if it runs"
+    for reason in machine.reasons:
+        where = places.of(machine, reason)
+        field = fieldpath.text((*TEMPLATE, *reason.path)) if reason.path else ""
+        words = f"{field}: {reason.message}" if field else reason.message
+        head = f"no {reason.word}: " if reason.word else ""
+        yield f"  {head}{words}{f'  {where}' if field else ''}"
+    if machine.nearest is not None:
+        yield from _nearest_lines(machine.nearest)
+    if part.written is not None and machine.edits:
+        why = part.written.refused.get(machine.index)
+        if why is not None:
+            yield f"  not written: {why}"
+
+
+def _given_up(machine: MachineFactoring) -> str:
+    """The fields that the VM need not have, as seen from the spec of its template."""
+    fields = (one.removeprefix(_SPEC) for one in machine.removed)
+    return f"which bring {', '.join(fields)}" if machine.removed else "which bring nothing else"
+
+
+def _nearest_lines(nearest: Nearest) -> Iterator[str]:
+    names = (nearest.instancetype, nearest.preference)
+    shown = ", ".join(f"{one.kind} {one.name} ({_HOMES[one.home]})" for one in names if one)
+    yield f"  nearest: {shown}: {', '.join(nearest.effects)}"
+    for message in nearest.messages:
+        yield f"    {message}"
+    for change in nearest.changes:
+        yield f"    {change.field}: {_value(change.before)} -> {_value(change.after)} ({change.effect})"
+
+
+def _value(value: Any) -> str:
+    return "none" if value is None else brief(value)
+
+
+def _definitions(part: FactoredPart) -> Sequence[NewDefinition]:
+    return part.factoring.definitions if part.written is None else part.written.definitions
+
+
+def _definition_lines(definition: NewDefinition, part: FactoredPart) -> Iterator[str]:
+    body = definition.body
+    where = part.written.file if part.written is not None else ""
+    name = "/".join(filter(None, (body["metadata"].get("namespace"), body["metadata"]["name"])))
+    yield f"add    {body['kind']} {name}  {where}".rstrip()
+    yield f"  for {counted(len(definition.users), 'VM')}: {brief(body['spec'])}"
+
+
+def _summary(factored: Sequence[FactoredPart]) -> Iterator[str]:
+    machines = [one for part in factored for one in part.factoring.machines]
+    counts = Counter(one.outcome for one in machines)
+    added = sum(len(_definitions(part)) for part in factored)
+    yield f"{counted(len(machines), 'VM')}, {counted(added, 'new definition')}"
+    for outcome in OUTCOMES:
+        if counts[outcome]:
+            yield f"  {counts[outcome]} {outcome}  {_MEANINGS[outcome]}"
+    if any(part.written is not None for part in factored):
+        count = sum(len(part.written.machines) for part in factored if part.written)
+        refused = sum(len(part.written.refused) for part in factored if part.written)
+        yield f"{counted(count, 'VM')} rewritten, {refused} not"
+
+
+def as_json(factored: Sequence[FactoredPart], asked: Request) -> str:
+    """One JSON document; keys are stable within a `FORMAT_VERSION`, new ones may be added."""
+    machines = [one for part in factored for one in part.factoring.machines]
+    counts = Counter(one.outcome for one in machines)
+    document = {
+        "formatVersion": FORMAT_VERSION,
+        "counts": {outcome: counts[outcome] for outcome in OUTCOMES},
+        "machines": [
+            _machine(machine, part, _FactoredPlaces(part, asked))
+            for part in factored
+            for machine in part.factoring.machines
+        ],
+        "definitions": [
+            {
+                "folder": part.part.loaded.folder,
+                "file": part.written.file if part.written is not None else None,
+                "manifest": one.body,
+                "users": [ref._asdict() for ref in one.users],
+            }
+            for part in factored
+            for one in _definitions(part)
+        ],
+    }
+    return escaping.dumps(document, indent=2) + "\n"
+
+
+def _machine(
+    machine: MachineFactoring, part: FactoredPart, places: "_FactoredPlaces"
+) -> dict[str, Any]:
+    written = part.written
+    return {
+        "resource": machine.resource._asdict(),
+        "folder": part.part.loaded.folder,
+        **_place(places.of(machine)),
+        "outcome": machine.outcome,
+        "instancetype": _name(machine.instancetype),
+        "preference": _name(machine.preference),
+        "removed": list(machine.removed),
+        "restarts": machine.restarts,
+        "reasons": [
+            {
+                "word": one.word or None,
+                "message": one.message,
+                "field": fieldpath.text((*TEMPLATE, *one.path)) if one.path else None,
+                **_place(places.of(machine, one)),
+            }
+            for one in machine.reasons
+        ],
+        "nearest": machine.nearest and _nearest(machine.nearest),
+        "written": None if written is None else machine.index in written.machines,
+        "unwritten": None if written is None else written.refused.get(machine.index),
+    }
+
+
+def _nearest(nearest: Nearest) -> dict[str, Any]:
+    return {
+        "instancetype": _name(nearest.instancetype),
+        "preference": _name(nearest.preference),
+        "effects": list(nearest.effects),
+        "messages": list(nearest.messages),
+        "changes": [_change(one) for one in nearest.changes],
+    }
+
+
+def _change(change: FieldChange) -> dict[str, Any]:
+    return {
+        "field": change.field,
+        "before": change.before,
+        "after": change.after,
+        "effect": change.effect,
+    }
+
+
+def _name(name: DefinitionName | None) -> dict[str, str] | None:
+    return None if name is None else name._asdict()
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {"file": place.file or None, "line": place.line or None, "column": place.column or None}
+
+
+class _FactoredPlaces:
+    """Where the VMs of a part, and their fields, were written."""
+
+    def __init__(self, one: FactoredPart, asked: Request) -> None:
+        loaded = one.part.loaded
+        origins = [document.origin for document in (*loaded.documents, *asked.around)]
+        self._resources = one.part.resources
+        self._sources = Sources(origins, loaded.data, loaded.blame, quotes=False)
+
+    def of(self, machine: MachineFactoring, reason: Hindrance | None = None) -> Place:
+        """The place of a VM, or of the field behind a *reason*."""
+        path = (*TEMPLATE, *reason.path) if reason is not None and reason.path else ()
+        return self._sources.place(at(self._resources[machine.index], path))

@@ -1,0 +1,396 @@
+"""`factor`: definitions for the VMs of an input, proved by what these start with them."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.machine import Context, Machine
+from render.model.edits import Operation, edited
+from render.model.kinds import KIND_CLASSES, class_of
+from render.model.naming import fitting, name_of
+from render.model.resource import INSTANCETYPE_GROUP, VM, Resource, ResourceRef, from_body
+from render.model.tree import Tree
+from render.pipeline.factor import naming, nearest
+from render.pipeline.factor.answers import (
+    DefinitionName,
+    Factoring,
+    Hindrance,
+    MachineFactoring,
+    NewDefinition,
+    Outcome,
+)
+from render.pipeline.factor.catalogue import Offers, kind_class_of
+from render.pipeline.factor.search import Draw, MachinePlan, MachineSearch, edits_of, removed_fields
+from render.pipeline.factor.subject import MachineStart, PlainMachine, started_of, subject_of
+from render.pipeline.input import library
+from render.pipeline.run import run
+from render.settings import Settings
+
+_API_VERSION = f"{INSTANCETYPE_GROUP}/v1beta1"
+#: How many definitions are added at most, where nobody says.
+MAX_NEW = 10
+_Error = tuple[str, str]
+_ContentKey = tuple[str, str]
+
+
+class FactorOptions(NamedTuple):
+    """What is asked for beside the settings of a rendering.
+
+    *max_new*: definitions that may be added; *only*: names of VMs, none for all; *near*: also look for what exists and
+    nearly fits. *restart*: VMs count as the same whose guest is, though KubeVirt asks for a restart of those that run,
+    since a part of their CPU topology that they left open is written out.
+    """
+
+    max_new: int = MAX_NEW
+    only: tuple[str, ...] = ()
+    near: bool = False
+    restart: bool = False
+
+
+def factor(
+    resources: Iterable[Tree],
+    settings: Settings = Settings(),  # noqa: B008 - frozen
+    options: FactorOptions = FactorOptions(),  # noqa: B008 - frozen
+) -> Factoring:
+    """For each VM among *resources* the instancetype and the preference that give exactly the VMI that it starts.
+
+    Those of the input and of the catalogue by preference over new ones, of which as many are made as *options* allow,
+    for the contents that most VMs share. What is proposed was rendered: the VMI, and the rest of the VM, are the same
+    but for the annotations that name definitions, and no error is new. Never raises for what the objects hold.
+    """
+    intake = library.parse(resources)
+    settings, faults = library.parse_catalog(settings)
+    factoring = Factory(intake.resources, settings, options).factoring()
+    machines = tuple(one._replace(index=intake.positions[one.index]) for one in factoring.machines)
+    return factoring._replace(
+        machines=machines, diagnostics=(*faults, *intake.diagnostics, *factoring.diagnostics)
+    )
+
+
+class FleetStart(NamedTuple):
+    """What the VMs of an input start, by index, with the errors about each, and all findings."""
+
+    subjects: dict[int, PlainMachine]
+    started: dict[int, MachineStart]
+    errors: dict[ResourceRef, frozenset[_Error]]
+    diagnostics: tuple[Diagnostic, ...]
+    context: Context | None
+
+
+def comparable(settings: Settings) -> Settings:
+    """*settings* under which the VMI is told that KubeVirt starts, whatever is made of the VM here."""
+    return settings._replace(
+        emit="vmi", stored=False, defaults="manifest", annotations=False, pins="ignore", lock=None,
+        preset_conflicts="override", firmware_uuid="none", launcher_image="",
+    )  # fmt: skip
+
+
+def rendered(
+    resources: Sequence[Resource], settings: Settings, options: FactorOptions | None = None
+) -> FleetStart:
+    """Render *resources*: what their VMs start, and the subjects that they are with *options*, if these are given."""
+    subjects: dict[int, PlainMachine] = {}
+    started: dict[int, MachineStart] = {}
+    contexts: list[Context] = []
+
+    def observe(machine: Machine, body: Tree) -> None:
+        contexts[:] = [machine.context]
+        resource = machine.resource
+        if machine.failed or not is_subject(resource):
+            return
+        if options is None:
+            started[resource.index] = started_of(machine, body)
+            return
+        subject = subject_of(machine, body, restarts=options.restart)
+        subjects[resource.index], started[resource.index] = subject, subject.started
+
+    answer = run(resources, settings, observe)
+    errors: dict[ResourceRef, set[_Error]] = {}
+    for one in answer.diagnostics:
+        if one.is_error and one.location.resource is not None:
+            errors.setdefault(one.location.resource, set()).add((one.code, one.message))
+    return FleetStart(
+        subjects,
+        started,
+        {ref: frozenset(found) for ref, found in errors.items()},
+        answer.diagnostics,
+        contexts[0] if contexts else None,
+    )
+
+
+def is_subject(resource: Resource) -> bool:
+    """Whether *resource* is a VM of today that stands for itself."""
+    return resource.kind == VM and resource.holder is None and not resource.older
+
+
+class _PlannedMachine:
+    """A VM with the plans for it: *place* is that of the plan that is tried."""
+
+    __slots__ = ("_following", "plan", "search", "subject")
+
+    def __init__(self, search: MachineSearch) -> None:
+        self.search = search
+        self.subject = search.subject
+        self._following = search.plans()
+        self.plan: MachinePlan | None = next(self._following, None)
+
+    def advance(self) -> None:
+        """Go on to the next plan."""
+        self.plan = next(self._following, None)
+
+
+class Factory:
+    """The VMs of an input, and what is found for each."""
+
+    def __init__(
+        self, resources: Sequence[Resource], settings: Settings, options: FactorOptions
+    ) -> None:
+        self._resources = resources
+        self._settings = comparable(settings)
+        self._options = options
+        self._names: dict[tuple[_ContentKey, str], DefinitionName] = {}
+        self._bodies: dict[tuple[str, str, str], Tree] = {}
+        self._wide: set[_ContentKey] = set()
+
+    def factoring(self) -> Factoring:
+        """What becomes of all of them."""
+        wanted = self._wanted()
+        before = rendered(self._resources, self._settings, self._options)
+        context = before.context
+        if context is None:
+            return Factoring((), (), before.diagnostics)
+        offers = Offers(context.catalogue, context.release)
+        open_ones = {
+            index: _PlannedMachine(MachineSearch(subject, offers))
+            for index, subject in before.subjects.items()
+            if index in wanted
+            and len(subject.applied) < len(KIND_CLASSES)
+            and subject.resource.ref not in before.errors
+        }
+        self._choose(open_ones, context)
+        self._prove(open_ones, before)
+        used = [one for one in open_ones.values() if one.plan is not None]
+        machines = [self._machine(index, before, open_ones.get(index)) for index in sorted(wanted)]
+        if self._options.near:
+            machines = nearest.added(
+                machines,
+                {index: one.search for index, one in open_ones.items()},
+                self._resources,
+                self._settings,
+            )
+        return Factoring(tuple(machines), tuple(self._added(used)), before.diagnostics)
+
+    def _wanted(self) -> set[int]:
+        by_name: dict[str, list[int]] = {}
+        for one in self._resources:
+            if is_subject(one) and one.group == "kubevirt.io":
+                by_name.setdefault(name_of(one), []).append(one.index)
+        only = self._options.only
+        names = {name for word in only for name in fitting(word, by_name)} if only else by_name
+        return {index for name in names for index in by_name[name]}
+
+    def _choose(self, candidates: dict[int, _PlannedMachine], context: Context) -> None:
+        """Let the contents that most VMs share become new definitions; the others get plans without any of theirs."""
+        users: dict[_ContentKey, int] = {}
+        for one in candidates.values():
+            for draw in one.plan.new if one.plan else ():
+                users[draw.key] = users.get(draw.key, 0) + 1
+        ranked = sorted(users, key=lambda key: (-users[key], key))
+        chosen = set(ranked[: max(0, self._options.max_new - _made(context))])
+        shared = {
+            draw.key: draw
+            for one in candidates.values()
+            for draw in (one.plan.new if one.plan else ())
+            if draw.key in chosen
+        }
+        for one in candidates.values():
+            while one.plan is not None and any(draw.key not in chosen for draw in one.plan.new):
+                replaced = _sharing(one, shared, chosen)
+                if replaced is not None:
+                    one.plan = replaced
+                    break
+                one.advance()
+        self._wide = _shared_by_namespaces(one for one in candidates.values())
+
+    def _prove(self, candidates: dict[int, _PlannedMachine], before: FleetStart) -> None:
+        """Render the VMs with what was chosen, and let those that would change go on to what is next."""
+        pending = {index: one for index, one in candidates.items() if one.plan is not None}
+        known = {draw.key for one in pending.values() if one.plan for draw in one.plan.new}
+        while pending:
+            edits = {index: self._edits(one) for index, one in pending.items()}
+            added = [one.body for one in self._added(pending.values())]
+            kept, positions = self._without_others(pending)
+            after = rendered(
+                with_edits(kept, {positions[index]: edits[index] for index in pending}, added),
+                self._settings,
+            )
+            for index, one in [*pending.items()]:
+                if _is_same(one.subject, after.started.get(positions[index]), before, after):
+                    del pending[index]
+                    continue
+                one.advance()
+                while one.plan is not None and any(draw.key not in known for draw in one.plan.new):
+                    one.advance()
+                if one.plan is None:
+                    del pending[index]
+
+    def _without_others(self, pending: Collection[int]) -> tuple[list[Resource], dict[int, int]]:
+        """The objects of the input without VMs but those *pending*, and the position of each by its index."""
+        kept = [one for one in self._resources if one.index in pending or not is_subject(one)]
+        positions = {one.index: place for place, one in enumerate(kept)}
+        return [one._replace(index=place) for place, one in enumerate(kept)], positions
+
+    def _edits(self, one: _PlannedMachine) -> tuple[Operation, ...]:
+        draws = one.plan.draws if one.plan else ()
+        return edits_of(one.subject, [(draw, self._name(draw, one.subject)) for draw in draws])
+
+    def _name(self, draw: Draw, subject: PlainMachine) -> DefinitionName:
+        """The name of what was drawn for a VM: a new one is for its namespace, or for all where several share it."""
+        if draw.offer is not None:
+            return draw.offer.name
+        kind_class = kind_class_of(draw.word)
+        is_wide = draw.key in self._wide
+        namespace = "" if is_wide else subject.resource.namespace
+        key = draw.key, namespace
+        if key not in self._names:
+            kind = kind_class.cluster if is_wide else kind_class.namespaced
+            name = self._free_name(draw, kind, namespace)
+            self._names[key] = DefinitionName(kind, name, "new")
+            metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
+            self._bodies[kind, namespace, name] = {
+                "apiVersion": _API_VERSION,
+                "kind": kind,
+                "metadata": metadata,
+                "spec": draw.content,
+            }
+        return self._names[key]
+
+    def _free_name(self, draw: Draw, kind: str, namespace: str) -> str:
+        taken = {
+            (one.kind, one.namespace, one.name)
+            for one in self._resources
+            if one.group == INSTANCETYPE_GROUP
+        }
+        name = naming.name_of(draw.word, draw.content)
+        count = 1
+        while (kind, namespace, name) in taken:
+            count += 1
+            name = f"{naming.name_of(draw.word, draw.content)}-{count}"
+        return name
+
+    def _added(self, candidates: Iterable[_PlannedMachine]) -> Iterator[NewDefinition]:
+        users: dict[tuple[str, str, str], list[ResourceRef]] = {}
+        for one in candidates:
+            for draw in one.plan.new if one.plan else ():
+                name = self._name(draw, one.subject)
+                namespace = "" if draw.key in self._wide else one.subject.resource.namespace
+                key = name.kind, namespace, name.name
+                users.setdefault(key, []).append(one.subject.resource.ref)
+        for key in sorted(users):
+            yield NewDefinition(self._bodies[key], tuple(users[key]))
+
+    def _machine(
+        self, index: int, before: FleetStart, candidate: _PlannedMachine | None
+    ) -> MachineFactoring:
+        resource = self._resources[index]
+        subject = before.subjects.get(index)
+        if subject is None or resource.ref in before.errors:
+            reason = Hindrance("", "there are errors about it: see `virt-render check`")
+            return MachineFactoring(resource.ref, index, "open", reasons=(reason,))
+        if candidate is None:
+            return MachineFactoring(resource.ref, index, "done")
+        reasons = tuple(self._reasons(candidate))
+        if candidate.plan is None:
+            return MachineFactoring(resource.ref, index, "open", reasons=reasons)
+        edits = self._edits(candidate)
+        names = {draw.word: self._name(draw, subject) for draw in candidate.plan.draws}
+        outcome: Outcome = "new" if candidate.plan.new else "exact"
+        return MachineFactoring(
+            resource.ref,
+            index,
+            outcome,
+            names.get("instancetype"),
+            names.get("preference"),
+            edits,
+            removed_fields(edits),
+            reasons,
+            restarts="instancetype" in names and not subject.is_laid_out,
+        )
+
+    def _reasons(self, candidate: _PlannedMachine) -> Iterator[Hindrance]:
+        """Why the VM gets no definition of a kind class that it has not yet."""
+        drawn = {draw.word for draw in candidate.plan.draws} if candidate.plan else set()
+        for kind_class in KIND_CLASSES:
+            word = kind_class.word
+            if word in drawn or word in candidate.subject.applied:
+                continue
+            obstacles = candidate.search.obstacles if word == "instancetype" else ()
+            if obstacles:
+                yield from obstacles
+            elif candidate.search.can_draw(word):
+                yield Hindrance(word, "more new definitions would be needed: see --max-new")
+            else:
+                yield Hindrance(word, "there is nothing that one would bring")
+
+
+def _made(context: Context) -> int:
+    """How many definitions of the input are called as new ones are, after their content."""
+    definitions = context.catalogue.definitions.values()
+    return sum(naming.name_of(class_of(one.kind), one.spec) == one.name for one in definitions)
+
+
+def with_edits(
+    resources: Sequence[Resource],
+    edits: dict[int, tuple[Operation, ...]],
+    definitions: Sequence[Tree],
+) -> list[Resource]:
+    """*resources* with *edits* by index, and *definitions* behind them."""
+    changed = [
+        from_body(edited(one.body, edits[one.index]), one.index, one.origin)
+        if one.index in edits
+        else one
+        for one in resources
+    ]
+    return [*changed, *(from_body(one, len(changed) + i) for i, one in enumerate(definitions))]
+
+
+def _sharing(
+    candidate: _PlannedMachine, shared: dict[_ContentKey, Draw], chosen: set[_ContentKey]
+) -> MachinePlan | None:
+    """The plan of a VM with a preference that is made for others, where its own is not made; None if none fits."""
+    plan = candidate.plan
+    if plan is None or any(
+        one.word == "instancetype" and one.key not in chosen for one in plan.new
+    ):
+        return None
+    sized = any(one.word == "instancetype" for one in plan.draws)
+    sized = sized or "instancetype" in candidate.subject.applied
+    fits = (
+        candidate.search.fits(draw, sized=sized)
+        for draw in shared.values()
+        if draw.word == "preference"
+    )
+    best = max((one for one in fits if one), key=lambda one: len(one.brings), default=None)
+    if best is None:
+        return None
+    return MachinePlan((*(one for one in plan.draws if one.word != "preference"), best))
+
+
+def _shared_by_namespaces(candidates: Iterable[_PlannedMachine]) -> set[_ContentKey]:
+    """The contents of new definitions that VMs of several namespaces share."""
+    namespaces: dict[_ContentKey, set[str]] = {}
+    for one in candidates:
+        for draw in one.plan.new if one.plan else ():
+            namespaces.setdefault(draw.key, set()).add(one.subject.resource.namespace)
+    return {key for key, names in namespaces.items() if len(names) > 1}
+
+
+def _is_same(
+    subject: PlainMachine, started: MachineStart | None, before: FleetStart, after: FleetStart
+) -> bool:
+    """Whether the VM *started* as before, and nothing is found about it that was not."""
+    if started is None or not subject.is_same(started):
+        return False
+    ref = subject.resource.ref
+    nothing: frozenset[_Error] = frozenset()
+    return after.errors.get(ref, nothing) <= before.errors.get(ref, nothing)

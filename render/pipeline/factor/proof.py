@@ -1,0 +1,84 @@
+"""What `compare` says of the edits of VMs: the proof that nothing happens to them, or what does."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from render.diff.impact import FieldChange, MachineImpact
+from render.model.edits import Operation, edited
+from render.model.resource import Resource, ResourceRef
+from render.model.tree import Tree
+from render.pipeline.comparison.fleet import compare
+from render.pipeline.factor.subject import NAMES
+from render.settings import Settings
+
+_ANNOTATIONS = "metadata.annotations"
+_NAMING = frozenset(f"{_ANNOTATIONS}.{name}" for name in NAMES)
+#: What comes of a VM of which no field changes, or only such annotations.
+_HARMLESS = frozenset({"same", "none", "next", "recreate"})
+_NOTHING = frozenset({"same", "none"})
+_RESTART = "restart"
+#: The fields that an instancetype writes out where a VM leaves them open, and that mean 1 then.
+_LAID_OUT = frozenset(
+    f"spec.domain.cpu.{key}" for key in ("sockets", "cores", "threads", "maxSockets")
+)
+
+
+def impacts_of(
+    resources: Sequence[Resource],
+    edits: Mapping[int, Sequence[Operation]],
+    definitions: Collection[Tree],
+    settings: Settings,
+) -> dict[int, MachineImpact]:
+    """What becomes of each VM in *edits* once these are applied to the cluster, with new *definitions*."""
+    if not edits:
+        return {}
+    before = [one.body for one in resources]
+    after = [
+        edited(one.body, edits[one.index]) if one.index in edits else one.body for one in resources
+    ]
+    by_ref = impacts(before, [*after, *definitions], settings)
+    return {index: by_ref[ref] for index in edits if (ref := resources[index].ref) in by_ref}
+
+
+def impacts(
+    before: Sequence[Tree], after: Sequence[Tree], settings: Settings
+) -> dict[ResourceRef, MachineImpact]:
+    """What becomes of each VM of a cluster that holds *before* and gets *after*, as they are written."""
+    settings = settings._replace(
+        emit="source", stored=False, defaults="manifest", pins="ignore", lock=None,
+        firmware_uuid="none", launcher_image="", allow_empty=True,
+    )  # fmt: skip
+    return {one.resource: one for one in compare(before, after, settings).machines}
+
+
+def is_naming(change: FieldChange) -> bool:
+    """Whether *change* is only that a VMI says by which definitions it was made."""
+    if change.field == _ANNOTATIONS:
+        before, after = change.before or {}, change.after or {}
+        return (
+            isinstance(after, dict)
+            and {**after, **before} == after
+            and (after.keys() - before.keys() <= NAMES)
+        )
+    return change.field in _NAMING
+
+
+def is_affected(impact: MachineImpact) -> bool:
+    """Whether anything at all happens to a VM that nobody edited."""
+    return not _NOTHING.issuperset(impact.effects)
+
+
+def objection(impact: MachineImpact | None, *, restarts: bool) -> str:
+    """What speaks against the edits of a VM, ``""`` if nothing; *restarts*: see `FactorOptions.restart`."""
+    if impact is None:
+        return "nothing tells what would become of it"
+    allowed = _HARMLESS | {_RESTART} if restarts else _HARMLESS
+    if not allowed.issuperset(impact.effects) or impact.unrendered or impact.stale:
+        return "; ".join(filter(None, (f"{', '.join(impact.effects)}", *impact.messages)))
+    for one in impact.changes:
+        if one.effect != "none" and not is_naming(one) and not (restarts and _is_written_out(one)):
+            return f"{one.field} would change"
+    return ""
+
+
+def _is_written_out(change: FieldChange) -> bool:
+    return change.field in _LAID_OUT and change.before is None and change.after == 1

@@ -1,0 +1,133 @@
+"""A VM that is to be factored: what its author wrote, and what it starts."""
+
+from typing import Any, NamedTuple
+
+from render.diff import compare
+from render.machine import Machine
+from render.model import tree
+from render.model.catalogue import Definition
+from render.model.draft import Draft
+from render.model.fieldpath import FieldPath
+from render.model.kinds import KIND_CLASSES
+from render.model.release import Version
+from render.model.resource import TEMPLATE, Resource
+from render.model.topology import CPUTopology
+from render.model.tree import Tree
+from render.model.types import VMI_TYPE
+from render.pipeline.comparison import lifecycle
+
+#: The annotations with which the controller names definitions on a VMI.
+NAMES = frozenset(
+    f"kubevirt.io/{scope}{one.annotation}" for one in KIND_CLASSES for scope in ("", "cluster-")
+)
+_TOPOLOGY = ("sockets", "cores", "threads")
+_CPU = ("spec", "domain", "cpu")
+
+
+class MachineStart(NamedTuple):
+    """What a VM starts as: *vmi* without the annotations that name definitions, and the rest of the stored VM.
+
+    *applied* is its template with its definitions: if another one comes of an update, KubeVirt asks for a restart.
+    """
+
+    vmi: Tree
+    vm: Tree
+    applied: Tree
+
+    def same(self, after: "MachineStart", *, restarts: bool) -> bool:
+        """Whether *after* is no other VMI, of a VM that is no other beside its template.
+
+        *restarts*: a part of the CPU topology that is left open counts as the 1 that it means to the guest.
+        """
+        if self.vm != after.vm:
+            return False
+        if not restarts and not compare.same(self.applied, after.applied, compare.TEMPLATE_SPEC):
+            return False
+        old, new = (_laid_out(one.vmi) if restarts else one.vmi for one in (self, after))
+        return old == new or compare.same(old, new, VMI_TYPE)
+
+
+def _laid_out(vmi: Tree) -> Tree:
+    """*vmi* with all of its CPU topology written out, as virt-launcher reads it.
+
+    Upstream: pkg/virt-launcher/virtwrap/converter/vcpu/vcpu.go (GetCPUTopology), converter/compute/cpu.go.
+    """
+    draft = Draft(vmi)
+    counts = {key: draft.get(*_CPU, key) or 1 for key in _TOPOLOGY}
+    counts["maxSockets"] = draft.get(*_CPU, "maxSockets") or counts["sockets"]
+    draft.put(_CPU, {**(draft.get(*_CPU) or {}), **counts})
+    return draft.tree
+
+
+class PlainMachine(NamedTuple):
+    """A VM with its *template* as it was decoded, and *started* as it is.
+
+    *base* is the VMI before the defaults of KubeVirt: what a preference fills the gaps of. *applied* are the
+    definitions that it has already, by the word of their kind class, None for one that it names and has not.
+    *restarts*: its CPU topology may be written out, for which KubeVirt asks for a restart of a VMI that runs.
+    """
+
+    resource: Resource
+    template: Tree
+    base: Tree
+    started: MachineStart
+    release: Version
+    namespace: str
+    applied: dict[str, Definition | None]
+    restarts: bool
+
+    def written(self, *path: str | int) -> Any:
+        """What the author wrote at *path* of the spec of the VMI."""
+        return tree.get(self.template, "spec", *path)
+
+    def final(self, path: FieldPath) -> Any:
+        """What the VMI has at *path*, which starts with ``spec`` or ``metadata``."""
+        return tree.get(self.started.vmi, *path)
+
+    @property
+    def topology(self) -> CPUTopology:
+        """The sockets, cores and threads that the author wrote, 0 for none."""
+        cpu = self.written("domain", "cpu") or {}
+        return CPUTopology(*(cpu.get(key) or 0 for key in _TOPOLOGY))
+
+    @property
+    def is_laid_out(self) -> bool:
+        """Whether the author wrote all of the topology: an instancetype does, and so would change the VMI of others."""
+        return all(self.topology)
+
+    def is_same(self, after: MachineStart) -> bool:
+        """Whether the VM starts *after* as it is started."""
+        return self.started.same(after, restarts=self.restarts)
+
+
+def subject_of(machine: Machine, body: Tree, *, restarts: bool) -> PlainMachine:
+    """The subject that *machine* is, which became the VMI *body*."""
+    return PlainMachine(
+        machine.resource,
+        tree.get(machine.decoded, *TEMPLATE) or {},
+        machine.vmi,
+        started_of(machine, body),
+        machine.context.release,
+        machine.namespace,
+        {
+            one.word: getattr(machine, one.word)
+            for one in KIND_CLASSES
+            if machine.spec.get(one.word) is not None
+        },
+        restarts,
+    )
+
+
+def started_of(machine: Machine, body: Tree) -> MachineStart:
+    """What *machine*, which became the VMI *body*, starts as."""
+    metadata = body["metadata"]
+    annotations = {
+        key: value for key, value in (metadata.get("annotations") or {}).items() if key not in NAMES
+    }
+    rest = {
+        key: value
+        for key, value in machine.spec.items()
+        if key not in ("template", "instancetype", "preference")
+    }
+    vmi = {**body, "metadata": {**metadata, "annotations": annotations}}
+    return MachineStart(vmi, rest, lifecycle.applied(machine, machine.context.release))

@@ -1,0 +1,135 @@
+"""Rendering backwards: what `factor` makes of the recorded VMs starts what they start."""
+
+from typing import Any
+
+import pytest
+
+from render import FactorOptions, Settings, factor, render
+from render.model import tree
+from render.model.edits import edited
+from render.model.kinds import INSTANCETYPE, PREFERENCE
+from render.model.release import VERSIONS, Version, minor
+from render.resolve import bundled
+from tests.support.goldens import FAMILIES, cases
+
+Json = dict[str, Any]
+NAMES = frozenset(
+    f"kubevirt.io/{scope}{kind}-name"
+    for scope in ("", "cluster-")
+    for kind in ("instancetype", "preference")
+)
+EVERY = 12
+
+
+def rewritten(objects: list[Json], options: FactorOptions = FactorOptions()) -> list[Json]:  # noqa: B008
+    """*objects* with the edits that factor proposes, and its definitions."""
+    factoring = factor(objects, options=options)
+    edits = {one.index: one.edits for one in factoring.machines}
+    bodies = [edited(body, edits.get(index, ())) for index, body in enumerate(objects)]
+    return [*bodies, *(one.body for one in factoring.definitions)]
+
+
+def vmis(objects: list[Json]) -> tuple[dict[tuple[str, str], Json], set[tuple[str, str]]]:
+    """What each VM starts, without the names of definitions, and the errors there are about each."""
+    rendered = render(objects, Settings(emit="vmi", annotations=False, preset_conflicts="override"))
+    started = {}
+    for body in rendered.resources:
+        if body["kind"] == "VirtualMachineInstance":
+            copy = tree.copy(body)
+            annotations = copy["metadata"].get("annotations", {})
+            copy["metadata"]["annotations"] = {
+                key: value for key, value in annotations.items() if key not in NAMES
+            }
+            started[body["metadata"].get("namespace", ""), body["metadata"].get("name", "")] = copy
+    errors = {(str(one.resource), one.message) for one in rendered.diagnostics if one.is_error}
+    return started, errors
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_vmi_stays_what_it_is(family: str) -> None:
+    for case in cases(family)[::EVERY]:
+        objects = tree.copy(case["objects"])
+        after = rewritten(objects)
+        if after == objects:
+            continue
+        before = vmis(objects)
+        now = vmis(after)
+        assert now[0] == before[0], case["id"]
+        assert now[1] <= before[1], case["id"]
+        assert rewritten(after) == after, case["id"]
+
+
+def test_many_recorded_vms_find_something() -> None:
+    found = sum(
+        bool(one.edits)
+        for family in ("admission-clean", "admission-disks")
+        for case in cases(family)[::EVERY]
+        for one in factor(case["objects"]).machines
+    )
+    assert found > 20
+
+
+def machine(instancetype: str, preference: str) -> Json:
+    """A VM that writes nothing that a definition brings, with every kind of device that a preference is about."""
+    matchers = {"instancetype": instancetype, "preference": preference}
+    volumes: list[Json] = [
+        {"name": "root", "containerDisk": {"image": "registry/disk"}},
+        {"name": "tools", "dataVolume": {"name": "tools"}},
+        {"name": "raw", "persistentVolumeClaim": {"claimName": "raw"}},
+    ]
+    devices: Json = {
+        "disks": [
+            {"name": "root", "disk": {}},
+            {"name": "tools", "cdrom": {}},
+            {"name": "raw", "lun": {}},
+        ],
+        "interfaces": [{"name": "pods", "masquerade": {}}],
+        "inputs": [{"name": "tablet", "type": "tablet"}],
+        "sound": {"name": "sound"},
+    }
+    networks: list[Json] = [{"name": "pods", "pod": {}}]
+    spec = {"domain": {"devices": devices}, "networks": networks, "volumes": volumes}
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "vm", "namespace": "prod"},
+        "spec": {
+            "runStrategy": "Always",
+            **{word: {"name": name} for word, name in matchers.items() if name},
+            "template": {"spec": spec},
+        },
+    }
+
+
+@pytest.mark.parametrize("release", [VERSIONS[0], VERSIONS[-1]], ids=minor)
+def test_vms_that_were_rendered_from_the_catalogue_find_the_same_content_again(
+    release: Version,
+) -> None:
+    """What preferences require is no content: it reaches no VM."""
+    shipped = bundled.definitions(release)
+    contents = {
+        key: {field: value for field, value in spec.items() if field != "requirements"}
+        for key, spec in shipped.items()
+    }
+    kinds = INSTANCETYPE.cluster, PREFERENCE.cluster
+    sizes, preferences = ([name for kind, name in shipped if kind == one] for one in kinds)
+    pairs = [
+        *((size, "") for size in sizes),
+        *((size, preferences[i * 7 % len(preferences)]) for i, size in enumerate(sizes)),
+        *(("u1.2xlarge", preference) for preference in preferences),
+    ]
+    checked = 0
+    for names in pairs:
+        settings = Settings(kubevirt=minor(release), annotations=False)
+        plain = render([machine(*names)], settings)
+        if any(one.is_error for one in plain.diagnostics):
+            continue  # too small for the preference, or of another architecture
+        (found,) = factor(plain.resources, settings).machines
+        chosen = [found.instancetype, found.preference]
+        for kind, name, definition in zip(kinds, names, chosen, strict=True):
+            assert bool(definition) == bool(name), names
+            if definition is not None:
+                assert definition.home == "bundled", names
+                assert contents[kind, definition.name] == contents[kind, name], names
+        checked += 1
+    assert checked > 100

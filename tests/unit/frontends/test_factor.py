@@ -1,0 +1,297 @@
+"""``virt-render factor``: files of VMs with definitions in the place of what these bring."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from render import render
+from render.frontends.dispatch import invoke
+from render.yaml import reader
+from render.yaml.budget import Limits
+from tests.differential.test_factor import vmis
+
+ROOT = Path(__file__).parents[3]
+VM = """\
+# the shop
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: {name} # its name
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        # so much
+        cpu: {cpu}
+        memory:
+          guest: {memory}
+        devices:
+          disks:
+            - name: root # the first
+              disk:
+                bus: virtio
+      volumes:
+        - name: root
+          containerDisk: {{image: registry/disk}}
+"""
+TWO = "{sockets: 2, cores: 1, threads: 1}"
+KUSTOMIZATION = "resources: # all\n- vm.yaml\n"
+
+
+def vm(name: str = "web", cpu: str = TWO, memory: str = "4Gi") -> str:
+    return VM.format(name=name, cpu=cpu, memory=memory)
+
+
+def put(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def texts(folder: Path) -> dict[str, str]:
+    paths = (path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts)
+    return {str(path.relative_to(folder)): path.read_text() for path in sorted(paths)}
+
+
+def objects(folder: Path) -> list[dict[str, Any]]:
+    bodies = []
+    for name, text in texts(folder).items():
+        if not name.endswith("kustomization.yaml"):
+            bodies += [one.body for one in reader.read(text.encode(), name, Limits()).documents]
+    return bodies
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_what_definitions_bring_leaves_the_manifest_and_comments_stay(repository: Path) -> None:
+    put(repository, {"vm.yaml": vm()})
+    before = vmis(objects(repository))
+    assert invoke(["factor", "--write", "."]) == 0
+    text = (repository / "vm.yaml").read_text()
+    assert "guest: 4Gi" not in text
+    assert "bus: virtio" not in text
+    for comment in ("# the shop", "# its name", "# so much", "# the first"):
+        assert text.count(comment) == 1
+    assert "name: u1.2xmedium" in text
+    assert (repository / "definitions.yaml").exists()
+    assert vmis(objects(repository)) == before
+    written = texts(repository)
+    assert invoke(["factor", "--write", "."]) == 0
+    assert texts(repository) == written
+
+
+def test_only_what_is_asked_for_is_written(repository: Path) -> None:
+    put(repository, {"a.yaml": vm("a"), "b.yaml": vm("b")})
+    assert invoke(["factor", "--write", "--only", "a", "."]) == 0
+    assert "instancetype" in (repository / "a.yaml").read_text()
+    assert (repository / "b.yaml").read_text() == vm("b")
+
+
+def test_a_name_that_is_not_there_is_refused(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    put(repository, {"vm.yaml": vm()})
+    assert invoke(["factor", "--only", "wob", "."]) == 2
+    assert "did you mean web?" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("flag", ["--dry-run", "--diff", "--near"])
+def test_nothing_is_written_unless_that_is_asked_for(repository: Path, flag: str) -> None:
+    put(repository, {"vm.yaml": vm()})
+    before = texts(repository)
+    assert invoke(["factor", flag, "."]) == 0
+    assert texts(repository) == before
+
+
+def test_the_patch_makes_the_same_files(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    put(repository, {"vm.yaml": vm(), "k/vm.yaml": vm("b"), "k/kustomization.yaml": KUSTOMIZATION})
+    assert invoke(["factor", "--diff", "."]) == 0
+    patch = capfd.readouterr().out
+    before = texts(repository)
+    assert invoke(["factor", "--write", "."]) == 0
+    after = texts(repository)
+    for name, text in before.items():
+        (repository / name).write_text(text)
+    for name in after.keys() - before.keys():
+        (repository / name).unlink()
+    subprocess.run(["git", "apply"], input=patch.encode(), check=True)
+    assert texts(repository) == after != before
+
+
+def test_new_definitions_join_the_kustomization(repository: Path) -> None:
+    put(repository, {"k/vm.yaml": vm(), "k/kustomization.yaml": KUSTOMIZATION})
+    assert invoke(["factor", "--write", "."]) == 0
+    kustomization = (repository / "k/kustomization.yaml").read_text()
+    assert kustomization == f"{KUSTOMIZATION}- definitions.yaml\n"
+    assert invoke(["check", "--fail-on", "warning", "."]) == 0
+
+
+def test_a_base_of_two_overlays_stays_as_it_is(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    put(
+        repository,
+        {
+            "base/vm.yaml": vm(),
+            "base/kustomization.yaml": KUSTOMIZATION,
+            "a/kustomization.yaml": "namespace: a\nresources: [../base]\n",
+            "b/kustomization.yaml": "namespace: b\nresources: [../base]\n",
+        },
+    )
+    before = texts(repository)
+    assert invoke(["factor", "--write", "."]) == 0
+    assert texts(repository) == before
+    assert "a, b use base/vm.yaml" in capfd.readouterr().out
+
+
+def test_a_vm_that_an_overlay_patches_where_a_definition_would_stand_stays(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    patch = (
+        "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web}\n"
+        "spec: {template: {spec: {domain: {memory: {guest: 8Gi}}}}}\n"
+    )
+    put(
+        repository,
+        {
+            "base/vm.yaml": vm(),
+            "base/kustomization.yaml": KUSTOMIZATION,
+            "a/patch.yaml": patch,
+            "a/kustomization.yaml": "resources: [../base]\npatches: [{path: patch.yaml}]\n",
+        },
+    )
+    before = texts(repository)
+    assert invoke(["factor", "--write", "."]) == 0
+    assert texts(repository) == before
+    assert "not written: " in capfd.readouterr().out
+
+
+def test_a_file_behind_a_link_stays(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = tmp_path_factory.mktemp("other")
+    put(other, {"vm.yaml": vm()})
+    (repository / "vm.yaml").symlink_to(other / "vm.yaml")
+    assert invoke(["factor", "--write", "."]) == 0
+    assert (other / "vm.yaml").read_text() == vm()
+    assert (repository / "vm.yaml").is_symlink()
+
+
+def test_definitions_are_not_written_through_a_link(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    target = tmp_path_factory.mktemp("other") / "secret.yaml"
+    target.write_text("a: 1\n")
+    put(repository, {"vm.yaml": vm()})
+    (repository / "definitions.yaml").symlink_to(target)
+    assert invoke(["factor", "--write", "."]) == 0
+    assert target.read_text() == "a: 1\n"
+    assert (repository / "vm.yaml").read_text() == vm()
+
+
+def test_a_topology_that_is_left_open_needs_a_restart_and_so_a_word(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    put(repository, {"vm.yaml": vm(cpu="{sockets: 2, cores: 1}")})
+    assert invoke(["factor", "."]) == 0
+    assert "an instancetype writes out threads" in capfd.readouterr().out
+    assert invoke(["factor", "--write", "--restart", "."]) == 0
+    assert "KubeVirt asks for a restart" in capfd.readouterr().out
+    assert "name: u1.2xmedium" in (repository / "vm.yaml").read_text()
+    assert invoke(["check", "."]) == 0
+
+
+def test_what_is_nearest_is_said_in_the_words_of_diff(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    put(repository, {"vm.yaml": vm(memory="5Gi")})
+    assert invoke(["factor", "--near", "."]) == 0
+    out = capfd.readouterr().out
+    assert "spec.domain.memory.guest: 5Gi -> 4Gi (restart)" in out
+
+
+def test_no_more_definitions_are_made_than_asked_for(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    put(repository, {f"{n}.yaml": vm(f"vm{n}", memory=f"{5 + n % 3}Gi") for n in range(7)})
+    assert invoke(["factor", "--write", "--max-new", "2", "."]) == 0
+    capfd.readouterr()
+    definitions = [one for one in objects(repository) if one["kind"] != "VirtualMachine"]
+    assert len(definitions) == 2
+    written = texts(repository)
+    assert invoke(["factor", "--write", "--max-new", "2", "."]) == 0
+    assert texts(repository) == written
+
+
+def test_the_answer_keeps_to_its_schema(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    put(repository, {"vm.yaml": vm(), "b.yaml": vm("b", cpu="{cores: 2}", memory="3Gi")})
+    assert invoke(["factor", "--near", "--dry-run", "--format", "json", "."]) == 0
+    answer = json.loads(capfd.readouterr().out)
+    schema = json.loads((ROOT / "schemas" / "factor.schema.json").read_text())
+    jsonschema.validate(answer, schema)
+    assert {one["outcome"] for one in answer["machines"]} == {"new"}
+    assert [one["written"] for one in answer["machines"]] == [True, True]
+    reason = next(one for one in answer["machines"] if one["reasons"])["reasons"][0]
+    assert (reason["file"], reason["line"]) == ("b.yaml", 12)
+
+
+def test_a_part_that_cannot_be_read_is_named_and_the_rest_answered(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    put(
+        repository,
+        {
+            "vm.yaml": vm(),
+            "k/vm.yaml": vm("broken") + "a: [",
+            "k/kustomization.yaml": KUSTOMIZATION,
+            "l/vm.yaml": vm("other"),
+            "l/kustomization.yaml": KUSTOMIZATION,
+        },
+    )
+    assert invoke(["factor", "."]) == 0
+    out, err = capfd.readouterr()
+    assert "not read: k (" in err
+    assert "VirtualMachine web" in out
+    assert "VirtualMachine other" in out
+
+
+def test_standard_input_is_not_rewritten(capfd: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["factor", "--write", "-"]) == 2
+    assert "no file" in capfd.readouterr().err
+
+
+def test_a_vm_with_errors_is_left_alone(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = vm().replace("bus: virtio", "bus: nonsense")
+    put(repository, {"vm.yaml": text})
+    assert invoke(["factor", "--write", "."]) == 0
+    assert (repository / "vm.yaml").read_text() == text
+    assert "see `virt-render check`" in capfd.readouterr().out
+
+
+def test_definitions_of_the_repository_come_first(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    own = (
+        "apiVersion: instancetype.kubevirt.io/v1beta1\nkind: VirtualMachineClusterInstancetype\n"
+        "metadata: {name: ours}\nspec: {cpu: {guest: 2}, memory: {guest: 4096Mi}}\n"
+    )
+    put(repository, {"vm.yaml": vm(), "own.yaml": own})
+    assert invoke(["factor", "."]) == 0
+    assert "VirtualMachineClusterInstancetype ours (of the repository)" in capfd.readouterr().out
+    assert not any(one.is_error for one in render(objects(repository)).diagnostics)
