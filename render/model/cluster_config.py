@@ -4,6 +4,7 @@ Upstream: pkg/virt-config/configuration.go, virt-config.go. The resource is read
 defaults; an explicit zero value cannot be told from an absent one there, and so changes nothing, but behind a pointer.
 """
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -126,6 +127,36 @@ def builtin(release: Version) -> ClusterConfig:
 EMULATOR_THREAD = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
 
 
+class _ConfigField(NamedTuple):
+    """The *field* of `ClusterConfig` that stands at *path* below spec.configuration.
+
+    *is_pointer*: Go tells an empty value from none there; elsewhere an empty one means the default too.
+    """
+
+    field: str
+    path: FieldPath
+    is_pointer: bool = False
+
+
+_SETTINGS = (
+    _ConfigField("machine_type", ("machineType",)),
+    _ConfigField("cpu_model", ("cpuModel",)),
+    _ConfigField("cpu_request", ("cpuRequest",)),
+    _ConfigField("eviction_strategy", ("evictionStrategy",), is_pointer=True),
+    _ConfigField("default_network", ("network", "defaultNetworkInterface")),
+    _ConfigField("bridge_on_pod_network", ("network", "permitBridgeInterfaceOnPodNetwork"), is_pointer=True),
+    _ConfigField("slirp_permitted", ("network", "permitSlirpInterface")),
+    _ConfigField("hotplug_ratio", ("liveUpdateConfiguration", "maxHotplugRatio")),
+    _ConfigField("max_cpu_sockets", ("liveUpdateConfiguration", "maxCpuSockets")),
+    _ConfigField("max_guest", ("liveUpdateConfiguration", "maxGuest"), is_pointer=True),
+    _ConfigField("memory_overcommit", ("developerConfiguration", "memoryOvercommit")),
+    _ConfigField("memory_overhead_ratio", ("additionalGuestMemoryOverheadRatio",), is_pointer=True),
+    _ConfigField("persistent_reservation", ("persistentReservationConfiguration", "enabled"), is_pointer=True),
+    _ConfigField("qgs_socket_path", ("confidentialCompute", "tdx", "attestation", "qgsSocketPath")),
+    _ConfigField("cpu_allocation_ratio", ("developerConfiguration", "cpuAllocationRatio")),
+)  # fmt: skip
+
+
 def from_kubevirt(body: Tree, release: Version) -> ClusterConfig:
     """Read the settings that *release* takes from a KubeVirt custom resource (decoded, quantities canonical).
 
@@ -133,86 +164,72 @@ def from_kubevirt(body: Tree, release: Version) -> ClusterConfig:
     """
     config: Tree = tree.get(body, "spec", "configuration") or {}
     default = builtin(release)
-
-    def setting(default: Any, *path: str) -> Any:
-        return tree.get(config, *path) or default
-
-    def pointer(default: Any, *path: str) -> Any:
-        value = tree.get(config, *path)
-        return default if value is None else value
-
-    listed = frozenset(setting((), "developerConfiguration", "featureGates"))
-    rollout = setting(default.rollout_strategy, "vmRolloutStrategy")
-    if not listed.issuperset(row(release).live_update_gates):
-        rollout = default.rollout_strategy
     architectures: Tree = config.get("architectureConfiguration") or {}
-    disabled = frozenset(setting((), "developerConfiguration", "disabledFeatureGates"))
-    has_policy = gates.is_on(_POLICY_GATE, listed, disabled, release)
-    return ClusterConfig(
+    annotations: Tree = tree.get(body, "metadata", "annotations") or {}
+    methods = tree.get(body, "spec", "workloadUpdateStrategy", "workloadUpdateMethods")
+    values = {
+        one.field: value for one in _SETTINGS if _is_set(value := tree.get(config, *one.path), one)
+    }
+    values |= _gated(config, default, release)
+    return default._replace(
+        **values,
         default_architecture=text_at(body.get("status"), "defaultArchitecture")
         or architectures.get("defaultArchitecture")
         or default.default_architecture,
-        machine_type=setting("", "machineType"),
         machine_types=tuple(
             (name, tree.get(architectures, name, "machineType") or machine)
             for name, machine in default.machine_types
         ),
-        cpu_model=setting("", "cpuModel"),
-        cpu_request=setting(default.cpu_request, "cpuRequest"),
-        eviction_strategy=pointer(default.eviction_strategy, "evictionStrategy"),
-        default_network=setting(default.default_network, "network", "defaultNetworkInterface"),
-        bridge_on_pod_network=pointer(
-            default.bridge_on_pod_network, "network", "permitBridgeInterfaceOnPodNetwork"
-        ),
-        slirp_permitted=setting(default.slirp_permitted, "network", "permitSlirpInterface"),
-        rollout_strategy=rollout,
-        hotplug_ratio=setting(default.hotplug_ratio, "liveUpdateConfiguration", "maxHotplugRatio"),
-        max_cpu_sockets=setting(0, "liveUpdateConfiguration", "maxCpuSockets"),
-        max_guest=tree.get(config, "liveUpdateConfiguration", "maxGuest"),
-        feature_gates=listed,
-        memory_overcommit=setting(
-            default.memory_overcommit, "developerConfiguration", "memoryOvercommit"
-        ),
-        memory_overhead_ratio=config.get("additionalGuestMemoryOverheadRatio"),
-        disabled_gates=disabled,
-        emulated_machines=tuple(
-            (name, tuple(patterns))
-            for name, patterns in (
-                ("", config.get("emulatedMachines")),
-                *((one, tree.get(architectures, one, "emulatedMachines")) for one in _EMULATED),
-            )
-            if patterns
-        ),
-        pci_host_devices=tuple(
-            (device.get("resourceName", ""), device.get("pciVendorSelector", ""))
-            for device in setting((), "permittedHostDevices", "pciHostDevices")
-        ),
-        persistent_reservation=tree.get(config, "persistentReservationConfiguration", "enabled"),
-        emulator_thread_to_even_parity=EMULATOR_THREAD
-        in (tree.get(body, "metadata", "annotations") or {}),
-        qgs_socket_path=setting(
-            default.qgs_socket_path,
-            "confidentialCompute",
-            "tdx",
-            "attestation",
-            "qgsSocketPath",
-        ),
-        cpu_allocation_ratio=setting(
-            default.cpu_allocation_ratio, "developerConfiguration", "cpuAllocationRatio"
-        ),
-        reference_policy=(has_policy and tree.get(config, *REFERENCE_POLICY))
-        or default.reference_policy,
-        workload_update_methods=tuple(
-            tree.get(body, "spec", "workloadUpdateStrategy", "workloadUpdateMethods") or ()
-        ),
-        migratable_bindings=frozenset(
-            name
-            for name, plugin in setting({}, "network", "binding").items()
-            if tree.get(plugin, "migration") is not None
-        ),
-        mediated_devices=frozenset(
-            device.get("resourceName", "")
-            for device in setting((), "permittedHostDevices", "mediatedDevices")
-        ),
+        emulated_machines=tuple(_emulated_machines(config, architectures)),
+        emulator_thread_to_even_parity=EMULATOR_THREAD in annotations,
+        workload_update_methods=tuple(methods or ()),
+        **_devices(config),
         is_assumed=False,
     )
+
+
+def _is_set(value: Any, setting: _ConfigField) -> bool:
+    return value is not None if setting.is_pointer else bool(value)
+
+
+def _gated(config: Tree, default: ClusterConfig, release: Version) -> dict[str, Any]:
+    """The feature gates, and the settings that only count with one of them."""
+    listed, disabled = (
+        frozenset(tree.get(config, "developerConfiguration", key) or ())
+        for key in ("featureGates", "disabledFeatureGates")
+    )
+    strategy, policy = config.get("vmRolloutStrategy"), tree.get(config, *REFERENCE_POLICY)
+    is_rolled_out = listed.issuperset(row(release).live_update_gates)
+    has_policy = gates.is_on(_POLICY_GATE, listed, disabled, release)
+    return {
+        "feature_gates": listed,
+        "disabled_gates": disabled,
+        "rollout_strategy": (is_rolled_out and strategy) or default.rollout_strategy,
+        "reference_policy": (has_policy and policy) or default.reference_policy,
+    }
+
+
+def _emulated_machines(config: Tree, architectures: Tree) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The patterns of machine types by architecture, those for all of them first."""
+    named = ((one, tree.get(architectures, one, "emulatedMachines")) for one in _EMULATED)
+    for architecture, patterns in (("", config.get("emulatedMachines")), *named):
+        if patterns:
+            yield architecture, tuple(patterns)
+
+
+def _devices(config: Tree) -> dict[str, Any]:
+    """The devices of the host that VMIs may have, and the network bindings that let them migrate."""
+    bindings: Tree = tree.get(config, "network", "binding") or {}
+    return {
+        "pci_host_devices": tuple(
+            (device.get("resourceName", ""), device.get("pciVendorSelector", ""))
+            for device in tree.get(config, "permittedHostDevices", "pciHostDevices") or ()
+        ),
+        "mediated_devices": frozenset(
+            device.get("resourceName", "")
+            for device in tree.get(config, "permittedHostDevices", "mediatedDevices") or ()
+        ),
+        "migratable_bindings": frozenset(
+            name for name, plugin in bindings.items() if tree.get(plugin, "migration") is not None
+        ),
+    }

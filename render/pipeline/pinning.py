@@ -1,6 +1,6 @@
 """``pin``: what the lock should say, given the input, the lock as it is, and what to upgrade."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from render.diagnostics.codes import (
@@ -13,7 +13,7 @@ from render.diagnostics.codes import (
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity, at
 from render.kubevirt import replicas
 from render.legacy import machines
-from render.machine import Machine
+from render.machine import Context, Machine
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition
 from render.model.counting import counted
@@ -121,33 +121,42 @@ def pin(
     otherwise = _otherwise(unlocked, settings, old, next_pins, release)
     for vm in otherwise:
         next_pins[vm] = next_pins[vm]._replace(revision=old.pins[vm].revision)
-    impossible = [
-        INVALID_VALUE.at(
-            at(resource, ("metadata", "name")),
-            f"{vm} cannot be the name of a VM in a lock, nor that of an object in Kubernetes",
-            help="name it in lower-case letters, digits, - and .",
-        )
-        for vm, resource in vms(resources).items()
-        if not lockfile.is_vm(vm)
+    known = vms(resources)
+    diagnostics = [
+        *in_force.diagnostics,
+        *_impossible(known),
+        *(adopted.diagnostics if adopted else ()),
     ]
-    diagnostics = [*in_force.diagnostics, *impossible, *(adopted.diagnostics if adopted else ())]
     # That a pin ends is what the caller does, and no news; and nothing is printed, so that nothing is left out.
     quiet = (PIN_ENDED.number, LEFT_OUT.number)
     diagnostics += [one for one in rendered.diagnostics if one.code not in quiet]
-    known = vms(resources)
     moves = [
         PinMove(vm, old.pins.get(vm), next_pins.get(vm), known.get(vm))
         for vm in sorted(old.pins.keys() | next_pins.keys())
         if old.pins.get(vm) != next_pins.get(vm) and vm not in otherwise
     ]
     if otherwise:
-        count = counted(len(otherwise), "VM")
-        before = old.kubevirt or lockfile.UNSAID
-        message = f"rendered otherwise by KubeVirt {release} than by {before}, which the lock was written for: {count}"
-        diagnostics.append(
-            RELEASE.at(Location(), message, help="no VM gets a new revision by that")
-        )
+        diagnostics.append(_by_another_release(len(otherwise), old, release))
     return Pinned(Lock(contents, next_pins, release), moves, diagnostics, old.kubevirt)
+
+
+def _impossible(known: Mapping[str, Resource]) -> Iterator[Diagnostic]:
+    """Which of the VMs *known* by their names in a lock have one that no lock can have."""
+    for vm, resource in known.items():
+        if not lockfile.is_vm(vm):
+            yield INVALID_VALUE.at(
+                at(resource, ("metadata", "name")),
+                f"{vm} cannot be the name of a VM in a lock, nor that of an object in Kubernetes",
+                help="name it in lower-case letters, digits, - and .",
+            )
+
+
+def _by_another_release(count: int, old: Lock, release: str) -> Diagnostic:
+    """That so many VMs are another only because the *old* lock was written for another release."""
+    before = old.kubevirt or lockfile.UNSAID
+    vms_ = counted(count, "VM")
+    message = f"rendered otherwise by KubeVirt {release} than by {before}, which the lock was written for: {vms_}"
+    return RELEASE.at(Location(), message, help="no VM gets a new revision by that")
 
 
 def _otherwise(
@@ -248,35 +257,38 @@ def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Set
         if live.holder is not None:
             adopted.diagnostics.append(_unrecorded(live.holder))
             continue
-        status = live.body.get("status")
-        entries: dict[str, Entry] = {}
-        for kind_class in KIND_CLASSES:
-            given = live.spec.get(kind_class.word)
-            if not isinstance(given, dict):
-                continue
-            definition = find(
-                kind_class,
-                given,
-                status if isinstance(status, dict) else {},
-                live.namespace or settings.namespace,
-                context.catalogue,
-                context.release,
-            )
-            revision = None if isinstance(definition, Missing) else definition.resource
-            if isinstance(definition, Missing) or not revision or revision.group != "apps":
-                message, cure = _unadopted(kind_class, live, definition, context.catalogue)
-                place = at(live, ("spec", kind_class.word))
-                adopted.diagnostics.append(REVISION_NOT_FOUND.at(place, message, help=cure))
-                continue
-            content = pins.content_of(definition)
-            hash_ = content_hash(kind_class.word, content)
-            name = given.get("name") or definition.name
-            ref = Ref(definition.kind, name, hash_)
-            entries[kind_class.word] = Entry(ref, revision_name=revision.name)
-            adopted.contents[hash_] = Content(kind_class.word, content)
+        entries = dict(_running(live, context, adopted))
         if entries:
             adopted.entries[vm] = entries
     return adopted
+
+
+def _running(live: Resource, context: Context, adopted: Adopted) -> Iterator[tuple[str, Entry]]:
+    """What the VM *live* runs, by the word of its matchers; *adopted* gets the contents, and what is not certain."""
+    status = live.body.get("status")
+    for kind_class in KIND_CLASSES:
+        given = live.spec.get(kind_class.word)
+        if not isinstance(given, dict):
+            continue
+        definition = find(
+            kind_class,
+            given,
+            status if isinstance(status, dict) else {},
+            live.namespace or context.settings.namespace,
+            context.catalogue,
+            context.release,
+        )
+        revision = None if isinstance(definition, Missing) else definition.resource
+        if isinstance(definition, Missing) or not revision or revision.group != "apps":
+            message, cure = _unadopted(kind_class, live, definition, context.catalogue)
+            place = at(live, ("spec", kind_class.word))
+            adopted.diagnostics.append(REVISION_NOT_FOUND.at(place, message, help=cure))
+            continue
+        content = pins.content_of(definition)
+        hash_ = content_hash(kind_class.word, content)
+        ref = Ref(definition.kind, given.get("name") or definition.name, hash_)
+        adopted.contents[hash_] = Content(kind_class.word, content)
+        yield kind_class.word, Entry(ref, revision_name=revision.name)
 
 
 def _unrecorded(pool: Resource) -> Diagnostic:

@@ -47,6 +47,25 @@ class Read(NamedTuple):
     diagnostics: list[Diagnostic]
 
 
+def _decoded(data: bytes, file: str, limits: Limits) -> str | Diagnostic:
+    """The text of *data*, or why it has none that is read."""
+    if len(data) > limits.file_bytes:
+        return codes.LIMIT_EXCEEDED.at(
+            Location(file=file, line=1, column=1),
+            f"the file has {len(data):,} bytes, more than {limits.file_bytes:,}",
+            help="raise the limit on file size if this is meant to be read",
+        )
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line, column = _end_of(data[: error.start].decode())
+        return codes.YAML_SYNTAX.at(
+            Location(file=file, line=line, column=column),
+            f"byte 0x{data[error.start]:02x} is not UTF-8",
+            help="save the file as UTF-8",
+        )
+
+
 def read(data: bytes, file: str, limits: Limits = _USUAL, budget: Budget | None = None) -> Read:
     """Every mapping in *data* as a document, Lists taken apart; empty documents are passed over.
 
@@ -57,26 +76,9 @@ def read(data: bytes, file: str, limits: Limits = _USUAL, budget: Budget | None 
     if budget is None:
         budget = Budget(limits.alias_nodes)
     budget.read(len(data))
-    if len(data) > limits.file_bytes:
-        contents.diagnostics.append(
-            codes.LIMIT_EXCEEDED.at(
-                Location(file=file, line=1, column=1),
-                f"the file has {len(data):,} bytes, more than {limits.file_bytes:,}",
-                help="raise the limit on file size if this is meant to be read",
-            )
-        )
-        return contents
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        line, column = _end_of(data[: error.start].decode())
-        contents.diagnostics.append(
-            codes.YAML_SYNTAX.at(
-                Location(file=file, line=line, column=column),
-                f"byte 0x{data[error.start]:02x} is not UTF-8",
-                help="save the file as UTF-8",
-            )
-        )
+    text = _decoded(data, file, limits)
+    if isinstance(text, Diagnostic):
+        contents.diagnostics.append(text)
         return contents
     nameless = seen = 0
     for index, chunk in enumerate(stream.split(text, limits.documents)):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from render import schemas
 from render.admission import configuration
@@ -23,6 +24,9 @@ from render.model.tree import Tree
 from render.pipeline.input import releases
 from render.pipeline.input.definitions import Definitions
 from render.settings import Settings
+
+if TYPE_CHECKING:
+    from render.convert.hyperconverged import Translation
 
 
 def load(
@@ -103,38 +107,9 @@ def _of_hyperconverged(
     from render.convert import hyperconverged
 
     translation = hyperconverged.kubevirt_of(resource.body, loaded.release)
-    loaded.diagnostics += (
-        UNKNOWN_FIELD.at(
-            at(resource, one.path),
-            f"unknown field {fieldpath.text(one.path)}: {resource.version} of {resource.kind} has none of that name",
-            help=one.help,
-        )
-        for one in translation.pruned
-    )
-    loaded.diagnostics += (
-        INVALID_CLUSTER_CONFIG.at(at(resource, _field_of(text)), text)
-        for text in translation.warnings
-    )
-    if translation.refusal is not None:
-        loaded.diagnostics += (
-            CLUSTER_CONFIG_REFUSED.at(
-                at(resource, cause.path),
-                f"{cause.message}: refused by the {translation.refusal.stage}; KubeVirt's defaults are used instead",
-                help=cause.help,
-            )
-            for cause in translation.refusal.causes
-        )
+    loaded.diagnostics += _of_translation(resource, translation)
     if translation.kubevirt is None:
         return builtin(loaded.release), None
-    if translation.assumptions:
-        values = "; ".join(
-            f"{fieldpath.text(one.path[2:])} {one.text}" for one in translation.assumptions
-        )
-        loaded.diagnostics.append(
-            CLUSTER_SETTINGS.at(
-                at(resource), f"assumed, where {resource.ref} says nothing: {values}"
-            )
-        )
     decoded, _ = schemas.decode(translation.kubevirt, "kubevirt.KubeVirt", loaded.release)
     cause = configuration.refusal(decoded)
     if cause is not None:
@@ -142,6 +117,37 @@ def _of_hyperconverged(
         loaded.diagnostics.append(_ignored(resource, place, cause))
     source = SettingsSource(resource, decoded, translation.origin, _in_release(resource))
     return _config(decoded, translation.kubevirt, loaded.release), source
+
+
+def _of_translation(resource: Resource, translation: "Translation") -> Iterator[Diagnostic]:
+    """What the operator says of the HyperConverged *resource*, and what is assumed where that says nothing."""
+    yield from (
+        UNKNOWN_FIELD.at(
+            at(resource, one.path),
+            f"unknown field {fieldpath.text(one.path)}: {resource.version} of {resource.kind} has none of that name",
+            help=one.help,
+        )
+        for one in translation.pruned
+    )
+    yield from (
+        INVALID_CLUSTER_CONFIG.at(at(resource, _field_of(text)), text)
+        for text in translation.warnings
+    )
+    if translation.refusal is not None:
+        yield from (
+            CLUSTER_CONFIG_REFUSED.at(
+                at(resource, cause.path),
+                f"{cause.message}: refused by the {translation.refusal.stage}; KubeVirt's defaults are used instead",
+                help=cause.help,
+            )
+            for cause in translation.refusal.causes
+        )
+    if translation.kubevirt is not None and translation.assumptions:
+        values = "; ".join(
+            f"{fieldpath.text(one.path[2:])} {one.text}" for one in translation.assumptions
+        )
+        message = f"assumed, where {resource.ref} says nothing: {values}"
+        yield CLUSTER_SETTINGS.at(at(resource), message)
 
 
 def _in_release(resource: Resource) -> Callable[[Version], ClusterConfig]:

@@ -146,6 +146,23 @@ def fill_flavour(machine: Machine) -> None:
             help=f"name a flavor, an instancetype or a preset, or remove {machines.FLAVOUR}",
         )
         return
+    definition = _meant(machine, name)
+    if definition is None:
+        return
+    machine.flavor = definition
+    if "Preset" in definition.kind:
+        preset_mutator.report_unpinned(machine, definition.resource)
+    else:
+        pins.demand_flavour(machine, definition, _FLAVOUR)
+    fragment = flavours.fragment(definition, machine.context.release)
+    if isinstance(fragment, str):
+        machine.report(REVISION_UNFIT, _FLAVOUR, fragment)
+    else:
+        _fill(machine, definition, fragment)
+
+
+def _meant(machine: Machine, name: str) -> Definition | None:
+    """The one definition that the annotation means by *name*; None after a report where there is not one."""
     pinned = pins.use_flavour(machine, name, _FLAVOUR)
     namespace, context = machine.namespace, machine.context
     candidates = flavours.candidates(
@@ -154,31 +171,26 @@ def fill_flavour(machine: Machine) -> None:
     if pinned:
         pins.report_other_meaning(machine, pinned, candidates, _FLAVOUR)
         candidates = [pinned]
-    if len(candidates) != 1:
-        machine.report(
-            INSTANCETYPE_NOT_FOUND,
-            _FLAVOUR,
-            f"flavour {name} is ambiguous: it may be "
-            + " or ".join(str(ref_of(one)) for one in candidates)
-            if candidates
-            else f"flavour {name} is no flavor, no instancetype and no preset of namespace "
-            f"{machine.namespace}",
-            *(Related(f"{ref_of(one)} is one", place_in(one, ())) for one in candidates),
-            help="let one object have this name"
-            if candidates
-            else "add the object to the input, or name the file or folder where it is: --catalog PATH",
-        )
-        return
-    (definition,) = candidates
-    machine.flavor = definition
-    if "Preset" in definition.kind:
-        preset_mutator.report_unpinned(machine, definition.resource)
-    else:
-        pins.demand_flavour(machine, definition, _FLAVOUR)
-    fragment = flavours.fragment(definition, context.release)
-    if isinstance(fragment, str):
-        machine.report(REVISION_UNFIT, _FLAVOUR, fragment)
-        return
+    if len(candidates) == 1:
+        return candidates[0]
+    machine.report(
+        INSTANCETYPE_NOT_FOUND,
+        _FLAVOUR,
+        f"flavour {name} is ambiguous: it may be "
+        + " or ".join(str(ref_of(one)) for one in candidates)
+        if candidates
+        else f"flavour {name} is no flavor, no instancetype and no preset of namespace "
+        f"{machine.namespace}",
+        *(Related(f"{ref_of(one)} is one", place_in(one, ())) for one in candidates),
+        help="let one object have this name"
+        if candidates
+        else "add the object to the input, or name the file or folder where it is: --catalog PATH",
+    )
+    return None
+
+
+def _fill(machine: Machine, definition: Definition, fragment: flavours.Fragment) -> None:
+    """Fill what the VM leaves open from the *fragment* of *definition*."""
     draft = Draft(machine.spec.get("template") or {})
     filled = flavours.fill(draft, fragment)
     index = place_in(definition, ()).index

@@ -465,7 +465,7 @@ SAME = """
 import sys
 if {first}:
     import ruamel.yaml
-import render.frontends
+import render.frontends.dispatch
 from render.yaml import libyaml, positions
 from render.yaml.reader import read
 from render.model.resource import Origin

@@ -66,19 +66,18 @@ def _hugepages(shown: FieldPath, *, any_memory: bool) -> Evaluate:
 
     def evaluate(subject: Subject) -> Iterator[Cause]:
         written = subject.get(*_PAGE_SIZE) or ""
-        named, place = subject.text(*shown), subject.at(*_PAGE_SIZE)
         try:
             quantity.parse_text(written)
         except QuantityError:
             yield Cause(
                 "memory/page-size",
                 subject.at(*shown),
-                f"{named} '{written}': {FORMAT_WRONG}",
+                f"{subject.text(*shown)} '{written}': {FORMAT_WRONG}",
                 "name a page size that the nodes have, 2Mi or 1Gi",
-                place=place,
+                place=subject.at(*_PAGE_SIZE),
             )
             return
-        page, request = quantity.value(written), subject.get(*_REQUEST) or "0"
+        request = subject.get(*_REQUEST) or "0"
         memory = quantity.value(request)
         if any_memory and not memory:
             guest = subject.get(*_GUEST)
@@ -92,32 +91,41 @@ def _hugepages(shown: FieldPath, *, any_memory: bool) -> Evaluate:
                 )
                 return
             memory = quantity.value(guest) or quantity.value(subject.get(*_LIMIT) or "0")
-        asked, shape = _worded(subject, _REQUEST, request), f"{named} '{written}'"
-        if memory < page and (memory or not any_memory):
-            yield Cause(
-                "memory/below-page-size",
-                subject.at(*_REQUEST),
-                f"{asked} must be equal to or larger than page size {shape}",
-                "give the VM at least one page of memory",
-                place=place,
-            )
-        elif not page:
-            yield Cause(
-                "memory/page-size",
-                place,
-                f"the webhook of KubeVirt fails on {shape}: it divides by it",
-                "name a page size that the nodes have, 2Mi or 1Gi",
-            )
-        elif memory % page:
-            yield Cause(
-                "memory/page-multiple",
-                subject.at(*_REQUEST),
-                f"{asked} is not a multiple of the page size {shape}",
-                "give the VM a whole number of pages",
-                place=place,
-            )
+        may_be_less = any_memory and not memory
+        yield from _uneven(
+            subject, memory, f"{subject.text(*shown)} '{written}'", may_be_less=may_be_less
+        )
 
     return evaluate
+
+
+def _uneven(subject: Subject, memory: int, shape: str, *, may_be_less: bool) -> Iterator[Cause]:
+    """That *memory* is no whole number of pages, of what *shape* calls them, or less than one."""
+    page, place = quantity.value(subject.get(*_PAGE_SIZE) or ""), subject.at(*_PAGE_SIZE)
+    asked = _worded(subject, _REQUEST, subject.get(*_REQUEST) or "0")
+    if memory < page and not may_be_less:
+        yield Cause(
+            "memory/below-page-size",
+            subject.at(*_REQUEST),
+            f"{asked} must be equal to or larger than page size {shape}",
+            "give the VM at least one page of memory",
+            place=place,
+        )
+    elif not page:
+        yield Cause(
+            "memory/page-size",
+            place,
+            f"the webhook of KubeVirt fails on {shape}: it divides by it",
+            "name a page size that the nodes have, 2Mi or 1Gi",
+        )
+    elif memory % page:
+        yield Cause(
+            "memory/page-multiple",
+            subject.at(*_REQUEST),
+            f"{asked} is not a multiple of the page size {shape}",
+            "give the VM a whole number of pages",
+            place=place,
+        )
 
 
 def _above_limit(subject: Subject) -> Iterator[Violation]:

@@ -424,40 +424,42 @@ def _claims(subject: Subject) -> Iterator[Cause]:
         )
         return
     known: set[str] = set()
-    listed = {claim.get("name", "") for claim in subject.spec.get("resourceClaims") or ()}
     for index, network in claimed:
         yield from _claim_binding(subject, network.get("name", ""))
-        claim, request = (
-            network["resourceClaim"].get(key, "") for key in ("claimName", "requestName")
+        yield from _claim(subject, network["resourceClaim"], index, known)
+
+
+def _claim(subject: Subject, named: Tree, index: int, known: set[str]) -> Iterator[Cause]:
+    """What is wrong with the claim that the network at *index* has *named*; those of others are *known*."""
+    path = subject.at("networks", index, "resourceClaim")
+    for key in ("claimName", "requestName"):
+        if not named.get(key):
+            yield Cause(
+                "network/claim-names",
+                (*path, key),
+                f"{key} is required for DRA network",
+                "a claim is named by claimName and requestName",
+                place=path,
+            )
+    claim, request = named.get("claimName"), named.get("requestName")
+    if not claim or not request:
+        return
+    if claim not in {one.get("name", "") for one in subject.spec.get("resourceClaims") or ()}:
+        yield Cause(
+            "network/claim-listed",
+            (*path, "claimName"),
+            f"network references resourceClaim {quoted(claim)} which is not defined in spec.resourceClaims",
+            f"add {claim} to resourceClaims",
         )
-        path = subject.at("networks", index, "resourceClaim")
-        for key, value in (("claimName", claim), ("requestName", request)):
-            if not value:
-                yield Cause(
-                    "network/claim-names",
-                    (*path, key),
-                    f"{key} is required for DRA network",
-                    "a claim is named by claimName and requestName",
-                    place=path,
-                )
-        if not claim or not request:
-            continue
-        if claim not in listed:
-            yield Cause(
-                "network/claim-listed",
-                (*path, "claimName"),
-                f"network references resourceClaim {quoted(claim)} which is not defined in spec.resourceClaims",
-                f"add {claim} to resourceClaims",
-            )
-        pair = f"{claim}/{request}"
-        if pair in known:
-            yield Cause(
-                "network/claim-unique",
-                subject.at("networks", index),
-                f"duplicate claimName/requestName combination {quoted(pair)}",
-                "ask for another request of the claim",
-            )
-        known.add(pair)
+    pair = f"{claim}/{request}"
+    if pair in known:
+        yield Cause(
+            "network/claim-unique",
+            subject.at("networks", index),
+            f"duplicate claimName/requestName combination {quoted(pair)}",
+            "ask for another request of the claim",
+        )
+    known.add(pair)
 
 
 def _claim_binding(subject: Subject, name: str) -> Iterator[Cause]:

@@ -82,46 +82,46 @@ def _cloud_init(subject: Subject) -> Iterator[Cause]:
                 break  # of a volume with both kinds, KubeVirt looks at the first
 
 
+def _sources(source: Tree, data: _Data) -> int:
+    """How many ways *source* has to one of the two documents."""
+    reference = source.get(data.reference) or {}
+    return sum(map(bool, (reference.get("name"), source.get(data.encoded), source.get(data.plain))))
+
+
+def _document(subject: Subject, place: FieldPath, source: Tree, data: _Data) -> Iterator[Cause]:
+    """What is wrong with one of the two documents."""
+    encoded, plain = source.get(data.encoded), source.get(data.plain)
+    size, is_whole = _decoded_size(encoded) if encoded else (0, True)
+    if not is_whole:
+        field = subject.text(*place, data.encoded)
+        yield Cause(
+            "cloud-init/base64",
+            subject.at(*place, data.encoded),
+            f"{field}.{place[-1]}.{data.encoded} is not a valid base64 value.",
+            f"encode it with `base64`, or write it as {data.plain}",
+        )
+    if _sources(source, data) > 1:
+        yield Cause(
+            "cloud-init/one-source",
+            subject.at(*place),
+            f"{subject.text(*place)} must have only one {data.several} set.",
+            f"keep one of {data.plain}, {data.encoded} and {data.reference}",
+        )
+    if (_size(plain) if plain else size) > _LONGEST:
+        yield Cause(
+            "cloud-init/size",
+            subject.at(*place),
+            f"{subject.text(*place)} {data.word} exceeds {_LONGEST} byte limit. Should use {data.secret} for "
+            "larger data.",
+            f"move it into a Secret, and name that in {data.reference}",
+            place=subject.at(*place, data.plain if plain else data.encoded),
+        )
+
+
 def _documents(subject: Subject, place: FieldPath, source: Tree) -> Iterator[Cause]:
-    total = 0
     for data in _DATA:
-        count = size = 0
-        reference = source.get(data.reference)
-        if reference is not None and reference.get("name"):
-            count += 1
-        encoded, plain = source.get(data.encoded), source.get(data.plain)
-        if encoded:
-            count += 1
-            size, is_whole = _decoded_size(encoded)
-            if not is_whole:
-                field = subject.text(*place, data.encoded)
-                yield Cause(
-                    "cloud-init/base64",
-                    subject.at(*place, data.encoded),
-                    f"{field}.{place[-1]}.{data.encoded} is not a valid base64 value.",
-                    f"encode it with `base64`, or write it as {data.plain}",
-                )
-        if plain:
-            count += 1
-            size = _size(plain)
-        if count > 1:
-            yield Cause(
-                "cloud-init/one-source",
-                subject.at(*place),
-                f"{subject.text(*place)} must have only one {data.several} set.",
-                f"keep one of {data.plain}, {data.encoded} and {data.reference}",
-            )
-        if size > _LONGEST:
-            yield Cause(
-                "cloud-init/size",
-                subject.at(*place),
-                f"{subject.text(*place)} {data.word} exceeds {_LONGEST} byte limit. Should use {data.secret} for "
-                "larger data.",
-                f"move it into a Secret, and name that in {data.reference}",
-                place=subject.at(*place, data.plain if plain else data.encoded),
-            )
-        total += count
-    if not total:
+        yield from _document(subject, place, source, data)
+    if not any(_sources(source, data) for data in _DATA):
         yield Cause(
             "cloud-init/no-source",
             subject.at(*place),

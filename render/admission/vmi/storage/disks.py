@@ -146,6 +146,11 @@ def _bus(disk: Tree, target: str, place: FieldPath, disks: FieldPath) -> Iterato
 
 
 def _settings(disk: Tree, place: FieldPath, disks: FieldPath) -> Iterator[Cause]:
+    yield from _serial(disk, place)
+    yield from _modes(disk, place, disks)
+
+
+def _serial(disk: Tree, place: FieldPath) -> Iterator[Cause]:
     serial = disk.get("serial") or ""
     where = (*place, "serial")
     if serial and not re.fullmatch(_SERIAL, serial):
@@ -162,6 +167,9 @@ def _settings(disk: Tree, place: FieldPath, disks: FieldPath) -> Iterator[Cause]
             f"{fieldpath.text(place)} must be less than or equal to 256 in length, if specified",
             "use at most 256 characters",
         )
+
+
+def _modes(disk: Tree, place: FieldPath, disks: FieldPath) -> Iterator[Cause]:
     cache = disk.get("cache", "")
     if cache not in _CACHES:
         where = (*place, "cache")
