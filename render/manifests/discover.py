@@ -113,8 +113,8 @@ def skipped(shown: str, why: str) -> Diagnostic:
 
 
 def inside(real: str, allowed: Collection[str]) -> bool:
-    """Whether the resolved path *real* is one of *allowed* or below one."""
-    return any(real == root or real.startswith(root.rstrip("/") + "/") for root in allowed)
+    """Whether the resolved path *real* is one of *allowed* or below one, and nothing of git's own there."""
+    return any(files.is_below(real, root) for root in allowed)
 
 
 def boundary(folder: str) -> str:

@@ -278,8 +278,7 @@ class _KustomizationWalk:
                 here = _Here(file, folder, real, data, document)
                 for reference in references(document.body):
                     self._refer(here, reference)
-                if not self.allow_remote:
-                    self._look_at_plugins(here)
+                self._look_at_plugins(here)
         return reach
 
     def _load(self, folder: str, file: str) -> tuple[list[Document], bytes]:
@@ -299,8 +298,7 @@ class _KustomizationWalk:
 
     def _is_inside(self, path: str, otherwise: str = "/") -> bool:
         """Whether *path*, links followed, is inside of the bounds; where there are none, of *otherwise*."""
-        root = (self.bounds or otherwise).rstrip("/") + "/"
-        return f"{os.path.realpath(path)}/".startswith(root)
+        return files.is_below(os.path.realpath(path), self.bounds or otherwise)
 
     def _refer(self, here: "_Here", reference: Reference) -> None:
         """Keep in mind what *reference* leads to."""
@@ -318,7 +316,10 @@ class _KustomizationWalk:
             (self.reach.resources if reference.is_resource else self.reach.others).append(target)
 
     def _look_at_plugins(self, here: "_Here") -> None:
-        """What generators and transformers load, kustomize's own, which run without any flag; a URL is refused."""
+        """What generators and transformers load, kustomize's own, which run without any flag.
+
+        A URL is refused, unless it is allowed.
+        """
         for key in _PLUGINS:
             for path, entry in _texts(here.document.body, key):
                 if is_remote(entry):
@@ -361,7 +362,7 @@ class _KustomizationWalk:
             return  # kustomize refuses the one, and the other is an error already
         for document in load(file, self.limits)[0]:
             making = sorted(k for k in document.body if _folded(k) not in _PLAIN)
-            if making:
+            if making and not self.allow_remote:
                 message = (
                     f"{file} has {making[0]}, and makes configurations of {path[0]}: what they will"
                     " have kustomize load cannot be told"
@@ -379,6 +380,8 @@ class _KustomizationWalk:
         """The files that the configurations *documents* name are read from the folder of the kustomization."""
         for text in (text for one in documents for text in _loaded(one.body) if "\0" not in text):
             if re.match(_URL, text):
+                if self.allow_remote:
+                    continue
                 reference = Reference(path, text, is_resource=False)
                 self.reach.diagnostics.append(_refusal(here, reference))
                 continue
@@ -386,6 +389,8 @@ class _KustomizationWalk:
             for target in dict.fromkeys((here.target(text), here.target(_file_of(text)))):
                 if os.path.isfile(target) and self._is_inside(target):
                     self.reach.others.append(target)
+                elif os.path.isfile(target) and is_of_git(target):
+                    self.reach.diagnostics.append(outside(target)._replace(location=here.at(path)))
 
 
 class _Here(NamedTuple):
@@ -413,12 +418,19 @@ class _Here(NamedTuple):
 
 
 def outside(shown: str) -> Diagnostic:
-    """The diagnostic for a file or folder that stands, or to which a link leads, outside of the repository."""
+    """The diagnostic for a file or folder that stands, or to which a link leads, outside of the repository.
+
+    So does what git keeps beside its files.
+    """
+    fault = "it belongs to git itself" if is_of_git(shown) else "it leads out of the repository"
     return codes.UNREADABLE.at(
-        Location(file=shown),
-        f"cannot read {shown}: it leads out of the repository",
-        help="keep a copy in the repository",
+        Location(file=shown), f"cannot read {shown}: {fault}", help="keep a copy in the repository"
     )
+
+
+def is_of_git(path: str) -> bool:
+    """Whether *path* stands, or leads, where git keeps what is its own."""
+    return files.GIT in os.path.realpath(path).lower().split("/")
 
 
 def _add_affixes(reach: Reach, body: Tree) -> None:

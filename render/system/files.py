@@ -10,6 +10,7 @@ from types import MappingProxyType
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 
+GIT = ".git"
 _COPY = 1 << 20
 _OVERLAY: ContextVar[Mapping[str, bytes]] = ContextVar("overlay", default=MappingProxyType({}))
 
@@ -89,6 +90,16 @@ def too_large(shown: str, limit: int) -> Diagnostic:
 def reason(error: OSError) -> str:
     """What the system said, without the path and the number."""
     return error.strerror or str(error)
+
+
+def is_below(real: str, folder: str) -> bool:
+    """Whether the resolved path *real* is *folder* or below it, and nothing of git's own there.
+
+    What git keeps for itself, addresses with passwords in them among it, is no file of a repository.
+    """
+    top = folder.rstrip("/") + "/"
+    below = f"{real}/".removeprefix(top)
+    return f"{real}/".startswith(top) and GIT not in below.lower().split("/")
 
 
 def repository(folder: str) -> str:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from render.diagnostics import codes
@@ -82,7 +82,7 @@ def faults(
     *wanted*: what else of the repository belongs to the chart.
     """
     real = os.path.realpath(folder)
-    beside = [file for one in wanted for file in chart_files(one.folder)]
+    beside = [file for one in wanted for file in layout.chart_files(one.folder)]
     values = (*release.values, *release.text_files(folder).values())
     allowed = (discover.boundary(real) or real,)
     diagnostics = [
@@ -95,7 +95,7 @@ def faults(
         if not _KEYS.fullmatch(name)
     ]
     total = sum(len(one.text) for one in release.texts)
-    for file in (*chart_files(folder), *beside, *values):
+    for file in (*layout.chart_files(folder), *beside, *values):
         shown = discover.printable(file)
         if not os.path.isfile(file):
             if file in values:
@@ -124,23 +124,6 @@ def faults(
 
 def _refused(file: str, message: str, cure: str) -> Diagnostic:
     return codes.HELM_FAILED.at(Location(file=file), message, help=cure)
-
-
-def chart_files(folder: str) -> Iterator[str]:
-    """Every file below *folder*, as helm finds them: links to folders are followed, each folder once."""
-    seen: set[str] = set()
-    for above, folders, names in os.walk(folder, followlinks=True):
-        folders[:] = sorted(name for name in folders if _is_new(os.path.join(above, name), seen))
-        for name in sorted(names):
-            yield os.path.join(above, name)
-
-
-def _is_new(folder: str, seen: set[str]) -> bool:
-    real = os.path.realpath(folder)
-    if real in seen:
-        return False
-    seen.add(real)
-    return True
 
 
 def _size(packed: str, most: int) -> int:
@@ -191,10 +174,13 @@ def template(  # noqa: PLR0913 - what a chart depends on
             if isinstance(handed, Diagnostic):
                 return handed
             chart = "."
-            if wanted or not release.has_defaults:
+            if wanted or not release.has_defaults or layout.has_git(folder):
                 chart = os.path.join(inside.home, "chart")
                 layout.copy(folder, wanted, chart, has_defaults=release.has_defaults)
-            files_ = (*chart_files(folder), *(f for w in wanted for f in chart_files(w.folder)))
+            files_ = (
+                *layout.chart_files(folder),
+                *(f for w in wanted for f in layout.chart_files(w.folder)),
+            )
             try:
                 done = yield processes.Task(
                     [os.path.realpath(program), *_words(files_, chart, release, handed)],

@@ -97,18 +97,48 @@ def copy(folder: str, wanted: Sequence[Dependency], to: str, *, has_defaults: bo
 
     Without the chart's own values, unless it *has_defaults*. Raises OSError.
     """
-    shutil.copytree(folder, to, symlinks=False, copy_function=_copy_file)
+    _lay(folder, to)
     for one in wanted:
         target = os.path.join(to, one.below)
         if not os.path.lexists(target):
-            shutil.copytree(one.folder, target, symlinks=False, copy_function=_copy_file)
+            _lay(one.folder, target)
     if not has_defaults:
         values = os.path.join(to, "values.yaml")
         if os.path.lexists(values):
             os.remove(values)
 
 
-def _copy_file(source: str, target: str) -> str:
-    if not os.path.isfile(source):  # a pipe, say: helm reads none
-        return target
-    return shutil.copyfile(source, target)
+def chart_files(folder: str) -> Iterator[str]:
+    """Every file below *folder*, as helm finds them: links to folders are followed, each folder once.
+
+    But for what git keeps for itself, which is no part of a chart.
+    """
+    seen: set[str] = set()
+    for above, folders, names in os.walk(folder, followlinks=True):
+        folders[:] = sorted(name for name in folders if _is_new(os.path.join(above, name), seen))
+        for name in sorted(names):
+            if name != files.GIT:
+                yield os.path.join(above, name)
+
+
+def _is_new(folder: str, seen: set[str]) -> bool:
+    real = os.path.realpath(folder)
+    if real in seen or os.path.basename(folder) == files.GIT:
+        return False
+    seen.add(real)
+    return True
+
+
+def has_git(folder: str) -> bool:
+    """Whether helm would find something in *folder* that git keeps for itself: it takes all files for the chart's."""
+    return any(files.GIT in (*folders, *names) for _, folders, names in os.walk(folder))
+
+
+def _lay(folder: str, to: str) -> None:
+    """Copy the files of the chart in *folder* to the new folder *to*. Raises OSError."""
+    os.makedirs(to)
+    for file in chart_files(folder):
+        target = os.path.join(to, os.path.relpath(file, folder))
+        if os.path.isfile(file):  # helm reads no pipe
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copyfile(file, target)

@@ -129,7 +129,7 @@ def _read_filled(
 ) -> None:
     folder, release = installation.folder, installation.release
     if isinstance(output, list):
-        for file in helm.chart_files(folder):
+        for file in layout.chart_files(folder):
             into.data.add_file(tidy(file), intake.limits.file_bytes)
         into.diagnostics.extend(output)
         into.unbuilt.extend(output)

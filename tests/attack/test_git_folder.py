@@ -1,0 +1,98 @@
+"""What git keeps for itself, passwords in addresses among it, is read for nobody: with the box and without any."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.manifests import vm
+from tests.support.process import environ
+from tests.support.repository import Repository
+
+CANARY = "hunter2canary"
+#: Starts virt-render with a box that has no wall, as where the kernel forbids all of them.
+UNBOXED = """
+from render.system import box
+box._confining = lambda *_: None
+from render.frontends.dispatch import main
+main()
+"""
+#: Kustomizations beside a VM in `vm.yaml`; `link` leads to git's configuration.
+KUSTOMIZATIONS = [
+    "configMapGenerator: [{name: a, files: [.git/config]}]",
+    "configMapGenerator: [{name: a, files: [x=./vms/../.git/config]}]",
+    "configMapGenerator: [{name: a, files: [link]}]",
+    "secretGenerator: [{name: a, envs: [.git/config]}]",
+    "secretGenerator: [{name: a, env: .git/config}]",
+    "patches: [{path: .git/config, target: {kind: VirtualMachine}}]",
+    "openapi: {path: .git/config}",
+    "generators: [generator.yaml]",
+    "generators: ['{apiVersion: builtin, kind: SecretGenerator, metadata: {name: g}, files: [.git/config]}']",
+]
+GENERATOR = (
+    "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: g}\nfiles: [.git/config]\n"
+)
+TEMPLATE = vm("web", memory="1Gi").replace(
+    "spec:", '  annotations: {a: {{ .Files.Get "PLACE" | quote }}}\nspec:', 1
+)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    made = Repository(tmp_path / "repository")
+    made.git("remote", "add", "origin", f"https://user:{CANARY}@example.com/x.git")
+    made.write("vm.yaml", vm("web", memory="1Gi"))
+    (made.folder / "vms").mkdir()
+    (made.folder / "link").symlink_to(".git/config")
+    return made
+
+
+def build(folder: Path, *words: str) -> list["subprocess.CompletedProcess[str]"]:
+    """What becomes of a build with the box, with one that kustomize may leave, and without walls."""
+    argvs = (
+        [sys.executable, "-m", "render", "build", *words, "."],
+        [sys.executable, "-m", "render", "build", "--allow-remote", *words, "."],
+        [sys.executable, "-c", UNBOXED, "build", *words, "."],
+    )
+    return [
+        subprocess.run(
+            argv, cwd=folder, env=environ(), capture_output=True, encoding="utf-8", check=False
+        )
+        for argv in argvs
+    ]
+
+
+@pytest.mark.parametrize("text", KUSTOMIZATIONS)
+def test_no_kustomization_reads_it(repository: Repository, kustomize: str, text: str) -> None:
+    repository.write("generator.yaml", GENERATOR)
+    repository.write("kustomization.yaml", f"resources: [vm.yaml]\n{text}\n")
+    for done in build(repository.folder, "--kustomize", kustomize):
+        assert (done.returncode, done.stdout) == (3, "")
+        assert "VR110" in done.stderr
+        assert "it belongs to git itself" in done.stderr
+        assert CANARY not in done.stderr
+
+
+@pytest.mark.parametrize("place", [".git/config", "link", "more/config"])
+def test_no_chart_reads_it(repository: Repository, helm: str, place: str) -> None:
+    (repository.folder / "vm.yaml").unlink()
+    if place != "link":
+        (repository.folder / "link").unlink()
+    if place == "more/config":
+        (repository.folder / "more").symlink_to(".git")
+    repository.write("Chart.yaml", "apiVersion: v2\nname: c\nversion: 0.1.0\n")
+    repository.write("templates/vm.yaml", TEMPLATE.replace("PLACE", place))
+    for done in build(repository.folder, "--helm", helm):
+        assert CANARY not in done.stdout + done.stderr
+        assert done.returncode == (0 if place == ".git/config" else 3), done.stderr
+    assert os.listdir(repository.folder / ".git")
+
+
+def test_no_setting_names_it(repository: Repository) -> None:
+    head = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec:\n"
+    repository.write(".virt-render.yaml", f"{head}  catalog: [.git/config]\n")
+    for done in build(repository.folder):
+        assert (done.returncode, done.stdout) == (2, "")
+        assert CANARY not in done.stderr
