@@ -502,6 +502,22 @@ def impact_schema() -> dict[str, Any]:
         "column": position,
     }
     nowhere = {**_closed(cause), "type": ["object", "null"]}
+    asked = _closed({"pods": count, "cpu": count, "memory": count})
+    requests = {
+        **_closed({"kustomization": perhaps, "namespace": text, "before": asked, "after": asked}),
+        "description": "what the pods that always run request, in thousandths of a CPU and bytes;"
+        " of namespaces with quotas, or all where nodes are in the input",
+    }
+    quota = {
+        **_closed(
+            {
+                **dict.fromkeys(("namespace", "quota", "resource", "hard", "needed"), text),
+                "severity": {"enum": ["error", "warning"]},
+                "causes": {"type": "array", "items": _closed(cause)},
+            }
+        ),
+        "description": "a quota that begins to fail, and the edits that brought it",
+    }
     change = {
         "field": {
             **text,
@@ -646,6 +662,8 @@ def impact_schema() -> dict[str, Any]:
                     "properties": {key: {"type": "integer", "minimum": 1} for key in EFFECTS},
                 },
                 "totals": _closed({"all": totals, "namespaces": by_name, "instancetypes": by_name}),
+                "requests": {"type": "array", "items": requests},
+                "quotas": {"type": "array", "items": quota},
                 "assumptions": {**names, "description": "what only the cluster knows"},
                 "machines": {"type": "array", "items": _closed(machine)},
                 "holders": {

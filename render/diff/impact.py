@@ -18,31 +18,17 @@ from render.diff.compare import (
 )
 from render.diff.effects import EFFECTS, Action, Reconciliation
 from render.diff.pools import Outcome
+from render.diff.room import NamespaceImpact, QuotaImpact
 from render.diff.sizes import Size
-from render.model import fieldpath, tree
-from render.model.fieldpath import FieldPath
+from render.diff.source import ChangeSource, SideName
+from render.model import tree
 from render.model.resource import ResourceRef
 from render.model.tree import Tree
 from render.model.types import VM_TYPE, VMI_TYPE
 
 HIDDEN = "(hidden, changed)"
-SideName = Literal["before", "after"]
 _MADE_AT_ONCE = "kubevirt.io/immediate-data-volume-creation"
 _OBSERVED = "kubevirt.io/latest-observed-api-version"
-
-
-class ChangeSource(NamedTuple):
-    """The field of an object that brought a change; *index* is the object's position in the input of *side*."""
-
-    resource: ResourceRef
-    path: FieldPath
-    index: int | None  # type: ignore[assignment] # nobody searches it as a tuple
-    side: SideName
-
-    @property
-    def field(self) -> str:
-        """The path as text."""
-        return fieldpath.text(self.path)
 
 
 class FieldChange(NamedTuple):
@@ -141,7 +127,8 @@ class Impact(NamedTuple):
     An error is the same one in both states if it says the same of the same field of the same object.
 
     *holders*: pools, replica sets and templates that change, or of which a definition does; their VMs are not among
-    *machines*. *redefined*: the definitions that changed.
+    *machines*. *redefined*: the definitions that changed. *requests*: what pods ask for by namespace, where quotas or
+    nodes are in the input, and *quotas* those that begin to fail.
     """
 
     machines: tuple[MachineImpact, ...]
@@ -149,6 +136,8 @@ class Impact(NamedTuple):
     after: tuple[Diagnostic, ...] = ()
     holders: tuple[HolderImpact, ...] = ()
     redefined: tuple[ChangedDefinition, ...] = ()
+    requests: tuple[NamespaceImpact, ...] = ()
+    quotas: tuple[QuotaImpact, ...] = ()
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from render.diff.compare import ORDER, Item, Route
-from render.diff.impact import ChangeSource, RolloutStrategy
+from render.diff.impact import RolloutStrategy
+from render.diff.source import ChangeSource
 from render.kubevirt import preset_mutator, vm_controller
 from render.legacy import machines
 from render.machine import Machine, SettingsSource

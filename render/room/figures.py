@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from render.model.resource import ResourceRef
+
 
 class ResourceShare(NamedTuple):
     """What is asked for of one resource.
@@ -42,10 +44,19 @@ class CapacityGroup(NamedTuple):
         )
 
 
+class MachineNeed(NamedTuple):
+    """What the pods of the VM *resource* count against a quota: *amount*, *always* or once they are started."""
+
+    resource: ResourceRef
+    amount: float
+    always: bool
+
+
 class QuotaFigure(NamedTuple):
     """What a ResourceQuota grants of a *resource*, and what *always* runs and may be *startable* beside that needs.
 
-    All as Kubernetes writes amounts; *part* and *startable_part* are both divided by what is granted.
+    All as Kubernetes writes amounts; *part* and *startable_part* are both divided by what is granted. *needs*: of each
+    VM.
     """
 
     namespace: str
@@ -56,6 +67,7 @@ class QuotaFigure(NamedTuple):
     startable: str
     part: float
     startable_part: float
+    needs: tuple[MachineNeed, ...] = ()
 
 
 class PoolFigure(NamedTuple):

@@ -7,7 +7,8 @@ from typing import Literal
 
 from render.diagnostics.diagnostic import Location
 from render.diagnostics.exits import Exit
-from render.diff.impact import ChangeSource, Impact, MachineImpact, SideName
+from render.diff.impact import Impact, MachineImpact
+from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import Answer
 from render.frontends.commands.diff_states import (
     Clusters,

@@ -11,6 +11,7 @@ from render.room.amounts import Amounts
 from render.room.figures import (
     CapacityGroup,
     ClusterCapacity,
+    MachineNeed,
     PoolFigure,
     QuotaFigure,
     ResourceShare,
@@ -103,6 +104,15 @@ def _of_quota(resource: Resource, namespace: str, uses: Iterable[PodUse]) -> Ite
             shown[1],
             share[0],
             share[1],
+            tuple(
+                MachineNeed(
+                    use.where.resource,
+                    float(amounts.number_of(use.usage[resource.index], name) * use.replicas),
+                    use.always,
+                )
+                for use in its
+                if use.where.resource is not None
+            ),
         )
 
 

@@ -61,7 +61,12 @@ def compare(
             *objects, (old.places, new.places), [one.resource for one in redefined]
         ),
     )
-    return Impact(machines, old.diagnostics, new.diagnostics, holders, tuple(redefined))
+    found = Impact(machines, old.diagnostics, new.diagnostics, holders, tuple(redefined))
+    if old.capacity is None and new.capacity is None:
+        return found
+    from render.pipeline.comparison import room
+
+    return room.described(found, old, new)
 
 
 def _all_machines(side: Side) -> Iterator[Machine]:

@@ -10,7 +10,8 @@ from render import schemas
 from render.admission.cdi import order, versions
 from render.diagnostics.codes import CONTENT_DROPPED, UNKNOWN_FIELD
 from render.diagnostics.secrets import without_credentials
-from render.diff.impact import ChangeSource, FieldChange, MachineImpact
+from render.diff.impact import FieldChange, MachineImpact
+from render.diff.source import ChangeSource
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
 from render.model.resource import CDI, Resource

@@ -12,6 +12,7 @@ from render.diff.impact import (
     WeighedDifference,
 )
 from render.diff.migratability import Claims
+from render.diff.source import SideName
 from render.kubevirt.instancetype import named_definitions
 from render.machine import Machine
 from render.model import tree
@@ -94,7 +95,7 @@ def _lost_impact(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImp
         errors = [one for one in new.diagnostics if one.is_error and one.resource == ref]
         if errors and _REFUSED_AS_READ.issuperset(one.code for one in errors):
             return MachineImpact(ref, ("refused",), _errors(key, new))
-    sides: tuple[tuple[impact.SideName, Side], ...] = (("before", old), ("after", new))
+    sides: tuple[tuple[SideName, Side], ...] = (("before", old), ("after", new))
     unrendered = tuple(
         name
         for name, side in sides

@@ -23,6 +23,7 @@ from render.pipeline.attribution import SideIndex
 from render.pipeline.input import definitions, library, unchanged
 from render.pipeline.result import Rendered
 from render.pipeline.run import run
+from render.room.figures import ClusterCapacity
 from render.settings import Settings
 
 KINDS = (VM, VMI)
@@ -35,7 +36,8 @@ class Side(NamedTuple):
 
     *machines* are those that could be decoded, *resources* all, and *given* what they were made of; *is_source*: the
     VMs are synced as they were written. *claims*: access
-    modes, by namespace and name; *clusters*: the cluster's settings as they are written.
+    modes, by namespace and name; *clusters*: the cluster's settings as they are written. *capacity*: what pods ask for,
+    where something says what there is.
     """
 
     settings: Settings
@@ -47,6 +49,7 @@ class Side(NamedTuple):
     places: SideIndex
     diagnostics: tuple[Diagnostic, ...]
     is_source: bool = False
+    capacity: ClusterCapacity | None = None
 
 
 class State(NamedTuple):
@@ -137,6 +140,7 @@ def side_of(state: State, synced_alike: Container[Key], first: Side | None = Non
     return side._replace(
         resources={**_withheld(rest, side), **side.resources},
         diagnostics=library.answered(synced, given).diagnostics,
+        capacity=synced.capacity,
         places=side.places._replace(
             places=places,
             rendered=rendered,
@@ -176,6 +180,7 @@ def _started_side(
         [one.spec for one in clusters],
         SideIndex(state.side, places, {}, source),
         rendered.diagnostics,
+        capacity=rendered.capacity,
     )
 
 

@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterator, Sequence
 from render.convert import templates
 from render.diff import impact
 from render.diff.compare import differences
-from render.diff.impact import ChangeSource, FieldChange, HolderImpact
+from render.diff.impact import FieldChange, HolderImpact
+from render.diff.source import ChangeSource
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES

@@ -123,7 +123,7 @@ def data(capacities: Iterable[tuple[str, ClusterCapacity]]) -> list[dict[str, An
 
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {key: _plain(part) for key, part in value._asdict().items()}
+        return {key: _plain(part) for key, part in value._asdict().items() if key != "needs"}
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     return value

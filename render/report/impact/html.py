@@ -3,6 +3,7 @@
 from typing import Any
 
 from render.diff.impact import FieldChange
+from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
@@ -61,6 +62,7 @@ def report(review: Review, _: ImpactStyle) -> str:
         unaffected=unaffected(machines),
         assumed=ASSUMED if any(map(is_shown, machines)) else (),
         total=_totals(total(machines)),
+        room=room.lines(review.parts),
         causes=causes(entries(review.parts)),
         sums=[
             (word, [(name, _totals(one)) for name, one in totals.items()])

@@ -3,16 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
-from render.diff.impact import (
-    ChangeSource,
-    DefinitionWithoutEffect,
-    FieldChange,
-    RolloutStrategy,
-)
+from render.diff.impact import DefinitionWithoutEffect, FieldChange, RolloutStrategy
 from render.diff.sizes import Size
+from render.diff.source import ChangeSource
 from render.model.resource import ResourceRef
 from render.report import escaping, findings, plain_json
 from render.report.findings import Finding
+from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
@@ -33,7 +30,7 @@ from render.report.impact.review import (
     worst,
 )
 
-FORMAT_VERSION = 1.1
+FORMAT_VERSION = 1.2
 
 
 def report(review: Review, _: ImpactStyle) -> str:
@@ -58,6 +55,12 @@ def document(review: Review) -> dict[str, Any]:
             "namespaces": {k: _totals(v) for k, v in by_namespace(machines).items()},
             "instancetypes": {k: _totals(v) for k, v in by_instancetype(machines).items()},
         },
+        "requests": room.requests(review.parts),
+        "quotas": [
+            {**one._asdict(), "causes": [_cause(cause, part.locate) for cause in one.causes]}
+            for part in review.parts
+            for one in part.impact.quotas
+        ],
         "assumptions": list(ASSUMED),
         "machines": [_machine(one) for one in entries(review.parts, every=True)],
         "holders": [_holder(one) for one in holders(review.parts)],

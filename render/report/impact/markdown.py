@@ -10,6 +10,7 @@ from itertools import chain
 
 from render.diff.impact import FieldChange
 from render.model.counting import counted
+from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
@@ -111,6 +112,8 @@ def report(review: Review, style: ImpactStyle) -> str:
         rows = (_totals(name, one) for name, one in totals.items() if one[0] != one[1])
         titles = (word, "VMs", "vCPU", "Memory")
         sections += _table(titles, rows, f"more {word.lower()}s", budget, _TOTALS)
+    listed_room = [(1, f"- {code(line)}\n") for line in room.lines(review.parts)]
+    sections += budget.fitting(_headed(listed_room, "Requests of pods"), _TOTALS, "{} more lines")
     return "".join([*sections, tail])
 
 

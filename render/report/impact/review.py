@@ -8,7 +8,6 @@ from render.convert.templates import KINDS as TEMPLATE_KINDS
 from render.diagnostics.diagnostic import without_known
 from render.diff.effects import EFFECTS
 from render.diff.impact import (
-    ChangeSource,
     DefinitionWithoutEffect,
     FieldChange,
     HolderImpact,
@@ -17,6 +16,7 @@ from render.diff.impact import (
     RolloutStrategy,
 )
 from render.diff.sizes import Size
+from render.diff.source import ChangeSource
 from render.manifests.discover import SETTINGS_FILE
 from render.model.counting import counted
 from render.model.resource import ResourceRef

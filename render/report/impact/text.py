@@ -9,6 +9,7 @@ from typing import Any
 from render.diff.impact import FieldChange, Impact, MachineImpact
 from render.model.counting import counted
 from render.model.resource import ResourceRef
+from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
@@ -63,6 +64,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     totals = total(machines)
     if totals[0] != totals[1]:
         said.append(f"in all: {', '.join(amounts(totals))}{without_rest(machines)}")
+    said += map(printable, room.lines(review.parts))
     said += map(
         printable, filter(None, (pinned(machines), not_counted(review.parts), unused(review.parts)))
     )

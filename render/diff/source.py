@@ -1,0 +1,23 @@
+"""Where a change was written."""
+
+from typing import Literal, NamedTuple
+
+from render.model import fieldpath
+from render.model.fieldpath import FieldPath
+from render.model.resource import ResourceRef
+
+SideName = Literal["before", "after"]
+
+
+class ChangeSource(NamedTuple):
+    """The field of an object that brought a change; *index* is the object's position in the input of *side*."""
+
+    resource: ResourceRef
+    path: FieldPath
+    index: int | None  # type: ignore[assignment] # nobody searches it as a tuple
+    side: SideName
+
+    @property
+    def field(self) -> str:
+        """The path as text."""
+        return fieldpath.text(self.path)
