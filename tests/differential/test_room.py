@@ -1,5 +1,9 @@
 """What Kubernetes 1.36 makes of launcher pods: quotas, LimitRanges and Pod Security, for every recorded case."""
 
+import ast
+import sys
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from render.model.apimachinery import quantity
@@ -97,3 +101,53 @@ def test_pod_security() -> None:
             found = security.violations(case["pod"]["spec"], level)
             assert (", ".join(map(str, found)) or True) == case["want"]["psa"][level], case["id"]
         assert not security.violations(case["pod"]["spec"], "privileged")
+
+
+ROOM = Path(pod.__file__).parent
+#: Rules that no recorded pod shows, and who tries them instead: what is refused of objects, and figures.
+ELSEWHERE = {
+    "amounts": {"number_of", "text_of", "times"},  # tests/unit/pipeline/test_figures.py
+    "decoding": None, "figures": None, "nodes": None,  # the same
+    "containers": {"_port_name_faults", "below"},  # tests/unit/pipeline/test_refused_pods.py
+    "limits": {"filled_by_all"},
+    "pod": {"_is_int32", "_named", "of_fields"},  # made when the module is loaded, the second
+    "quota": {"scoped"},
+    "refusal": None,
+    "security": {"__str__", "level_fault", "version_fault"},  # tests/unit/pipeline/test_fleets_by_hand.py
+}  # fmt: skip
+
+
+def rules() -> set[tuple[str, str]]:
+    """The functions of the package, by module and name, but for those that are tried elsewhere."""
+    return {
+        (path.stem, node.name)
+        for path in ROOM.glob("*.py")
+        if (others := ELSEWHERE.get(path.stem, set())) is not None
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name not in others
+    }
+
+
+def test_every_rule_has_a_recorded_case() -> None:
+    called: set[tuple[str, str]] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and "/render/room/" in code.co_filename:
+            called.add((Path(code.co_filename).stem, code.co_name))
+
+    sys.setprofile(note)
+    try:
+        for case in QUOTAS:
+            spec = admitted(case)
+            [*pod.refusals({**case["pod"], "spec": spec})]
+            quota.refusal(of_kind(case, "ResourceQuota"), spec)
+            [limits.refusal(spec, one) for one in of_kind(case, "LimitRange")]
+        for case in PODS[::7]:
+            for level in security.LEVELS:
+                security.violations(case["pod"]["spec"], level)
+        for case in cases("pod-vmi")[::3]:
+            [*pod.refusals(case["want"]["pod"])]
+    finally:
+        sys.setprofile(None)
+    assert rules() - called == set()
