@@ -126,12 +126,13 @@ def is_subject(resource: Resource) -> bool:
 class _PlannedMachine:
     """A VM with the plans for it: *place* is that of the plan that is tried."""
 
-    __slots__ = ("_following", "plan", "search", "subject")
+    __slots__ = ("_following", "is_disproved", "plan", "search", "subject")
 
     def __init__(self, search: MachineSearch) -> None:
         self.search = search
         self.subject = search.subject
         self._following = search.plans()
+        self.is_disproved = False
         self.plan: MachinePlan | None = next(self._following, None)
 
     def advance(self) -> None:
@@ -228,6 +229,7 @@ class Factory:
                 if _is_same(one.subject, after.started.get(positions[index]), before, after):
                     del pending[index]
                     continue
+                one.is_disproved = True
                 one.advance()
                 while one.plan is not None and any(draw.key not in known for draw in one.plan.new):
                     one.advance()
@@ -327,10 +329,12 @@ class Factory:
             obstacles = candidate.search.obstacles if word == "instancetype" else ()
             if obstacles:
                 yield from obstacles
-            elif candidate.search.can_draw(word):
-                yield Hindrance(word, "more new definitions would be needed: see --max-new")
-            else:
+            elif word not in candidate.search.words():
                 yield Hindrance(word, "there is nothing that one would bring")
+            elif candidate.is_disproved:
+                yield Hindrance(word, "the VM would change, or wait for a restart")
+            else:
+                yield Hindrance(word, "more new definitions would be needed: see --max-new")
 
 
 def _made(context: Context) -> int:

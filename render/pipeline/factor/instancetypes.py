@@ -162,7 +162,8 @@ def changes(subject: PlainMachine, size: InstancetypeProfile) -> int:
         if edit.path == _GUEST:
             count += _bytes(subject.final(_GUEST)) != size.size.memory
         elif edit.path == _REQUESTED:
-            count += _bytes(_requested(subject)) != _bytes(edit.value)
+            # A request that only comes with overcommitment is farther off than none.
+            count += 2 * (_bytes(_requested(subject)) != _bytes(edit.value))
         else:
             count += edit.value is not rules.ABSENT and subject.final(edit.path) != edit.value
     return count

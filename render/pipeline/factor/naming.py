@@ -44,7 +44,7 @@ def name_of(word: str, content: Tree) -> str:
     if word != INSTANCETYPE.word or not is_plain:
         text = json.dumps(content, sort_keys=True).encode()
         words.append(hashlib.sha256(text).hexdigest()[:_DIGITS])
-    name = "-".join(words)
+    name = "-".join(words if len(words) > 1 or is_plain else [word, *words])
     return name[-_LONGEST:].strip("-")
 
 

@@ -27,6 +27,7 @@ from render.pipeline.factor.subject import PlainMachine
 
 #: How often a size may be doubled or halved, and a definition still be near.
 _NEAR_SIZE = 2.0
+_SHRUNK = 1.5
 #: So many definitions of the same rank are tried, one after the other.
 _TRIED = 3
 
@@ -188,9 +189,9 @@ class MachineSearch:
             return None
         return Draw(PREFERENCE.word, None, content, preferences.brought(self.subject, content))
 
-    def can_draw(self, word: str) -> bool:
-        """Whether any plan has a definition of this kind class."""
-        return any(draw.word == word for plan in self.plans() for draw in plan.draws)
+    def words(self) -> frozenset[str]:
+        """The kind classes of which any plan has a definition."""
+        return frozenset(draw.word for plan in self.plans() for draw in plan.draws)
 
     def fits(self, draw: Draw, *, sized: bool) -> Draw | None:
         """The new preference *draw* of another VM for this one, None where it would change it or brings nothing."""
@@ -245,13 +246,15 @@ class MachineSearch:
 
 
 def _distance(wanted: GuestSize, size: GuestSize) -> float:
-    """How far a size is from the wanted one, in doublings; infinite for one without a measure."""
+    """How far a size is from the wanted one, in doublings, less being farther; infinite for one without a measure."""
     from math import inf, log2
 
     pairs = tuple(zip(wanted, size, strict=True))
     if not all(min(pair) > 0 for pair in pairs):
         return inf
-    return sum(abs(log2(have / want)) for want, have in pairs)
+    return sum(
+        log2(have / want) if have >= want else _SHRUNK * log2(want / have) for want, have in pairs
+    )
 
 
 def edits_of(

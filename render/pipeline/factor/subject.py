@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from render.diff import compare
+from render.diff.impact import HALTED, strategy_of
 from render.machine import Machine
 from render.model import tree
 from render.model.catalogue import Definition
@@ -28,6 +29,7 @@ class MachineStart(NamedTuple):
     """What a VM starts as: *vmi* without the annotations that name definitions, and the rest of the stored VM.
 
     *applied* is its template with its definitions: if another one comes of an update, KubeVirt asks for a restart.
+    Nothing for a VM that does not run.
     """
 
     vmi: Tree
@@ -92,8 +94,14 @@ class PlainMachine(NamedTuple):
 
     @property
     def is_laid_out(self) -> bool:
-        """Whether the author wrote all of the topology: an instancetype does, and so would change the VMI of others."""
-        return all(self.topology)
+        """Whether the VMI has all of the topology that an instancetype writes, and so has the template, if it runs.
+
+        Where none of it is written, KubeVirt fills it in, but asks for a restart where the template has it later.
+        """
+        if all(self.topology):
+            return True
+        cpu = self.final(("spec", "domain", "cpu")) or {}
+        return not self.started.applied and all(cpu.get(key) for key in _TOPOLOGY)
 
     def is_same(self, after: MachineStart) -> bool:
         """Whether the VM starts *after* as it is started."""
@@ -130,4 +138,6 @@ def started_of(machine: Machine, body: Tree) -> MachineStart:
         if key not in ("template", "instancetype", "preference")
     }
     vmi = {**body, "metadata": {**metadata, "annotations": annotations}}
-    return MachineStart(vmi, rest, lifecycle.applied(machine, machine.context.release))
+    runs = strategy_of(machine.vm) != HALTED
+    applied = lifecycle.applied(machine, machine.context.release) if runs else {}
+    return MachineStart(vmi, rest, applied)
