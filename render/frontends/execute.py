@@ -10,7 +10,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends import waived
 from render.frontends.answer import Answer, Files, RefusedError
-from render.frontends.progress import Work, in_words
+from render.frontends.progress import Work, in_words, isolation
 from render.frontends.request.commands import COMMANDS, Call
 from render.frontends.request.request import Request, request
 from render.system import signals
@@ -37,7 +37,9 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
             return _deliver(Answer(faults=asked.faults.diagnostics), asked, work)
         outcome = _in_time(function, asked, work)
         if asked.called.timings:
-            emit(work.timings(verbose=asked.reporting.verbose), STDERR)
+            emit(work.timings(), STDERR)
+        if asked.reporting.verbose:
+            emit(isolation(), STDERR)
         return outcome
 
 

@@ -74,16 +74,12 @@ class Work:
         self._laps[self._part] = cpu + now[0] - self._cpu, wall + now[1] - self._wall
         self._cpu, self._wall = now
 
-    def timings(self, *, verbose: bool = False) -> str:
-        """The CPU and wall seconds of each part; the wall time before any code of ours is not known.
-
-        *verbose*: also what was taken from kustomize or helm, if one ran.
-        """
+    def timings(self) -> str:
+        """The CPU and wall seconds of each part; the wall time before any code of ours is not known."""
         self._lap()
         rows = [f"{name:<8}{cpu:>9.3f}{wall:>9.3f}\n" for name, (cpu, wall) in self._laps.items()]
         cpu, wall = (sum(column) for column in zip(*self._laps.values(), strict=True))
-        isolation = _isolation() if verbose else ""
-        return f"seconds       CPU     wall\n{''.join(rows)}{'all':<8}{cpu:>9.3f}{wall:>9.3f}\n{isolation}"
+        return f"seconds       CPU     wall\n{''.join(rows)}{'all':<8}{cpu:>9.3f}{wall:>9.3f}\n"
 
     def __str__(self) -> str:
         """How far the work is."""
@@ -134,7 +130,7 @@ def in_words(paths: Sequence[str]) -> str:
     return ", ".join(shown[:_NAMED]) + more
 
 
-def _isolation() -> str:
+def isolation() -> str:
     """What was taken from kustomize or helm, a line a way in which that went; nothing where none ran."""
     from render.manifests import kustomize
 

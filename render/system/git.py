@@ -28,6 +28,8 @@ _NO_REVISION = "Needed a single revision"
 #: git tells a hook where it was called; whoever asks about a folder means the repository around that.
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"})
 SUBMODULE = b"160000"
+#: What it may take: a repository may be packed so that a little of it unfolds to much.
+_BOUNDS = {"RLIMIT_DATA": 4 << 30, "RLIMIT_CPU": 300, "RLIMIT_CORE": 0}
 _AT_ONCE = 64
 """Objects, each as large as any file, that are asked of git at once."""
 
@@ -100,7 +102,9 @@ def _run(  # noqa: PLR0913 - what a program is started with
     fixed = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **_OFFLINE}
     environment = {**inherited, **fixed, **around}
     try:
-        done = processes.run(command, folder=folder, environ=environment, stdin=stdin, most=most)
+        done = processes.run(
+            command, folder=folder, environ=environment, stdin=stdin, most=most, bounds=_BOUNDS
+        )
     except FileNotFoundError as error:
         raise GitError(f"no folder {folder}") from error
     if done.returncode and len(done.stdout) <= most:

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import IO, TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 from render.system.signals import STOPS, deferred, signal
@@ -54,6 +54,7 @@ class Task(NamedTuple):
     """A program to start in *folder* without a shell, with *stdin*.
 
     It may take *seconds*, and print *most* bytes. *enter* is called in the new process, before it becomes the program.
+    *bounds* are set as soon as it runs, by the names that `resource` has for them.
     """
 
     command: Sequence[str]
@@ -63,6 +64,7 @@ class Task(NamedTuple):
     seconds: float | None = None
     most: int = sys.maxsize
     enter: Callable[[], None] | None = None
+    bounds: Mapping[str, int] = MappingProxyType({})
 
 
 Steps = Generator[Task, "CompletedProcess[bytes]", _T]
@@ -78,17 +80,18 @@ def run(  # noqa: PLR0913 - the options of `subprocess.run`
     seconds: float | None = None,
     most: int = sys.maxsize,
     enter: Callable[[], None] | None = None,
+    bounds: Mapping[str, int] = MappingProxyType({}),
 ) -> "CompletedProcess[bytes]":
     """What *command*, started in *folder* without a shell, does; raises as `subprocess.run`.
 
     It has a session of its own, without our terminal. With all that it started there it is killed if it takes longer
     than *seconds*, if it prints more than *most* bytes (and then the answer is longer than that), and if anything is
-    raised here. Of what it says on standard error the first and the last are kept. *enter* is called in the new
-    process, before it becomes the program.
+    raised here. Of what it says on standard error the first and the last are kept. *enter* and *bounds* are those of a
+    `Task`.
     """
 
     def steps() -> "Steps[CompletedProcess[bytes]]":
-        return (yield Task(command, folder, environ, stdin, seconds, most, enter))
+        return (yield Task(command, folder, environ, stdin, seconds, most, enter, bounds))
 
     return finish(steps())
 
@@ -171,6 +174,7 @@ class _Children:
                 preexec_fn=task.enter,  # noqa: PLW1509 - it calls the system alone
             )  # fmt: skip
             self._started.append(process)
+            _bound(process.pid, task.bounds)
             self._running[number] = _Child(task, process)
         self._running[number].listen(self._waiting)
 
@@ -270,6 +274,18 @@ class _Child:
         self.process.wait()
         for stream in self._open:
             stream.close()
+
+
+def _bound(number: int, bounds: Mapping[str, int]) -> None:
+    """Set *bounds* for the process *number*, where the system lets us do that from outside; none is raised."""
+    import resource
+
+    for name, wanted in bounds.items() if hasattr(resource, "prlimit") else ():
+        kind: int = getattr(resource, name)
+        with contextlib.suppress(OSError, ValueError):  # it has ended, or may have less already
+            _, hard = resource.prlimit(number, kind)
+            most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.prlimit(number, kind, (most, most))
 
 
 def _kill(process: "Popen[bytes]") -> None:

@@ -292,6 +292,6 @@ def test_no_repository_says_what_box_there_is(tmp_path: Path) -> None:
 def test_it_is_said_which(tmp_path: Path, kustomize: str) -> None:
     put(tmp_path / "kustomization.yaml", "resources: [vm.yaml]\n")
     put(tmp_path / "vm.yaml", vm(memory="1Gi"))
-    done = run("build", "--timings", "-v", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
+    done = run("build", "-v", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
     assert done.returncode == 0
     assert "kustomize, helm: no " in done.stderr

@@ -1,6 +1,7 @@
 """What a chart has helm load by its schema of values: an address, or a file from anywhere."""
 
 import json
+import resource
 from pathlib import Path
 
 import pytest
@@ -146,3 +147,31 @@ def test_texts_and_values_reach_helm_as_copies(tmp_path: Path, helm: str) -> Non
     broken = HelmRelease(values=(f'{tmp_path}/va"l,ues',))
     (fault,) = load([str(tmp_path)], Reading(Limits(), helm=helm, chart=broken)).diagnostics
     assert 'va"l,ues: error converting YAML' in fault.message
+
+
+HOSTILE = {
+    "a long list": "{{ range until 100000000 }}{{ end }}",
+    "a long text": '{{ $a := repeat 10000000 "xxxxxxxxxx" }}{{ repeat 100 $a | sha256sum }}',
+    "many keys": '{{ range until 10000 }}# {{ genPrivateKey "rsa" | sha256sum }}\n{{ end }}',
+    "a template that calls itself": '{{ define "x" }}{{ include "x" . }}{{ end }}{{ include "x" . }}',
+    "much output": '{{ range until 10000000 }}# {{ repeat 100 "x" }}\n{{ end }}',
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_chart_takes_no_more_than_it_is_given(tmp_path: Path, helm: str, name: str) -> None:
+    """G9: it takes itself away, and the VM beside it is looked at."""
+    put(tmp_path / "chart/Chart.yaml", "apiVersion: v2\nname: c\nversion: 0.1.0\n")
+    put(tmp_path / "chart/templates/vm.yaml", f"# kubevirt.io\n{HOSTILE[name]}\n")
+    put(tmp_path / "vms/vm.yaml", vm(memory="1Gi"))
+    words = ("--max-chart-seconds", "2", "--max-total-bytes", "50000000")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = run("check", ".", *words, "-v", cwd=tmp_path, VIRT_RENDER_HELM=helm, timeout=120)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # helm ends the fourth itself, or is short of memory first; of the last what is printed may be too much.
+    assert done.returncode == 3 or name in [*HOSTILE][3:], done.stdout
+    assert "VR901" not in done.stdout + done.stderr
+    assert "1 VM" in done.stderr
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 12
+    said = re.search("VR127 helm-failed: helm template chart: stopped|VR111", done.stdout)
+    assert bool(said) is (done.returncode == 3), done.stdout

@@ -27,7 +27,7 @@ _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "$schema"})
 _PUBLISHED = r"https?://json-schema\.org/(draft-0[467]|draft/20(19-09|20-12))/schema#?\Z"
 _PATIENCE = 12
 """Seconds for each second of a processor that helm may take: others want one too."""
-_NO_MEMORY = b"cannot allocate memory"
+_NO_MEMORY = re.compile(rb"cannot allocate memory|^fatal error: .*out of memory", re.MULTILINE)
 _KEPT = ("LANG", "LC_ALL")
 _NOBODY = "http://127.0.0.1:9"
 _SHOWN = 4096
@@ -41,7 +41,7 @@ _CHATTER = re.compile(
 """What helm says beside why it failed."""
 #: What helm says of a chart that renders with no values at all; what comes of running its templates may depend on them.
 _BROKEN = re.compile(
-    r"(?:^|: )Error: (?:parse error at \(|cannot load |validation: chart\.metadata)",
+    r"(?:^|: )(?:Error: (?:parse error at \(|cannot load |validation: chart\.metadata)|stopped(?: after |: it needs ))",
     re.MULTILINE,
 )
 #: A path of keys in which helm sees nothing but keys: its syntax for --set-file has escapes, lists and several at once.
@@ -203,7 +203,7 @@ def template(  # noqa: PLR0913 - what a chart depends on
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         shown = f"stopped after {limits.chart_seconds} seconds of a processor"
         return _failure(folder, shown, "raise --max-chart-seconds if it is worth more")
-    if _NO_MEMORY in done.stderr:
+    if _NO_MEMORY.search(done.stderr):
         shown = f"stopped: it needs more than {limits.chart_bytes:,} bytes of memory"
         return _failure(folder, shown, "raise --max-chart-bytes if it is worth more")
     said = done.stderr.decode("utf-8", "replace").replace(os.path.realpath(".") + "/", "").strip()
@@ -324,7 +324,7 @@ def wants_dependency(diagnostic: Diagnostic) -> bool:
 
 
 def is_broken(diagnostic: Diagnostic) -> bool:
-    """Whether helm's words in *diagnostic* say that the chart renders with no values, whatever they are."""
+    """Whether *diagnostic* says that the chart renders with no values, whatever they are, or takes more than it may."""
     return (
         diagnostic.code == codes.HELM_FAILED.number
         and _BROKEN.search(diagnostic.message) is not None
