@@ -1,6 +1,7 @@
 """What a chart has helm load by its schema of values: an address, or a file from anywhere."""
 
 import json
+import re
 import resource
 from pathlib import Path
 
