@@ -26,7 +26,9 @@ from pathlib import Path
 from typing import Any
 
 from render import schemas
+from render.frontends.commands.schema import words
 from render.model.release import MAIN, NEWEST, release_named, row
+from render.schemas import json_schema
 
 SCHEMAS = Path(__file__).parent.parent / "schemas"
 DATA = Path(__file__).parent / "data" / "kubevirt"
@@ -52,14 +54,14 @@ OTHER_ROOTS = (
     "pool.VirtualMachinePool",
     "poolv1alpha1.VirtualMachinePool",
 )
-CLUSTER_KINDS = {
-    "virtualmachineclusterinstancetype": "instancetype.VirtualMachineInstancetype",
-    "virtualmachineclusterpreference": "instancetype.VirtualMachinePreference",
-}
-KINDS = {
-    "virtualmachineclusterinstancetype": "VirtualMachineClusterInstancetype",
-    "virtualmachineclusterpreference": "VirtualMachineClusterPreference",
-}
+#: The kinds whose schemas stand beside the table, for editors; ``virt-render schema`` has more, of each release.
+FILED = tuple(kind for kind in json_schema.ROOTS if kind.lower() in ROOTS or "Cluster" in kind)
+
+
+def document(kind: str) -> dict[str, Any]:
+    """The JSON Schema of *kind* in the newest release."""
+    return json_schema.document(kind, NEWEST, words(NEWEST))
+
 
 # Structs that took the place of another one in a field: before, the field had the old one under the name of the new.
 SUCCESSORS = {
@@ -197,71 +199,6 @@ def windowed(owner: str, name: str, words: list[tuple[str, str]]) -> str:
     return "|".join([*found, words[-1][1]])
 
 
-_QUANTITY = (
-    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
-    r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
-)
-JSON_SCALARS: dict[str, dict[str, Any]] = {
-    "string": {"type": "string"},
-    "bool": {"type": "boolean"},
-    "float32": {"type": "number"},
-    "quantity": {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": _QUANTITY}]},
-    "intstr": {"type": ["integer", "string"]},
-    "time": {"type": ["string", "null"]},
-    "duration": {"type": "string"},
-    "ip": {"type": "string"},
-    "cidr": {"type": "string"},
-    "any": {},
-}
-
-
-def json_schema(text: str, reached: set[str]) -> dict[str, Any]:
-    """The JSON Schema of a word without its mark; the structs it names go into *reached*."""
-    text = text.removeprefix("*")
-    if text.startswith("[]"):
-        return {"type": "array", "items": json_schema(text[2:], reached)}
-    if text.startswith("map[string]"):
-        values = json_schema(text.removeprefix("map[string]"), reached)
-        return {"type": "object", "additionalProperties": values}
-    if text.startswith("enum:"):
-        return {"enum": data(RELEASES[-1], "types")["enums"][text.removeprefix("enum:")]}
-    if text in JSON_SCALARS:
-        return JSON_SCALARS[text]
-    if "." in text:
-        reached.add(text)
-        return {"$ref": f"#/$defs/{text}"}
-    return {"type": "integer"} | ({"minimum": 0} if text.startswith("uint") else {})
-
-
-def definition(struct: dict[str, str], reached: set[str]) -> dict[str, Any]:
-    """The JSON Schema of a struct."""
-    properties: dict[str, Any] = {}
-    for name, text in struct.items():
-        schema = json_schema(text.rstrip("!=~"), reached)
-        properties[name] = {"anyOf": [schema, {"type": "null"}]} if text[-1] in "=~" else schema
-    required = [name for name, text in struct.items() if text.endswith("!")]
-    found = {"type": "object", "properties": properties, "additionalProperties": False}
-    return found | ({"required": required} if required else {})
-
-
-def document(structs: dict[str, dict[str, str]], kind: str, root: str) -> dict[str, Any]:
-    """The JSON Schema of a kind."""
-    reached: set[str] = set()
-    top = definition(structs[root], reached)
-    top["properties"] |= {"kind": {"const": kind}, "status": {}}
-    top["required"] = ["apiVersion", "kind", *top.get("required", ())]
-    definitions: dict[str, Any] = {}
-    while open_names := sorted(reached - set(definitions)):
-        for name in open_names:
-            definitions[name] = definition(structs[name], reached)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"{kind} as KubeVirt {folder(RELEASES[-1]).name} reads it",
-        **top,
-        "$defs": dict(sorted(definitions.items())),
-    }
-
-
 def enums(types: Table) -> dict[str, list[str]]:
     """The values of the enumerations that *types* name; with ``@RELEASE`` what came after the enumeration did."""
     by_release = {release: data(release, "types")["enums"] for release in ALL}
@@ -340,12 +277,9 @@ def main() -> None:
         )
         file = SCHEMAS / "catalog" / row(release_named(release) or NEWEST).catalogue
         file.write_text(f"{{{text}}}\n", encoding="utf-8")
-    for file_name, root in (ROOTS | CLUSTER_KINDS).items():
-        schema = document(
-            tables[RELEASES[-1]], KINDS.get(file_name) or root.partition(".")[2], root
-        )
-        text = json.dumps(schema, indent=1) + "\n"
-        (SCHEMAS / f"{file_name}.schema.json").write_text(text, encoding="utf-8")
+    for kind in FILED:
+        text = json.dumps(document(kind), indent=1) + "\n"
+        (SCHEMAS / f"{kind.lower()}.schema.json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

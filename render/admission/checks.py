@@ -101,7 +101,7 @@ class Check(NamedTuple):
     the causes that it yields; *needs* names the setting of the cluster that decides it (``gate HostDisk``), empty where
     the object alone does. Asked only if something stands at *where*, below the VMI spec (`EACH`: in some item of a
     list), or at one of *also*; and of *only* these kinds of objects, all if empty. *follows*: the checks after whose
-    refusal of the same item this one says nothing new: KubeVirt stops there.
+    refusal of the same item this one says nothing new: KubeVirt stops there. *words*: what a text at *where* may be.
     """
 
     name: str
@@ -111,6 +111,7 @@ class Check(NamedTuple):
     only: tuple[str, ...] = ()
     also: tuple[FieldPath, ...] = ()
     follows: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
     def named(self, found: "Cause | Violation") -> Cause:
         """The cause that *found* is, which *evaluate* yields: under the name of the row where nothing else is said."""
@@ -207,7 +208,7 @@ def one_of(name: str, place: FieldPath, allowed: Iterable[str], message: str, **
     def judge(subject: Subject, at: FieldValue) -> str:
         return "" if at.value in known else _worded(subject, at, message)
 
-    return judged(name, place, judge, **more)
+    return judged(name, place, judge, **more)._replace(words=known)
 
 
 def matches(name: str, place: FieldPath, pattern: str, message: str, **more: Any) -> Check:

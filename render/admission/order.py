@@ -14,6 +14,7 @@ from typing import NamedTuple
 from render.admission.checks import Check, Subject
 from render.admission.selection import selection
 from render.diagnostics.cause import Cause
+from render.model.fieldpath import FieldPath
 from render.model.release import Version, in_force
 from render.model.tree import Tree
 
@@ -172,3 +173,15 @@ def _causes(subject: Subject, scope: CheckScope | str) -> Iterator[tuple[Check, 
             continue
         for found in check.evaluate(subject):
             yield check, check.named(found)
+
+
+def words(release: Version) -> dict[FieldPath, tuple[str, ...]]:
+    """All that a text field of a VMI spec may be in *release*, by its place, as far as checks say so."""
+    known: dict[FieldPath, tuple[str, ...]] = {}
+    for concern in CONCERNS:
+        module = import_module(f"render.admission.{concern.name}")
+        known |= getattr(module, "WORDS", {})
+        for check in in_force(module.CHECKS, release):
+            if check.words and check.where and check.where not in known:
+                known[check.where] = check.words
+    return known

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from render.admission.checks import Check, Subject, Violation
+from render.diagnostics.fix import respelled
 from render.model.nearest import nearest
-from render.model.release import since, until
+from render.model.release import Version, in_force, since, until
 
 STRATEGIES = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
 _RECEIVER = "WaitAsReceiver"
@@ -50,7 +51,21 @@ def _known(elsewhere: tuple[str, ...], subject: Subject) -> Iterator[Violation]:
             (*subject.holder_root, "runStrategy"),
             f"Invalid RunStrategy ({strategy})",
             help=f"did you mean {near}?" if near else f"use one of {', '.join(STRATEGIES)}",
+            fixes=respelled((*subject.holder_root, "runStrategy"), strategy, STRATEGIES),
         )
+
+
+_KNOWN = "run-strategy/known"
+
+
+def _strategies(*elsewhere: str) -> Check:
+    words = (*STRATEGIES, *elsewhere)
+    return Check(_KNOWN, partial(_known, elsewhere), only=_HOLDERS, words=words)
+
+
+def strategies(release: Version) -> tuple[str, ...]:
+    """What ``spec.runStrategy`` may be in *release*."""
+    return next(check.words for check in in_force(CHECKS, release) if check.name == _KNOWN)
 
 
 _UPDATE = "updateVolumesStrategy"
@@ -76,8 +91,8 @@ def _update_gate(name: str, gate: str, values: tuple[str, ...] = ()) -> Check:
 
 CHECKS = (
     Check("run-strategy/one", _exactly_one, only=_HOLDERS),
-    until("1.6", Check("run-strategy/known", partial(_known, ()), only=_HOLDERS)),
-    since("1.6", Check("run-strategy/known", partial(_known, (_RECEIVER,)), only=_HOLDERS)),
+    until("1.6", _strategies()),
+    since("1.6", _strategies(_RECEIVER)),
     since(
         "1.6",
         Check("run-strategy/receiver", _receiver, needs=f"gate {_GATE}", only=_HOLDERS),

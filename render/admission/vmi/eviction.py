@@ -20,3 +20,5 @@ def _strategy(subject: Subject) -> Iterable[Violation]:
 
 
 CHECKS: tuple[Check, ...] = (Check("eviction/strategy", _strategy),)
+#: All that a text field may be, by its place below the VMI spec.
+WORDS = {_PLACE: _KNOWN}

@@ -423,6 +423,16 @@ _ROWS: tuple[Command, ...] = (
         defaults=_LOOKING,
     ),
     Command(
+        "schema",
+        "commands.schema:schema",
+        """Print the JSON Schema of KIND as a release of KubeVirt has it, for editors and for CI.
+
+        It knows the fields, their types and the words that they take; what else admission refuses only check says.
+        """,
+        (Argument("kind", "KIND", required=True),),
+        (RELEASE,),
+    ),
+    Command(
         "rule",
         "commands.rule:rule",
         "Explain a diagnostic: meaning, example, cure.",

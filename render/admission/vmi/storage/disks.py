@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from render.admission import faults
-from render.admission.checks import Check, Evaluate, Subject
+from render.admission.checks import EACH, Check, Evaluate, Subject
 from render.diagnostics.cause import Cause
 from render.diagnostics.fix import choice, respelled, set_to
 from render.model import fieldpath
@@ -251,3 +251,10 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     until("1.7", Check("disks", _disks(sectors=False), where=_DISKS)),
     since("1.7", Check("disks", _disks(sectors=True), where=_DISKS)),
 )
+#: All that a text field may be, by its place below the VMI spec.
+WORDS: dict[FieldPath, tuple[str, ...]] = {
+    **{(*_DISKS, EACH, target, "bus"): ("", *BUSES) for target in _TARGETS},
+    (*_DISKS, EACH, "cache"): tuple(sorted(_CACHES)),
+    (*_DISKS, EACH, "io"): tuple(sorted(_IO_MODES)),
+    (*_DISKS, EACH, "errorPolicy"): tuple(sorted(_ERROR_POLICIES)),
+}
