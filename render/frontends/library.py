@@ -47,7 +47,7 @@ def load(
 
     Raises ReadError where any of it cannot be read.
     """
-    asked = _asked(os.fspath(path), settings)
+    asked = _asked(os.fsdecode(path), settings)
     loaded = single(asked, Work()).loaded
     locks.choose(loaded, asked)
     diagnostics = list(loaded.diagnostics)

@@ -92,6 +92,14 @@ def test_a_path_may_be_any_that_python_has_and_yaml_is_that_of_kubectl(tmp_path:
     assert body["data"] == {"true": True, "mode": 15, "time": 1000}
 
 
+@pytest.mark.parametrize(
+    "path", ["vm.yaml", Path("vm.yaml"), b"vm.yaml"], ids=lambda one: type(one).__name__
+)
+def test_a_path_is_whatever_python_opens(path: str | Path) -> None:
+    put("vm.yaml", VM)
+    assert [one["kind"] for one in load(path)] == ["VirtualMachine"]
+
+
 def test_standard_input_is_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(VM.encode())))
     assert [one["kind"] for one in load("-")] == ["VirtualMachine"]
