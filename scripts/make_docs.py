@@ -643,6 +643,15 @@ def impact_schema() -> dict[str, Any]:
                     ),
                     "description": "inputs that cannot be read, in which state, and why",
                 },
+                "locked": {
+                    "enum": ["none", "some", "all"],
+                    "description": "which inputs are synced rendered since they have a lock",
+                },
+                "unseen": {
+                    "type": "object",
+                    "additionalProperties": {"type": "integer"},
+                    "description": "what of the second state was not looked at, by what it is",
+                },
                 "settings": {
                     "type": "array",
                     "items": _closed(

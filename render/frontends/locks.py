@@ -53,6 +53,11 @@ def choose(loaded: Documents, asked: Request, *, new: bool = False, written: boo
     ]
 
 
+def has_one(loaded: Documents) -> bool:
+    """Whether a lock counts for *loaded*."""
+    return any(_is_own(document.body) for document in loaded.documents)
+
+
 def in_use(inputs: Iterable[Documents]) -> dict[str, frozenset[str]]:
     """The machines of each of *inputs* that has a lock of its own, as locks name them, by that lock."""
     found = {}

@@ -67,12 +67,22 @@ def _dispensable(contents: Read, data: bytes) -> str:
         return ""
     if not refused:
         return "no document with apiVersion, kind and metadata"
+    if _is_list(data):
+        return "a list, and no object"
     if re.search(_LOOKS_KUBERNETES, data):
         return ""
     if all(one.code == codes.DUPLICATE_KEY.number for one in refused):
         return "no document with apiVersion and kind"  # well-formed, so every key can be seen
     lines = data.split(b"\n")
     return "a template, not yet YAML" if all(_is_template(lines, one) for one in refused) else ""
+
+
+def _is_list(data: bytes) -> bool:
+    """Whether *data* is one document, and a list, which no API server takes: a playbook of Ansible, say."""
+    lines = [line for line in data.splitlines() if line.strip() and not line.startswith(b"#")]
+    starts = [line.startswith(b"---") for line in lines]
+    first = lines[1:2] if starts[:1] == [True] else lines[:1]
+    return bool(first) and first[0].startswith(b"- ") and not any(starts[1:])
 
 
 def _is_object(body: Tree) -> bool:

@@ -28,14 +28,15 @@ def repository(tmp_path: Path) -> Repository:
 
 def test_nothing_changed(repository: Repository) -> None:
     said = repository.fine("diff", "--exit-code").splitlines()
-    assert said[1:] == ["2 VMs: 2 same", "  2 same  stays as it is"]
+    assert said[0] == "2 VMs: 2 same"
+    assert said[2:] == ["  2 same  stays as it is"]
 
 
 def test_an_edited_instancetype_is_named_with_its_line(repository: Repository) -> None:
     repository.git("checkout", "--quiet", "-b", "larger")
     repository.instancetype("small", cpus=4)
     said = repository.fine("diff", "--emit", "vm")
-    assert "synced with --emit vm" in said.splitlines()[0]
+    assert "synced with --emit vm" in said.splitlines()[1]
     assert "2 VMs: 2 migrate" in said
     line = next(one for one in said.splitlines() if "domain.cpu.sockets" in one)
     assert "spec.domain.cpu.sockets: 2 -> 4 (migrate)  instancetypes/small.yaml:" in line
@@ -206,7 +207,7 @@ def test_two_folders_have_their_own_configuration_or_that_of_the_current_folder(
     def compared(*words: str, at: str = ".") -> str:
         done = process.run("diff", *words, cwd=tmp_path / at)
         assert (done.returncode, done.stderr) == (0, "")
-        return done.stdout.splitlines()[0]
+        return done.stdout.splitlines()[1]
 
     for side in ("a", "b"):
         (tmp_path / side).mkdir()
@@ -339,7 +340,7 @@ def test_each_kustomization_is_compared_by_itself(tmp_path: Path, kustomize: str
     repository.commit("Two environments")
     repository.instancetype("small", cpus=4, folder="green")
     said = repository.fine("diff", "HEAD", "--emit", "vm", "--kustomize", kustomize).splitlines()
-    assert said[1] == "2 VMs: 1 migrate, 1 same"
+    assert said[0] == "2 VMs: 1 migrate, 1 same"
     assert "green: 1 VM: 1 migrate" in said
     assert "green/small.yaml:" in next(one for one in said if "cpu.sockets" in one)
 
@@ -362,8 +363,8 @@ def test_an_answer_is_one_file(repository: Repository) -> None:
 
 def test_only_the_release_changes(repository: Repository) -> None:
     said = repository.fine("diff", "--kubevirt", "1.8..1.9").splitlines()
-    assert said[0] == ". with KubeVirt 1.8 -> . with KubeVirt 1.9, synced with --emit source"
-    assert "2 VMs: " in said[1]
+    assert said[1] == ". with KubeVirt 1.8 -> . with KubeVirt 1.9, synced with --emit source"
+    assert "2 VMs: " in said[0]
     assert "restart" not in said[1]
 
 
@@ -397,8 +398,8 @@ def test_a_pinned_vm_stays_and_is_counted(repository: Repository) -> None:
     repository.commit("Pinned")
     repository.instancetype("small", cpus=4)
     said = repository.fine("diff", "HEAD", "--emit", "vm").splitlines()
-    assert said[1] == "2 VMs: 2 same"
-    assert said[3] == "pinned by the lock, of those that stay as they are: 2"
+    assert said[0] == "2 VMs: 2 same"
+    assert "pinned by the lock, of those that stay as they are: 2" in said
     edited = said.index("edited, and nothing comes of it for VMs that use it:")
     assert said[edited + 1].startswith("  VirtualMachineInstancetype prod/small: pinned to small@")
     assert said[edited + 2] == "    prod/db, prod/web"
@@ -409,7 +410,7 @@ def test_a_deleted_instancetype_is_named_with_the_pin(repository: Repository) ->
     repository.commit("Pinned")
     repository.write("instancetypes/small.yaml", "")
     said = repository.fine("diff", "HEAD", "--emit", "vm").splitlines()
-    assert said[1] == "2 VMs: 2 same"
+    assert said[0] == "2 VMs: 2 same"
     deleted = said.index("deleted, and nothing comes of it for VMs that use it:")
     assert said[deleted + 1].startswith("  VirtualMachineInstancetype prod/small: pinned to small@")
     assert said[deleted + 2] == "    prod/db, prod/web"
@@ -437,14 +438,14 @@ def test_the_releases_are_named_where_the_configuration_changes_them(
         text = f'apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {{kubevirt: "{release}"}}\n'
         repository.write(".virt-render.yaml", text)
         repository.commit(release)
-    first = repository.fine("diff", "HEAD~1..HEAD").splitlines()[0]
+    first = repository.fine("diff", "HEAD~1..HEAD").splitlines()[1]
     assert "with KubeVirt 1.8 -> " in first
     assert "with KubeVirt 1.9, synced with --emit source" in first
 
 
 def test_the_other_way_to_sync_is_named_where_nobody_chose_one(repository: Repository) -> None:
     repository.instancetype("small", cpus=4)
-    said = repository.fine("diff", "HEAD").splitlines()[0]
+    said = repository.fine("diff", "HEAD").splitlines()[1]
     assert said.endswith("(2 VMs would fare otherwise with --emit vm)")
     assert "otherwise" not in repository.fine("diff", "HEAD", "--emit", "vm")
 
@@ -465,22 +466,98 @@ def test_a_revision_that_a_shallow_clone_lacks_says_what_to_fetch(
 
 
 @pytest.mark.parametrize(
+    ("words", "effect"), [("HEAD~1..HEAD", "unrenderable"), ("HEAD..HEAD~1", "repaired")]
+)
+def test_a_file_that_one_state_cannot_read_takes_its_own_vms_along(
+    repository: Repository, words: str, effect: str
+) -> None:
+    repository.write(
+        "vms/two.yaml",
+        manifests.vm("one", memory="1Gi") + "---\n" + manifests.vm("log", memory="1Gi"),
+    )
+    repository.commit("Another one")
+    repository.write(
+        "vms/two.yaml", manifests.vm("one", memory="1Gi") + "---\nkind: [ # of kubevirt.io\n"
+    )
+    repository.commit("A mistake")
+    done = repository.run("diff", words)
+    assert done.stdout.splitlines()[0] == f"4 VMs: 1 {effect}, 3 same"
+    assert f"{effect}  VirtualMachine log" in done.stdout
+    assert done.returncode == (effect == "unrenderable")
+
+
+def test_a_lock_means_that_vms_are_synced_rendered(repository: Repository) -> None:
+    """F6: the edited instancetype of pinned VMs is no reason to make them anew."""
+    repository.fine("pin", ".")
+    repository.commit("Pinned")
+    repository.instancetype("small", cpus=4)
+    said = repository.fine("diff", "HEAD").splitlines()
+    assert said[0] == "2 VMs: 2 same"
+    assert ", synced with --emit vm, since a lock says so" in said[1]
+    assert "2 recreate" in repository.fine("diff", "HEAD", "--emit", "source")
+    repository.write(
+        ".virt-render.yaml",
+        "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {emit: source}\n",
+    )
+    assert "synced with --emit source" in repository.fine("diff", "HEAD")
+
+
+def test_what_was_not_looked_at_is_named(repository: Repository) -> None:
+    """E8: a chart without a VM by default, say."""
+    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: none\nversion: 1.0.0\n")
+    repository.write("chart/templates/vm.yaml", "{{ if .Values.isOn }}\n# kubevirt.io\n{{ end }}\n")
+    repository.commit("A chart")
+    repository.vm("more")
+    said = repository.fine("diff", "HEAD", "--helm", "auto").splitlines()
+    assert "; not looked at: 1 Helm chart" in said[1]
+
+
+def test_a_data_volume_is_no_vm(repository: Repository) -> None:
+    volume = """\
+apiVersion: cdi.kubevirt.io/v1beta1
+kind: DataVolume
+metadata: {name: disk}
+spec:
+  source: {blank: {}}
+  storage: {resources: {requests: {storage: SIZE}}}
+"""
+    repository.write("vms/disk.yaml", volume.replace("SIZE", "1Gi"))
+    repository.commit("A disk")
+    repository.write("vms/disk.yaml", volume.replace("SIZE", "2Gi"))
+    done = repository.run("diff", "HEAD")
+    assert done.stdout.splitlines()[0] == "2 VMs and 1 DataVolume: 1 refused, 2 same"
+
+
+def test_a_new_warning_is_told(repository: Repository) -> None:
+    """Of what a guest boots with, and of quotas too: not in JSON alone."""
+    text = manifests.vm("more", memory="1Gi").replace("runStrategy: Always", "running: true")
+    repository.write("vms/more.yaml", text)
+    said = repository.fine("diff", "HEAD").splitlines()
+    assert "1 new warning" in said
+    assert "  vms/more.yaml:" in said[said.index("1 new warning") + 1]
+    markdown = repository.fine("diff", "HEAD", "--format", "markdown")
+    assert "1 new warning:\n- `vms/more.yaml:" in markdown
+    repository.commit("As it was")
+    assert "new warning" not in repository.fine("diff", "HEAD")
+
+
+@pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        ("HEAD~1..HEAD", 1, "  after:  "),
-        ("HEAD..HEAD~1", 0, "could not be rendered before, and can be now:"),
+        ("HEAD~1..HEAD", 1, "after: 1 error, build prints nothing (new)\n  vms/odd.yaml:1:"),
+        ("HEAD..HEAD~1", 0, "1 error gone"),
     ],
 )
 def test_a_state_that_cannot_be_read_is_part_of_the_answer(
     repository: Repository, words: str, status: int, said: str
 ) -> None:
     repository.write("vms/odd.yaml", "kind: [ # of kubevirt.io")
-    commit = repository.commit("A mistake")
+    repository.commit("A mistake")
     done = repository.run("diff", words)
     assert (done.returncode, done.stderr) == (status, "")
     assert said in done.stdout
-    assert f"2 VMs: 2 {'unrenderable' if status else 'repaired'}" in done.stdout
-    assert f"{commit[:10]} cannot be read: vms/odd.yaml:1:" in done.stdout
+    assert "2 VMs: 2 same" in done.stdout
+    assert "; not compared: vms/odd.yaml (VR101)" in done.stdout
     assert "not compared: vms/odd.yaml (VR101)" in repository.fine("diff", "HEAD..HEAD")
 
 
@@ -502,7 +579,7 @@ def test_a_path_need_not_be_there_now(repository: Repository, tmp_path: Path) ->
     repository.git("clone", "--quiet", "--bare", ".", str(bare))
     for folder in (repository.folder, bare):
         done = process.run("diff", "HEAD~1..HEAD", "vms", cwd=folder)
-        assert (done.returncode, done.stdout.splitlines()[1:2]) == (0, ["2 VMs: 2 gone"])
+        assert (done.returncode, done.stdout.splitlines()[:1]) == (0, ["2 VMs: 2 gone"])
         done = process.run("diff", "HEAD~1..HEAD", "nowhere", cwd=folder)
         assert "neither state has nowhere" in done.stderr
 
@@ -517,7 +594,7 @@ def test_what_is_none_of_kubevirts_is_not_read(repository: Repository) -> None:
     repository.vm("web", instancetype="large")
     repository.instancetype("large", cpus=4)
     assert (
-        repository.fine("diff", "HEAD", "--emit", "vm").splitlines()[1]
+        repository.fine("diff", "HEAD", "--emit", "vm").splitlines()[0]
         == "2 VMs: 1 migrate, 1 same"
     )
 
@@ -534,7 +611,7 @@ def test_folders_that_are_applied_by_themselves_stay_apart(
     repository.commit("One team")
     repository.vm("app", folder="team-b")
     lines = repository.fine("diff", "HEAD").splitlines()
-    assert lines[1] == "4 VMs: 1 new, 3 same"
+    assert lines[0] == "4 VMs: 1 new, 3 same"
     assert "team-b: 1 VM: 1 new" in lines
 
 
@@ -543,7 +620,7 @@ def test_what_is_excluded_is_not_compared(repository: Repository) -> None:
     repository.vm("gone", folder="old")
     repository.commit("Excluded")
     repository.vm("gone", folder="old", instancetype="large")
-    assert repository.fine("diff", "HEAD").splitlines()[1] == "2 VMs: 2 same"
+    assert repository.fine("diff", "HEAD").splitlines()[0] == "2 VMs: 2 same"
 
 
 def test_an_edit_in_another_folder_is_named(tmp_path: Path, kustomize: str) -> None:
@@ -555,7 +632,7 @@ def test_an_edit_in_another_folder_is_named(tmp_path: Path, kustomize: str) -> N
     repository.commit("Types of their own")
     repository.instancetype("small", cpus=4, folder="platform")
     said = repository.fine("diff", "HEAD", "--emit", "vm", "--kustomize", kustomize).splitlines()
-    assert said[1] == "1 VM: 1 migrate"
+    assert said[0] == "1 VM: 1 migrate"
     assert "platform/small.yaml:" in next(one for one in said if "cpu.sockets" in one)
 
 

@@ -633,6 +633,9 @@ def test_lists_and_values_are_no_objects(
     """E13: tasks of Ansible with a key twice, and the values of a chart."""
     tasks = "- name: a VM\n  kubevirt.core.kubevirt_vm:\n    api_version: kubevirt.io/v1\n    state: a\n    state: b\n"
     repository.write("tasks.yaml", tasks)
+    play = "- hosts: all\n  vars:\n    guid: a\n    guid: b\n  tasks:\n  - k8s:\n"
+    play += "      definition:\n        apiVersion: kubevirt.io/v1\n        kind: VirtualMachine\n"
+    repository.write("play.yaml", f"---\n# a playbook\n{play}")
     repository.write("values.yaml", "image: quay.io/kubevirt.io/x\nreplicas: 1\nreplicas: 2\n")
     repository.write("web.yaml", vm())
     assert invoke(["check", "."]) == 0

@@ -47,7 +47,7 @@ def test_diff_compares_the_others(repository: Path) -> None:
     put(repository / "base/vm.yaml", vm(name="web", memory="2Gi"))
     done = run(repository, "diff", "HEAD")
     assert done.returncode == Exit.OK
-    assert "; not compared: infra (VR122)" in done.stdout.splitlines()[0]
+    assert "; not compared: infra (VR122)" in done.stdout.splitlines()[1]
     assert "2 VMs: 2 restart" in done.stdout
     assert done.stderr == ""
     listed = json.loads(run(repository, "diff", "HEAD", "--format", "json").stdout)
@@ -78,7 +78,7 @@ def test_diff_compares_the_files_beside_one_that_cannot_be_read(tmp_path: Path) 
     for folder, shown in ((".", "vms/bad.yaml"), ("vms", "bad.yaml")):
         done = run(tmp_path, "diff", "HEAD", folder)
         assert done.returncode == Exit.OK
-        assert f"; not compared: {shown} (VR102)" in done.stdout.splitlines()[0]
+        assert f"; not compared: {shown} (VR102)" in done.stdout.splitlines()[1]
         assert "1 VM: 1 restart" in done.stdout
     (tmp_path / "vms/web.yaml").unlink()
     commit(tmp_path)

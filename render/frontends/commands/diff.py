@@ -1,15 +1,16 @@
 """``virt-render diff``: what a change of the repository does to each VM."""
 
 import contextlib
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from render.diagnostics.diagnostic import Location
 from render.diagnostics.exits import Exit
 from render.diff.impact import Impact, MachineImpact
 from render.diff.source import ChangeSource, SideName
-from render.frontends.answer import Answer
+from render.frontends.answer import Answer, RefusedError
 from render.frontends.commands.diff_states import (
     Clusters,
     NamedState,
@@ -20,6 +21,7 @@ from render.frontends.commands.diff_states import (
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.model.resource import ResourceRef, from_body
+from render.model.tree import Tree
 from render.report import terminal
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
@@ -28,6 +30,7 @@ from render.report.impact.review import (
     QUIET,
     RANKED,
     Locate,
+    Locked,
     OtherEmit,
     Review,
     ReviewedState,
@@ -71,6 +74,7 @@ def _diff(asked: Request, work: Work, trees: contextlib.ExitStack) -> Answer:
     )
     review = Review(
         old_state, new_state, emitted, tuple(parts), otherwise, tuple(uncompared), _settings_changed(before, after),
+        _locked(before, after), _unseen(after),
     )  # fmt: skip
     style = _style(asked)
     work.begin("write", "writing the answer")
@@ -96,16 +100,13 @@ def _compared(
     other_way = 0
     for name in sorted({**before, **after}):
         old, new = (side.get(name) or _nothing(side, asked) for side in (before, after))
-        if old.unread and old.unread == new.unread and (old.objects or new.objects):
-            # The other files of both are compared.
-            old, new = (one._replace(fault=None) for one in (old, new))
-            uncompared += (
-                UncomparedInput(file, named, before=True, after=True)
-                for file, named in old.unread.items()
-            )
+        old, new, unreadable = _but_for_files(old, new)
+        uncompared += unreadable.uncompared
         is_read = old.fault is None and new.fault is None
         if is_read:
             differing = compare(old.objects, new.objects, old.settings, new.settings)
+            for lost in unreadable.lost:
+                differing = _together(differing, lost)
         else:
             differing = _lost(old, new)
             if not differing.machines:
@@ -140,6 +141,72 @@ def _compared(
         if asks_other_way:
             other_way += _differing(differing, old, new)
     return parts, uncompared, other_way
+
+
+class _UnreadableFiles(NamedTuple):
+    """What becomes of files that cannot be read: those of both states, and what is *lost* with those of one alone."""
+
+    uncompared: tuple[UncomparedInput, ...] = ()
+    lost: tuple[Impact, ...] = ()
+
+
+def _but_for_files(
+    old: NamedState, new: NamedState
+) -> tuple[NamedState, NamedState, _UnreadableFiles]:
+    """Both states without the objects of files that one of them cannot read, where nothing else is at fault."""
+    is_parted = old.is_read_but_for_files and new.is_read_but_for_files
+    if not (old.unread or new.unread) or not is_parted or not (old.objects or new.objects):
+        return old, new, _UnreadableFiles()
+    both = old.unread.keys() & new.unread.keys()
+    uncompared = tuple(
+        UncomparedInput(
+            file, {**old.unread, **new.unread}[file], file in old.unread, file in new.unread
+        )
+        for file in sorted({*old.unread, *new.unread})
+    )
+    rest, lost = [], []
+    for state, other in ((old, new), (new, old)):
+        known = {_identity(body) for body in other.objects}
+        missed = [
+            index
+            for index, file in enumerate(state.files)
+            if file in other.unread and _identity(state.objects[index]) not in known
+        ]
+        others = sorted(set(range(len(state.objects))).difference(missed))
+        rest.append(
+            _of(state, others)._replace(fault=None) if missed else state._replace(fault=None)
+        )
+        if other.fault and other.unread.keys() - both:
+            broken = other._replace(objects=[], fault=_without_files(other, both))
+            read = _of(state, missed)._replace(fault=None)
+            lost.append(_lost(read, broken) if state is old else _lost(broken, read))
+    return rest[0], rest[1], _UnreadableFiles(uncompared, tuple(lost))
+
+
+def _identity(body: Tree) -> tuple[str, ResourceRef]:
+    one = from_body(body, 0)
+    return one.group, one.ref
+
+
+def _without_files(state: NamedState, files: Collection[str]) -> RefusedError | None:
+    """Why *state* is at fault, without what is said of *files*."""
+    if state.fault is None:
+        return None
+    tails = tuple(f"/{file}" for file in files)
+    return RefusedError(
+        [one for one in state.fault.findings if not f"/{one.place.file}".endswith(tails)]
+        if tails
+        else state.fault.findings
+    )
+
+
+def _together(impact: Impact, lost: Impact) -> Impact:
+    """*impact* with the VMs that are *lost*, and why."""
+    return impact._replace(
+        machines=(*impact.machines, *lost.machines),
+        before=(*impact.before, *lost.before),
+        after=(*impact.after, *lost.after),
+    )
 
 
 def _uncompared(name: str, old: NamedState, new: NamedState) -> UncomparedInput:
@@ -210,6 +277,21 @@ def _other(emitted: str) -> Literal["vm", "source"]:
     return "vm" if emitted == "source" else "source"
 
 
+def _locked(before: Side, after: Side) -> Locked:
+    """Which inputs are synced rendered since they have a lock."""
+    states = {**before, **after}
+    locked = sum(state.has_lock for state in states.values())
+    return "none" if not locked else "all" if locked == len(states) else "some"
+
+
+def _unseen(side: Side) -> Counter[str]:
+    """What of *side* was not looked at, by what it is."""
+    unseen: Counter[str] = Counter()
+    for state in side.values():
+        unseen.update(state.unseen)
+    return unseen
+
+
 def _differing(impact: Impact, old: NamedState, new: NamedState) -> int:
     """To how many VMs something else would happen if they were synced the other way.
 
@@ -237,10 +319,16 @@ def _without_others(state: NamedState, kept: Collection[ResourceRef]) -> NamedSt
         # Most objects are VMs, and most VMs are left out: their identity is read as plainly as can be.
         if body.get("kind") not in _MACHINES or from_body(body, index).ref[1:] in names
     ]
+    return _of(state, positions)
+
+
+def _of(state: NamedState, positions: Sequence[int]) -> NamedState:
+    """*state* with those of its objects alone that have these *positions*."""
     known = state.positions
     return state._replace(
         objects=[state.objects[index] for index in positions],
         positions=positions if known is None else [known[index] for index in positions],
+        files=[state.files[index] for index in positions] if state.files else (),
     )
 
 

@@ -55,8 +55,10 @@ class NamedState(NamedTuple):
 
     *fault*: why nothing can be said of the objects; what is not read, is not synced either. *around*: where *places*
     have what counts beside the objects. *positions*: where they have each object, if not all of them are here.
-    *unread*: the files that alone are at fault, with the codes that say why. *configured*: what the repository's own
-    settings are.
+    *unread*: the files that alone are at fault, with the codes that say why, and *files* those of the objects, named
+    alike. *configured*: what the repository's own settings are. *has_lock*: its VMs are rendered before they are
+    synced, as far as anybody knows. *is_emit_chosen*: somebody has said how. *unseen* counts what was not looked
+    at.
     """
 
     name: str
@@ -68,6 +70,15 @@ class NamedState(NamedTuple):
     positions: Sequence[int] | None = None
     unread: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     configured: Mapping[str, Any] = MappingProxyType({})
+    files: Sequence[str] = ()
+    has_lock: bool = False
+    is_emit_chosen: bool = False
+    unseen: Mapping[str, int] = MappingProxyType({})
+
+    @property
+    def is_read_but_for_files(self) -> bool:
+        """Whether nothing but single files of it cannot be read."""
+        return self.fault is None or bool(self.unread)
 
 
 #: The states of one side, by the folder of the kustomization, the chart or the root; ``""`` is what lies in none.
@@ -234,14 +245,27 @@ def sides_of(asked: Request, clusters: Clusters, trees: contextlib.ExitStack) ->
             fault = one.unfilled(name)
             if fault is not None:
                 side[name] = NamedState(one.name, [], other[name].settings, Sources(), fault)
+    chosen = any(state.is_emit_chosen for side in loaded for state in side.values())
+    locked = {
+        name for side in loaded for name, state in side.items() if state.has_lock and not chosen
+    }
     before, after = (
         {
-            name: state._replace(settings=cluster.decide(state.settings))
+            name: _synced(state, is_locked=name in locked)._replace(
+                settings=cluster.decide(_synced(state, is_locked=name in locked).settings)
+            )
             for name, state in side.items()
         }
         for side, cluster in zip(loaded, clusters, strict=True)
     )
     return before, after
+
+
+def _synced(state: NamedState, *, is_locked: bool) -> NamedState:
+    """*state* as it is synced: a lock, in either state, means that VMs are rendered."""
+    if not is_locked:
+        return state._replace(has_lock=False)
+    return state._replace(settings=state.settings._replace(emit="vm"), has_lock=True)
 
 
 def _placed(
@@ -457,4 +481,8 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         {from_body(one.body, 0).ref: count + position for position, one in enumerate(around)},
         unread=_unread(loaded, side.path),
         configured=there.beside.configured,
+        unseen=dict(loaded.unseen),
+        files=[os.path.relpath(document.origin.file, side.path) for document in loaded.documents],
+        has_lock=there.settings.pins != "ignore" and locks.has_one(loaded),
+        is_emit_chosen="emit" in there.beside.asked,
     )

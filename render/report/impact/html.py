@@ -25,12 +25,14 @@ from render.report.impact.review import (
     holders_title,
     is_shown,
     leaves,
+    new_warnings,
     not_counted,
     pinned,
     texts,
     total,
     unaffected,
     unused,
+    warned,
     without_rest,
     worst,
 )
@@ -50,6 +52,8 @@ def report(review: Review, _: ImpactStyle) -> str:
         summary=summary(machines),
         counts=[(effect, number, MEANINGS[effect]) for effect, number in counts(machines).items()],
         errors=found.groups,
+        warnings=new_warnings(review.parts),
+        warned=warned(new_warnings(review.parts)),
         sentences=[
             *filter(None, [str(found)]),
             *(

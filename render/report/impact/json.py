@@ -49,6 +49,8 @@ def document(review: Review) -> dict[str, Any]:
         "otherwise": review.otherwise and review.otherwise._asdict(),
         "uncompared": [{**one._asdict(), "codes": list(one.codes)} for one in review.uncompared],
         "settings": [one._asdict() for one in review.settings],
+        "locked": review.locked,
+        "unseen": dict(sorted(review.unseen.items())),
         "counts": counts(machines),
         "totals": {
             "all": _totals(total(machines)),

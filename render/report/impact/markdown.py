@@ -39,16 +39,21 @@ from render.report.impact.review import (
     holders,
     holders_title,
     leaves,
+    new_warnings,
     not_compared,
     not_counted,
+    not_seen,
     pinned,
     settings_changed,
     sizes,
+    subjects,
+    synced,
     texts,
     total,
     unaffected,
     unrendered,
     unused,
+    warned,
     without_rest,
     worst,
 )
@@ -83,7 +88,12 @@ def report(review: Review, style: ImpactStyle) -> str:
     budget = _ByteBudget(style.most, sum(map(_bytes, (head, counted, tail))))
     listed = ((1 + len(one.others), _error(one)) for one in found.groups)
     sections = [head, *budget.fitting(listed, _ERRORS, "{} of these errors")]
-    sections += ["\n" if found.new else "", counted]
+    warnings = new_warnings(review.parts)
+    if warnings:
+        sections.append(f"\n{warned(warnings)[:1].upper()}{warned(warnings)[1:]}:\n")
+        blocks_ = ((1 + len(one.others), _error(one)) for one in warnings)
+        sections += budget.fitting(blocks_, _ERRORS, "{} of these warnings")
+    sections += ["\n" if found.new or warnings else "", counted]
     sections += _table(
         ("Cause", "VMs"), map(_cause, causes(machine_entries)), "more causes", budget, _CAUSES
     )
@@ -162,14 +172,17 @@ def _table(
 def _title(review: Review, found: ErrorsOfChange) -> Iterator[str]:
     """The counts in a line, what is compared, and how many errors there are where some are new."""
     said = ", ".join(f"{count:,} {effect}" for effect, count in counts(review.machines).items())
-    count = counted(len(review.machines), "VM")
+    count = subjects(review.machines)
     yield f"### {count}: {said}\n" if said else f"### {count}\n"
     states = f"{code(str(review.before))} → {code(str(review.after))}"
-    synced = "" if review.after.emit else f", synced with `--emit {review.emit}`"
+    emit, why = synced(review)
+    how = f", synced with `--emit {emit}`{why}" if emit else ""
     asides = "".join(
-        f"; {code(said)}" for said in (not_compared(review), settings_changed(review)) if said
+        f"; {code(said)}"
+        for said in (not_compared(review), not_seen(review), settings_changed(review))
+        if said
     )
-    yield f"{states}{synced}{_otherwise(review)}{asides}\n"
+    yield f"{states}{how}{_otherwise(review)}{asides}\n"
     if found.new:
         first, _, rest = str(found).partition(" (")
         yield f"**{first}** ({rest}\n"

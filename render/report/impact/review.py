@@ -1,11 +1,12 @@
 """The impact of a change, ready to be shown: by kustomization, with places, counts and totals."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from render.convert.templates import KINDS as TEMPLATE_KINDS
-from render.diagnostics.diagnostic import without_known
+from render.diagnostics.diagnostic import Severity, without_known
 from render.diff.effects import EFFECTS
 from render.diff.impact import (
     DefinitionWithoutEffect,
@@ -26,6 +27,11 @@ from render.report.places import Place, Sources
 from render.report.waivers import in_words
 from render.revisions import hashes
 
+Locked = Literal["none", "some", "all"]
+#: Kinds of CDI, of which an update may be refused.
+_CLAIMS = frozenset(
+    {"DataImportCron", "DataSource", "DataVolume", "StorageProfile", "VolumeImportSource"}
+)
 Locate = Callable[[ChangeSource], Place]
 
 #: Effects as a reader ranks them: what is lost comes before what takes a restart.
@@ -221,7 +227,8 @@ class Review(NamedTuple):
     """A comparison of the states *before* and *after*, synced with *emit*; *otherwise*: the other way to sync.
 
     *uncompared* are the inputs that could not be read, and of which no VM is known; *settings* those of the repository
-    itself that change.
+    itself that change. *locked*: which inputs are synced rendered, since they have a lock; *unseen* counts what of the
+    second state was not looked at.
     """
 
     before: ReviewedState
@@ -231,11 +238,58 @@ class Review(NamedTuple):
     otherwise: OtherEmit | None = None
     uncompared: tuple[UncomparedInput, ...] = ()
     settings: tuple[SettingChange, ...] = ()
+    locked: Locked = "none"
+    unseen: Mapping[str, int] = MappingProxyType({})
 
     @property
     def machines(self) -> list[MachineImpact]:
         """The VMs of all parts."""
         return [machine for part in self.parts for machine in part.impact.machines]
+
+
+def synced(review: Review) -> tuple[str, str]:
+    """How both states are synced, and why; nothing where they say so themselves."""
+    if review.after.emit:
+        return "", ""
+    if review.locked == "some":
+        return "source", ", and with a lock as vm"
+    return review.emit, ", since a lock says so" if review.locked == "all" else ""
+
+
+def not_seen(review: Review) -> str:
+    """What was not looked at, in words; nothing without any."""
+    named = ", ".join(counted(count, word) for word, count in sorted(review.unseen.items()))
+    return f"not looked at: {named}" if named else ""
+
+
+def subjects(machines: Iterable[MachineImpact]) -> str:
+    """How many VMs and other objects there are, in words."""
+    kinds = Counter(one.resource.kind if one.resource.kind in _CLAIMS else "VM" for one in machines)
+    names = ["VM", *sorted(kinds.keys() - {"VM"})] if kinds["VM"] or not kinds else sorted(kinds)
+    return " and ".join(counted(kinds[name], name) for name in names if kinds[name] or name == "VM")
+
+
+def new_warnings(parts: Iterable[ReviewPart]) -> list[RepeatedError]:
+    """The warnings that the second state has anew, those together that say the same of several objects."""
+    new = []
+    for part in parts:
+        before, after = (
+            [one for one in side if one.severity is Severity.WARNING]
+            for side in (part.impact.before, part.impact.after)
+        )
+        new += findings.find(without_known(after, before), part.sources[1])
+    return [
+        RepeatedError(
+            group.first, tuple(one.diagnostic.resource or one.place for one in group.others)
+        )
+        for group in findings.groups(findings.merge(new))
+    ]
+
+
+def warned(warnings: Sequence[RepeatedError]) -> str:
+    """How many *warnings* are new, in words; nothing without any."""
+    number = sum(1 + len(one.others) for one in warnings)
+    return counted(number, "new warning") if number else ""
 
 
 def not_compared(review: Review) -> str:

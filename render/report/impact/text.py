@@ -31,16 +31,21 @@ from render.report.impact.review import (
     holders_title,
     is_shown,
     leaves,
+    new_warnings,
     not_compared,
     not_counted,
+    not_seen,
     nowhere,
     pinned,
     settings_changed,
     sizes,
+    subjects,
+    synced,
     texts,
     total,
     unaffected,
     unused,
+    warned,
     without_rest,
 )
 from render.report.places import Place
@@ -52,6 +57,7 @@ _COLOURS = {
     "gone": "33", "repaired": "32", "migrate": "36", "live": "36", "next": "36", "recreate": "36", "new": "32",
 }  # fmt: skip
 _SHOWN = 100
+_WARNINGS = 10
 _WIDTH = 100
 #: A string that YAML reads as itself, in a flow too.
 _PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9._/@+-]*\Z")
@@ -60,7 +66,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9._/@+-]*\Z")
 def report(review: Review, style: ImpactStyle) -> str:
     """All of *review*; of several kustomizations each by itself."""
     machines = review.machines
-    said = [header(review), summary(machines), *_table(machines), *_errors(review)]
+    said = [summary(machines), header(review), *_table(machines), *_errors(review)]
     totals = total(machines)
     if totals[0] != totals[1]:
         said.append(f"in all: {', '.join(amounts(totals))}{without_rest(machines)}")
@@ -103,12 +109,13 @@ def _holder(entry: HolderEntry) -> Iterator[str]:
 def header(review: Review) -> str:
     """What was compared, in a line."""
     text = f"{review.before} -> {review.after}"
-    if not review.after.emit:
-        text += f", synced with --emit {review.emit}"
+    emit, why = synced(review)
+    if emit:
+        text += f", synced with --emit {emit}{why}"
     other = review.otherwise
     if other is not None and other.machines:
         text += f" ({counted(other.machines, 'VM')} would fare otherwise with --emit {other.emit})"
-    parts = (text, not_compared(review), settings_changed(review))
+    parts = (text, not_compared(review), not_seen(review), settings_changed(review))
     return printable("; ".join(filter(None, parts)))
 
 
@@ -122,6 +129,15 @@ def _errors(review: Review) -> Iterator[str]:
         yield printable(f"  {place}{finding.text}")
         if others:
             yield from _wrapped(printable(f"and the same of {', '.join(map(_named, others))}"))
+    warnings = new_warnings(review.parts)
+    if warnings:
+        yield warned(warnings)
+    for warning in warnings[:_WARNINGS]:
+        found_ = warning.finding
+        more = f", and the same of {len(warning.others):,} more" if warning.others else ""
+        yield printable(f"  {found_.place}  {found_.text}{more}")
+    if len(warnings) > _WARNINGS:
+        yield f"  and {len(warnings) - _WARNINGS:,} others (--format json has all)"
 
 
 def _named(one: ResourceRef | Place) -> str:
@@ -171,7 +187,7 @@ def _wrapped(text: str, indent: str = "    ") -> list[str]:
 def summary(machines: Sequence[MachineImpact]) -> str:
     """How many VMs there are, by the worst that happens to each."""
     parts = [f"{count:,} {effect}" for effect, count in counts(machines).items()]
-    count = counted(len(machines), "VM")
+    count = subjects(machines)
     return f"{count}: {', '.join(parts)}" if parts else count
 
 
