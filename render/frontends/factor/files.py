@@ -98,8 +98,12 @@ class _PartWriting:
 
     @property
     def _folder(self) -> str:
-        folder = self._part.loaded.folder
-        return folder if os.path.isdir(folder) else os.path.dirname(folder)
+        """The folder that is built, or that holds all loose files of the VMs that are written."""
+        if self._part.loaded.is_built:
+            return self._part.loaded.folder
+        edits = (one for edits in self._edits.values() for one in edits)
+        folders = {os.path.dirname(os.path.abspath(one.file)) for one in edits}
+        return os.path.relpath(os.path.commonpath(folders)) if folders else os.curdir
 
     @property
     def _file(self) -> str:
@@ -193,12 +197,19 @@ class _PartWriting:
         }
         restarts = self._asked.own["restart"]
         found = _Objections()
+        others: list[ResourceRef] = []
         for ref, impact in impacts.items():
             if ref in by_ref:
                 if why := proof.objection(impact, restarts=restarts):
                     found[by_ref[ref]] = why
             elif proof.is_affected(impact):
-                found |= dict.fromkeys(self._edits, f"{ref} would change")
+                others.append(ref)
+        if others:
+            # What is found twice, say, has something to say of itself without any change.
+            anyhow = proof.impacts(before, before, self._part.request.settings)
+            changed = [ref for ref in others if ref not in anyhow or anyhow[ref] != impacts[ref]]
+            if changed:
+                found |= dict.fromkeys(self._edits, f"{changed[0]} would change")
         lost = [ref for ref in by_ref if ref not in impacts]
         return _Objections(found | {by_ref[ref]: "it would be gone" for ref in lost})
 

@@ -284,6 +284,16 @@ def test_a_vm_with_errors_is_left_alone(
     assert "see `virt-render check`" in capfd.readouterr().out
 
 
+def test_a_vm_with_errors_keeps_no_other_from_being_written(repository: Path) -> None:
+    broken = vm("broken").replace("bus: virtio", "bus: nonsense")
+    twice = vm("twice") + "---\n" + vm("twice")
+    put(repository, {"a/vm.yaml": vm(), "b/vm.yaml": broken, "c/vm.yaml": twice})
+    assert invoke(["factor", "--write", "."]) == 0
+    assert "u1.2xmedium" in (repository / "a/vm.yaml").read_text()
+    assert (repository / "b/vm.yaml").read_text() == broken
+    assert (repository / "a/definitions.yaml").exists()
+
+
 def test_definitions_of_the_repository_come_first(
     repository: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
