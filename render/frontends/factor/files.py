@@ -148,10 +148,16 @@ class _PartWriting:
             return why
         before = ""
         if os.path.lexists(file):
-            data = self._data(file)
-            if not rewrite.is_yaml(data.decode("utf-8", "replace")):
-                return f"{file} is no YAML"
-            before = texts.get(file) or data.decode()
+            data = files.read(file, file, self._asked.reading.limits.file_bytes)
+            if not isinstance(data, bytes):
+                return data.message
+            try:
+                before = texts.get(file) or data.decode()
+            except UnicodeDecodeError:
+                return f"{file} is not UTF-8"
+            if not rewrite.is_yaml(before):
+                return f"{file} is JSON, to which nothing is added"
+            self._originals[file] = data
         texts[file] = _joined(before, writer.write(bodies))
         if not self._part.loaded.is_built:
             return ""
