@@ -75,9 +75,9 @@ bench: $(READY) $(KUSTOMIZE) ## Measure beside kustomize, and write docs/benchma
 load: $(READY) ## 64 runs at once, 1,000 in a row: all alike, nothing left behind
 	$(BIN)/python -m scripts.bench.load
 
-fuzz: $(READY) $(READS) ## Fuzz each target of tests/fuzz for SECONDS (1200); what is found is kept in .fuzz
+fuzz: $(READY) $(READS) $(KUSTOMIZE) $(HELM) ## Fuzz each target of tests/fuzz for SECONDS (1200); what is found is kept in .fuzz
 	$(PIP) install --requirement requirements/fuzz.txt
-	for target in yaml quantity lock resourcelist kustomization; do \
+	for target in yaml quantity lock resourcelist kustomization repository; do \
 		$(BIN)/python -m scripts.fuzz "$$target" "$(or $(SECONDS),1200)" || exit 1; done
 
 mutate: $(READY) $(KUSTOMIZE) $(READS) $(HELM) ## Change COUNT (300) things in the code, one at a time: which does no test notice? SEED (1), TESTS (all)

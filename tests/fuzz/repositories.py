@@ -1,11 +1,14 @@
 """Whole repositories, strewn with edits: files, a kustomization, a chart, settings, a lock, in two commits."""
 
+import atexit
 import contextlib
 import io
 import os
+import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from render.frontends import dispatch
 from tests.support.manifests import NAMESPACED, instancetype, put, vm
@@ -90,31 +93,47 @@ def edited(data: bytes) -> Iterator[dict[str, bytes]]:
 
 
 def repository(data: bytes) -> None:
-    """No command fails by a fault of ours, whatever stands in the files and in the history."""
+    """No command fails by a fault of ours, whatever stands in the files and in the history.
+
+    One command an input, as its first byte says: all of them would take longer than a fuzzer waits.
+    """
+    words = _COMMANDS[(data[0] if data else 0) % len(_COMMANDS)]
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), _quiet():
-        _git("init", "--quiet", "--initial-branch=main")
-        for state in edited(data):
-            for name, text in state.items():
-                put(name, "")
-                with open(name, "wb") as file:
-                    file.write(text)
-            _git("add", "--all")
-            _git("commit", "--quiet", "--allow-empty", "--message", "Edit")
+        states = [*edited(data[1:])]
+        shutil.copytree(_empty_repository(), ".git")
+        _import(states)
+        for name, text in states[-1].items():
+            put(name, "")
+            with open(name, "wb") as file:
+                file.write(text)
         tools = ["--kustomize", required("kustomize"), "--helm", required("helm")]
-        for words in _COMMANDS:
-            assert dispatch.invoke([*words, *tools]) != _INTERNAL, words
+        assert dispatch.invoke([*words, *tools]) != _INTERNAL, words
 
 
-def _git(*words: str) -> None:
-    who = [
-        "-c",
-        "user.name=Test",
-        "-c",
-        "user.email=test@example.com",
-        "-c",
-        "commit.gpgsign=false",
-    ]
-    subprocess.run(["git", *who, *words], check=True, capture_output=True)
+@cache
+def _empty_repository() -> str:
+    """What git makes of an empty folder, as it lies in ``.git``."""
+    folder = tempfile.mkdtemp(prefix="virt-render-fuzz-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _git("init", "--quiet", "--initial-branch=main", "--template=", folder)
+    return os.path.join(folder, ".git")
+
+
+def _import(states: Sequence[Mapping[str, bytes]]) -> None:
+    """Commit *states*, one after the other."""
+    stream = b""
+    for number, files in enumerate(states):
+        stream += b"commit refs/heads/main\ncommitter A <a@example.com> %d +0000\ndata 1\nx\n" % (
+            1700000000 + number
+        )
+        stream += b"deleteall\n"
+        for name, text in files.items():
+            stream += b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(text), text)
+    _git("fast-import", "--quiet", stdin=stream)
+
+
+def _git(*words: str, stdin: bytes = b"") -> None:
+    subprocess.run(["git", *words], check=True, capture_output=True, input=stdin)
 
 
 @contextlib.contextmanager
