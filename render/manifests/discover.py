@@ -14,7 +14,8 @@ from render.model.resource import Origin
 from render.system import files
 from render.system.files import repository
 
-_YAML = (".yaml", ".yml", ".json")
+#: How the names of files end that may hold manifests.
+YAML = (".yaml", ".yml", ".json")
 CHART = "the templates of a Helm chart"
 """Why the folder with these is left out."""
 CHART_FILE = "Chart.yaml"
@@ -236,13 +237,13 @@ class _FolderWalk:
             child = _Folder(join(folder.shown, name), f"{folder.real.rstrip('/')}/{name}", owned)
             why = self._unread(name, child.real, entries)
             if why:
-                if name.endswith(_YAML) or entry.is_dir(follow_symlinks=False):
+                if name.endswith(YAML) or entry.is_dir(follow_symlinks=False):
                     self._skip(child.shown, why)
             elif entry.is_symlink():
                 self.links.append(child)
             elif entry.is_dir(follow_symlinks=False):
                 self.pending.append(child)
-            elif name.lower().endswith(_YAML):
+            elif name.lower().endswith(YAML):
                 self._list(child, is_regular=entry.is_file(follow_symlinks=False))
         self._list_new(folder._replace(owned=owned), entries)
 
@@ -250,7 +251,7 @@ class _FolderWalk:
         """List what nobody has saved yet beside the *entries* of *folder*."""
         for name in self.buffers.names(folder.real):
             real = f"{folder.real.rstrip('/')}/{name}"
-            is_manifest = name.endswith(_YAML) and name not in kustomization.FILES
+            is_manifest = name.endswith(YAML) and name not in kustomization.FILES
             if name not in entries and is_manifest and not self._unread(name, real, entries):
                 self._list(_Folder(join(folder.shown, name), real, folder.owned), is_regular=True)
 
@@ -290,7 +291,7 @@ class _FolderWalk:
 
     def follow(self, link: _Folder) -> None:
         """Go where a symbolic link leads, if that is inside."""
-        may_be_manifest = link.shown.endswith(_YAML)
+        may_be_manifest = link.shown.endswith(YAML)
         try:
             real = os.path.realpath(link.shown, strict=True)
         except OSError as error:
@@ -318,7 +319,7 @@ class _FolderWalk:
             return
         if name in kustomization.FILES:
             self._skip(file.shown, "a kustomization, and kustomize is not used")
-        elif not name.endswith(_YAML):
+        elif not name.endswith(YAML):
             self._skip(file.shown, "kubectl and Argo CD read names that end in small letters")
         elif not is_regular:
             self.discovery.diagnostics.append(files.special(printable(file.shown)))

@@ -1,6 +1,7 @@
 """G8: a repository that turns its own checks down, or leaves a part of itself out, is heard in every format."""
 
 import json
+import resource
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -155,3 +156,22 @@ def test_a_document_on_standard_error_stays_one(repository: Repository, form: st
         ET.fromstring(done.stderr)  # noqa: S314 - written by us
     else:
         assert "admission" in json.dumps(json.loads(done.stderr))
+
+
+def test_many_patterns_cost_nothing(repository: Repository) -> None:
+    for count, exit_status in ((20_000, 2), (500, 0)):
+        patterns = ", ".join(f"a{number}/**/b" for number in range(count))
+        repository.write(".virt-render.yaml", f"{HEAD}  exclude: [{patterns}]\n")
+        begin = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        done = repository.run("check", ".")
+        assert done.returncode == exit_status, done.stdout
+        assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begin < 10
+    assert "has 20,000 patterns, and may have 500" not in done.stdout
+
+
+def test_a_chart_hides_no_vm_beside_its_templates(repository: Repository, helm: str) -> None:
+    repository.write("Chart.yaml", "apiVersion: v2\nname: c\nversion: 0.1.0\n")
+    repository.write("templates/a.yaml", "# kubevirt.io\n")
+    done = repository.run("check", ".", "--helm", helm)
+    assert done.returncode == 0
+    assert "not looked at: 1 VM file beside the templates of a chart (-v)" in done.stderr

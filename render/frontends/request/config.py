@@ -22,6 +22,7 @@ from render.yaml.reader import Document, read
 NAME = SETTINGS_FILE
 API_VERSION = f"{resource.OWN}/v1alpha1"
 KIND = "RenderConfig"
+_MOST_PATTERNS = 500
 _NAME_IT = "put a copy there, or name the file with --config"
 
 
@@ -137,13 +138,17 @@ def unmatched(layout: Layout, limits: Limits) -> Iterator[Diagnostic]:
     What is to be left out may only be there at times.
     """
     for key, globs in layout._asdict().items():
-        for pattern in matching_nothing(globs, _below(globs.top)):
-            from render.yaml import positions  # only where there is something to say
+        missed = set(matching_nothing(globs, _below(globs.top)))
+        if not missed:
+            continue
+        from render.yaml import positions  # only where there is something to say
 
-            file = os.path.relpath(os.path.join(globs.top, NAME))
-            documents, _, data = _documents(file, limits)
-            path = ("spec", key, globs.patterns.index(pattern))
-            line, column = positions.locate(data, documents[0].origin, path)
+        file = os.path.relpath(os.path.join(globs.top, NAME))
+        documents, _, data = _documents(file, limits)
+        for place, pattern in enumerate(globs.patterns):
+            if pattern not in missed:
+                continue
+            line, column = positions.locate(data, documents[0].origin, ("spec", key, place))
             found = codes.PATTERN_UNMATCHED.at(
                 Location(file=file, line=line, column=column),
                 f"{key}: {pattern} matches no file and no folder",
@@ -165,7 +170,11 @@ def _layout(layer: Layer, top: str) -> tuple[Layout, tuple[Diagnostic, ...]]:
     faults = []
     for key in Layout._fields:
         value = layer.values.get(key, [])
-        if isinstance(value, list) and all(
+        if isinstance(value, list) and len(value) > _MOST_PATTERNS:
+            # Each is tried on each path.
+            message = f"has {len(value):,} patterns, and may have {_MOST_PATTERNS:,}"
+            faults.append(codes.INVALID_SETTING.at(layer.at(key), message))
+        elif isinstance(value, list) and all(
             isinstance(one, str) and one.strip("/") for one in value
         ):
             globs[key] = Globs(top, tuple(value))

@@ -79,6 +79,7 @@ def load_all(
         if _is_chart(path, reading):
             inputs.append(_watched(watch, Documents(folder=tidy(path), whole=whole)))
             _finish(_filling(intake, tidy(path), inputs[-1]))
+            walk.name_beside_templates(intake, tidy(path), inputs[-1])
             continue
         unread = walk.through(intake, path, allowed, loose)
         if not reading.programs >= BUILDERS:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import discover, kustomization, relevance
+from render.manifests.charts import layout
 from render.manifests.discover import Discovery, skipped, tidy
 from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
@@ -163,6 +164,16 @@ def _name_unlisted(intake: SourceIntake, discovered: Discovery, into: Documents)
         if real not in listed:
             into.unseen["VM file that no kustomization lists"] += 1
             into.diagnostics.append(skipped(file, "no kustomization lists it"))
+
+
+def name_beside_templates(intake: SourceIntake, chart: str, into: Documents) -> None:
+    """Say in *into* which VMs stand in the folder *chart* where helm makes nothing of them."""
+    for file in layout.chart_files(chart):
+        inner = os.path.relpath(file, chart).split(os.sep)
+        is_beside = file.endswith(discover.YAML) and "templates" not in inner[:-1]
+        if is_beside and intake.texts.is_of_machines(tidy(file)):
+            into.unseen["VM file beside the templates of a chart"] += 1
+            into.diagnostics.append(skipped(tidy(file), "helm makes nothing of it"))
 
 
 class _Asking(NamedTuple):
