@@ -111,6 +111,8 @@ def rewrite(text: str, edits: Edits) -> str | Unwritten:
             new = Unwritten(_unread(error, chunk))
         if isinstance(new, Unwritten):
             return new
+        if end == len(text) and not text.endswith("\n"):
+            new = new.removesuffix("\n").removesuffix("\r")
         parts += (text[done:start], new)
         done = end
     return "".join((*parts, text[done:]))
