@@ -3,7 +3,7 @@
 Nothing that makes or judges a pod is imported before there is one to look at: of most inputs there is none.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from render.diagnostics.diagnostic import Diagnostic
@@ -25,7 +25,7 @@ ENFORCE = "pod-security.kubernetes.io/enforce"
 #: Settings that reach every pod as they are.
 _SETTINGS = (
     ("supportContainerResources",), ("imagePullPolicy",), ("defaultRuntimeClass",),
-    ("developerConfiguration", "nodeSelectors"),
+    ("developerConfiguration", "nodeSelectors"), ("autoCPULimitNamespaceLabelSelector",),
 )  # fmt: skip
 #: Annotations of a VMI that the API server reads in its pod, or that bring containers.
 _ANNOTATIONS = (
@@ -40,6 +40,7 @@ _COPIED = (
     "nodeSelector", "affinity", "topologySpreadConstraints", "serviceAccountName", "subdomain", "tolerations",
     "priorityClassName",
 )  # fmt: skip
+_LAST_PORT, _LONGEST_PORT = 65535, 15
 _PLAIN_AMOUNTS = frozenset({"cpu", "memory"})
 _VOLUMES = frozenset({"hostDisk", "downwardAPI"})
 #: What names of pod volumes and of containers have beside the name of a volume.
@@ -132,16 +133,44 @@ def _is_odd_domain(domain: Tree) -> bool:
     devices: Mapping[str, Any] = domain.get("devices") or {}
     resources, cpu = domain.get("resources") or {}, domain.get("cpu") or {}
     return (
-        "limits" in resources
-        or not _PLAIN_AMOUNTS.issuperset(resources.get("requests") or ())
+        _are_odd_amounts(resources.get("requests") or {}, resources.get("limits") or {})
         or "features" in cpu
         or _is_odd_label(cpu.get("model"))
         or _is_odd_label(tree.get(domain, "machine", "type"))
         or "hugepages" in (domain.get("memory") or ())
         or "gpus" in devices
         or "hostDevices" in devices
-        or any("ports" in one for one in devices.get("interfaces") or ())
+        or _are_odd_ports(devices.get("interfaces") or ())
     )
+
+
+def _are_odd_amounts(requests: Mapping[str, Any], limits: Mapping[str, Any]) -> bool:
+    """Whether a request may be more than a limit, or one of the names is not that of CPU or memory."""
+    if not limits:
+        return not _PLAIN_AMOUNTS.issuperset(requests)
+    if not _PLAIN_AMOUNTS.issuperset((*requests, *limits)):
+        return True
+    # Without a request of memory the limit is requested, unless it is nothing.
+    memory = limits.get("memory")
+    is_nothing = memory is not None and str(memory).startswith("0")
+    return "cpu" in limits or is_nothing or requests.get("memory", memory) != memory
+
+
+def _are_odd_ports(interfaces: Iterable[Tree]) -> bool:
+    names: set[str] = set()
+    for interface in interfaces:
+        for port in interface.get("ports") or ():
+            name = port.get("name") or ""
+            if name and (name in names or not _is_plain_port(name)):
+                return True
+            names.add(name)
+            if not 0 < (port.get("port") or 0) <= _LAST_PORT:
+                return True
+    return False
+
+
+def _is_plain_port(name: str) -> bool:
+    return len(name) <= _LONGEST_PORT and name.isascii() and name.isalpha() and name.islower()
 
 
 def _is_odd_label(name: str | None) -> bool:

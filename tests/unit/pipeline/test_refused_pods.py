@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from render import Diagnostic, Settings, render
+from render.pipeline.capacity import watch
 from tests.support import goldens
 from tests.unit.pipeline.test_capacity import kubevirt, vm
 
@@ -174,3 +175,32 @@ def test_kubevirt_admits_and_kubernetes_refuses() -> None:
         if not all(one in text for one in recorded) or (text and not recorded):
             wrong.append(case["id"])
     assert not wrong
+
+
+def test_plain_machines_are_not_looked_at() -> None:
+    """What most VMs have says nothing of their pods: making these would cost more than all else."""
+    plain: Json = {
+        "domain": {
+            "cpu": {"cores": 2, "model": "host-model"},
+            "memory": {"guest": "1Gi"},
+            "machine": {"type": "pc-q35-rhel9.4.0"},
+            "resources": {"requests": {"memory": "1Gi", "cpu": "1"}, "limits": {"memory": "1Gi"}},
+            "devices": {"interfaces": [{"name": "a", "ports": [{"name": "ssh", "port": 22}]}]},
+        },
+        "nodeSelector": {"zone": "a"},
+        "tolerations": [{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}],
+        "volumes": [{"name": "root", "dataVolume": {"name": "root"}}],
+    }
+    assert not watch.is_doubtful("web", {"spec": plain})
+    for path, value in (
+        (("resources", "limits"), {"memory": "2Gi"}),
+        (("resources", "limits"), {"cpu": "1"}),
+        (("resources", "requests"), {"example.com/key": "1"}),
+        (("devices", "interfaces"), [{"ports": [{"name": "SSH", "port": 22}]}]),
+        (("devices", "interfaces"), [{"ports": [{"port": 70_000}]}]),
+        (("memory", "hugepages"), {"pageSize": "2Mi"}),
+        (("cpu", "model"), "a model"),
+    ):
+        domain = plain["domain"]
+        odd = {**domain, path[0]: {**domain[path[0]], path[1]: value}}
+        assert watch.is_doubtful("web", {"spec": {**plain, "domain": odd}}), path
