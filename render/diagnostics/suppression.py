@@ -19,6 +19,14 @@ def _is_asked(_code: Code) -> bool:
     return True
 
 
+def _by_index(diagnostics: Iterable[Diagnostic]) -> dict[int | None, set[str]]:
+    """By which names findings are known, by the object that they are about."""
+    names: dict[int | None, set[str]] = {}
+    for one in diagnostics:
+        names.setdefault(one.location.index, set()).update(_names(one))
+    return names
+
+
 def suppress(
     diagnostics: Iterable[Diagnostic],
     resources: Iterable[Resource],
@@ -37,9 +45,7 @@ def suppress(
     *is_looked_through*, and of one with an error, which may have kept others from being found.
     """
     every = tuple(diagnostics)
-    codes_by_index: dict[int | None, set[str]] = {}
-    for diagnostic in every:
-        codes_by_index.setdefault(diagnostic.location.index, set()).update(_names(diagnostic))
+    codes_by_index = _by_index(every)
     silenced: set[tuple[int | None, str]] = set()
     idle: list[Diagnostic] = []
     unused: list[tuple[Resource, str]] = []

@@ -82,40 +82,49 @@ def resolve(machine: Machine) -> None:
     for kind_class in KIND_CLASSES:
         definition = by_word[kind_class.word]
         if isinstance(definition, Missing):
-            path: FieldPath = ("spec", kind_class.word)
-            lead = _lead(machine, kind_class)
-            if not lead and machine.spec[kind_class.word].get(definition.key) is not None:
-                path = (*path, definition.key)
-            machine.report(
-                definition.code,
-                path,
-                lead + definition.message,
-                help=definition.suggest(),
-                fixes=() if machine.resource.older else definition.fixes(path[:2]),
-            )
-            if not lead:
-                check_conflicts(machine)
+            _report_missing(machine, kind_class, definition)
         elif (
             definition is not None
             and definition.resource is None
             and kind_class.word not in machine.pinned
         ):
-            path = ("spec", kind_class.word, "name")
-            if definition.elsewhere is not None:
-                machine.report(
-                    DEFINED_ELSEWHERE,
-                    path,
-                    f"{ref_of(definition)} is not in the input, and taken from elsewhere",
-                    Related("it stands here", place_in(definition, ())),
-                )
-                continue
-            release = tag(newest_patch(machine.context.release))
-            machine.report(
-                BUNDLED_USED,
-                path,
-                f"{definition.kind} {definition.name} is taken from the bundled catalogue of KubeVirt {release}",
-            )
-            _say_renamed(machine, definition, path)
+            _report_outside(machine, definition, ("spec", kind_class.word, "name"))
+
+
+def _report_missing(machine: Machine, kind_class: KindClass, missing: Missing) -> None:
+    """Say what of *kind_class* was not found."""
+    path: FieldPath = ("spec", kind_class.word)
+    lead = _lead(machine, kind_class)
+    if not lead and machine.spec[kind_class.word].get(missing.key) is not None:
+        path = (*path, missing.key)
+    machine.report(
+        missing.code,
+        path,
+        lead + missing.message,
+        help=missing.suggest(),
+        fixes=() if machine.resource.older else missing.fixes(path[:2]),
+    )
+    if not lead:
+        check_conflicts(machine)
+
+
+def _report_outside(machine: Machine, definition: Definition, path: FieldPath) -> None:
+    """Say that *definition*, which *path* names, does not stand in the input."""
+    if definition.elsewhere is not None:
+        machine.report(
+            DEFINED_ELSEWHERE,
+            path,
+            f"{ref_of(definition)} is not in the input, and taken from elsewhere",
+            Related("it stands here", place_in(definition, ())),
+        )
+        return
+    release = tag(newest_patch(machine.context.release))
+    machine.report(
+        BUNDLED_USED,
+        path,
+        f"{definition.kind} {definition.name} is taken from the bundled catalogue of KubeVirt {release}",
+    )
+    _say_renamed(machine, definition, path)
 
 
 def _say_renamed(machine: Machine, definition: Definition, path: FieldPath) -> None:

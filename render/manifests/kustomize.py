@@ -88,13 +88,13 @@ def building(  # noqa: PLR0913 - what a build depends on
         return _failure(folder, f"stopped after {seconds:g} seconds")
     if done.returncode == 0 or len(done.stdout) > most:
         return done.stdout
-    said = _without_warnings(done.stderr.decode("utf-8", "replace"))
-    said = said.replace(os.path.realpath(place), folder)
-    said = said.replace(os.path.realpath(".") + "/", "").strip()
     from render.manifests import concealment
 
-    said = concealment.shortened(said, concealment.secret_parts(reach, limits), _SHOWN)
-    return _failure(folder, said or _ended(done.returncode), help=_cure(folder, said, lock))
+    words = _without_warnings(done.stderr.decode("utf-8", "replace"))
+    words = words.replace(os.path.realpath(place), folder)
+    words = words.replace(os.path.realpath(".") + "/", "").strip()
+    words = concealment.shortened(words, concealment.secret_parts(reach, limits), _SHOWN)
+    return _failure(folder, words or _ended(done.returncode), help=_cure(folder, words, lock))
 
 
 UNBOXED = "not started: the system lets us build no box around it, as --box require demands"
