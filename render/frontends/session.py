@@ -1,7 +1,7 @@
 """What every command that renders shares: its input, the rendering, and what is to be written."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 from render.diagnostics import codes, defects
@@ -27,6 +27,7 @@ from render.model.release import NEWEST, release_named
 from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import Rendered, run
+from render.revisions import stamps
 from render.settings import Settings
 from render.system import signals
 from render.system.streams import standard_input
@@ -138,10 +139,54 @@ def laid_out(inputs: Sequence[Documents], asked: Request) -> list[Documents]:
         for one in inputs
     )
     found = [part for several in parts for part in several]
+    leave_out_rendered(found, asked.settings.namespace)
     locked = locks.in_use(found)
     for part in found:
         part.locked = locked
     return found
+
+
+def leave_out_rendered(inputs: Sequence[Documents], namespace: str) -> None:
+    """Take VMs out of *inputs* that we have rendered from others there: their stamps are true, and the source is read.
+
+    With them go copies of other objects in the same file. A stamp alone hides nothing. *namespace* is that of those
+    which name none.
+    """
+    stamped: dict[_Identity, list[tuple[Documents, Document]]] = {}
+    others: dict[_Identity, list[tuple[Documents, Document]]] = {}
+    for loaded in inputs:
+        for document in loaded.documents:
+            one = from_body(document.body, 0)
+            is_stamped = stamps.is_rendered(document.body) and stamps.is_genuine(document.body)
+            identity = (one.group, one.kind, one.namespace or namespace, one.name)
+            (stamped if is_stamped else others).setdefault(identity, []).append((loaded, document))
+    rendered = [one for identity, found in stamped.items() if identity in others for one in found]
+    files = {document.origin.file for _, document in rendered}
+    copies = [
+        one
+        for found in others.values()
+        for one in found
+        if files and one[1].origin.file in files and _has_original(one[1], found, files)
+    ]
+    for loaded, document in (*rendered, *copies):
+        loaded.remove(document)
+    for loaded, document in rendered:
+        file, line = document.origin.file, document.origin.line
+        loaded.unseen["rendered VM whose source is read too"] += 1
+        message = f"{file} holds what was rendered from {from_body(document.body, 0).ref}, which is read too"
+        loaded.diagnostics.append(
+            codes.FILE_SKIPPED.at(Location(file=file, line=line, column=1), message)
+        )
+
+
+_Identity = tuple[str, str, str, str]
+
+
+def _has_original(
+    copy: Document, same: Sequence[tuple[Documents, Document]], files: Collection[str]
+) -> bool:
+    """Whether one of the *same* name says what *copy* says, in none of *files*."""
+    return any(other.origin.file not in files and other.body == copy.body for _, other in same)
 
 
 def include(loaded: Documents, neighbours: "Neighbours") -> None:

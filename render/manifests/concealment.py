@@ -16,6 +16,12 @@ _LEAST = 3  # characters: what is shorter is in every word
 _MARGIN = 2048
 _QUOTED_CONFIGURATION = re.compile(r"`[^`]*\n[^`]*(`|$)")
 _BYTES = re.compile(r"\[\d{1,3}(?: \d{1,3}){3,}\]")
+_CLOUD_CONFIG = re.compile(r"(?:[|>][0-9+-]*\s*\n)?\s*#cloud-config\b")
+#: Keys of a cloud-config whose value is no secret: whom it makes, and how.
+_PUBLIC = re.compile(
+    r"\s*(?:- +)*(?:expire|fqdn|gecos|groups?|home_?dir|hostname|lock_passwd|name|owner|path|permissions"
+    r"|primary_group|shell|ssh_pwauth|sudo|type|user(?:s|_?name)?) *:"
+)
 _PART = re.compile(r"^\s*(?:- +|\? +|: +)*([\w./-]+ *[:=])?")
 
 
@@ -36,7 +42,11 @@ def secret_parts(reach: Reach, limits: Limits) -> set[str]:
 
 
 def _parts(text: str) -> Iterator[str]:
+    """The lines of *text*, and what is assigned in them; user names in a cloud-config are no secret."""
+    is_cloud_config = _CLOUD_CONFIG.match(text) is not None
     for line in text.splitlines():
+        if is_cloud_config and _PUBLIC.match(line):
+            continue
         whole = line.strip().strip("\"'`,{}[]").strip()
         value = _PART.sub("", line).strip().strip("\"'`,{}[]").strip()
         for part in (whole, value, *value.split(",")):

@@ -89,6 +89,14 @@ class Documents:
                 self.referents[identity] = len(self.documents)
             self.documents.append(document)
 
+    def remove(self, document: Document) -> None:
+        """Keep *document* no longer; nothing is beside the documents yet."""
+        index = next(n for n, one in enumerate(self.documents) if one is document)
+        del self.documents[index]
+        self.referents = {
+            key: place - (place > index) for key, place in self.referents.items() if place != index
+        }
+
     def blame(self, index: int, path: FieldPath) -> "Position | None":
         """Who else wrote the field at *path* of the object at *index*, None if nobody is known to have."""
         if index in self.borrowed:

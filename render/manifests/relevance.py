@@ -97,6 +97,22 @@ def concerns(body: Tree) -> bool:
     return (group, text_at(body, "kind")) == ("apps", "ControllerRevision")
 
 
+def is_parameter_of_tekton(body: Tree) -> bool:
+    """Whether *body* is an object of Tekton in which a VM stands as text: a task makes it, by what it is told."""
+    if text_at(body, "apiVersion").rpartition("/")[0] != "tekton.dev":
+        return False
+    pending: list[object] = [body.get("spec")]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+        elif isinstance(value, str) and _OF_MACHINE.search(value.encode("utf-8", "replace")):
+            return True
+    return False
+
+
 def limits(body: Tree) -> bool:
     """Whether *body* has a say in whether there is room for a pod."""
     group = text_at(body, "apiVersion").rpartition("/")[0]

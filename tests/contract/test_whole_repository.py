@@ -324,3 +324,34 @@ def test_settings_of_two_clusters_are_unclear_to_roots_with_vms_alone(
     assert check(tmp_path) == (Exit.OK, {})
     manifests.put(tmp_path / "vms/vm.yaml", vm(namespace="prod", memory="1Gi"))
     assert check(tmp_path) == (Exit.OK, {"one/kubevirt.yaml": "VR212"})
+
+
+def test_a_rendered_vm_is_left_out_where_its_source_is_read(tmp_path: Path) -> None:
+    """F17: its stamp has to be true, and hides nothing by itself."""
+    manifests.put(tmp_path / "web.yaml", vm("web", namespace="prod", instancetype="small"))
+    manifests.put(tmp_path / "small.yaml", instancetype())
+    rendered = process.run("build", ".", cwd=tmp_path).stdout
+    assert "kind: VirtualMachineClusterInstancetype" in rendered
+    manifests.put(tmp_path / "out/web.yaml", rendered)
+    done = process.run("check", ".", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "not looked at: 1 rendered VM whose source is read too (-v)" in done.stderr
+    manifests.put(tmp_path / "out/web.yaml", rendered.replace("1Gi", "2Gi"))
+    assert "VR103" in process.run("check", ".", cwd=tmp_path).stdout
+    (tmp_path / "web.yaml").unlink()
+    (tmp_path / "small.yaml").unlink()
+    manifests.put(tmp_path / "out/web.yaml", rendered)
+    assert process.run("check", ".", cwd=tmp_path).stderr.startswith("1 VM")
+
+
+def test_a_vm_in_parameters_of_tekton_is_counted(tmp_path: Path) -> None:
+    """E15."""
+    text = "\n".join(f"        {line}" for line in manifests.vm("web", memory="1Gi").splitlines())
+    manifests.put(
+        tmp_path / "run.yaml",
+        "apiVersion: tekton.dev/v1\nkind: PipelineRun\nmetadata: {name: run}\nspec:\n  params:\n"
+        f"    - name: manifest\n      value: |\n{text}\n",
+    )
+    done = process.run("check", ".", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "not looked at: 1 Tekton object with a VM in its parameters (-v)" in done.stderr

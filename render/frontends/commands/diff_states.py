@@ -19,7 +19,7 @@ from render.frontends.request import config
 from render.frontends.request.commands import DASHES
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request
-from render.frontends.session import include, reading
+from render.frontends.session import include, leave_out_rendered, reading
 from render.manifests import kustomization, roots
 from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
@@ -133,6 +133,7 @@ class _LoadedSide(NamedTuple):
                     [one] if one.is_one_root else roots.parted(one, roots.within(one, folders))
                 )
             ]
+            leave_out_rendered(parts, self.there.settings.namespace)
             neighbours = Neighbours(parts, self.there.reading.layout.shared)
             for part in parts:
                 include(part, neighbours)

@@ -190,6 +190,10 @@ class SourceIntake:
         documents, diagnostics = objects.sift(contents, data, shown, named=named)
         if self.scope is not None and self.scope.drop:
             into.add(self._counting(documents))
+            tekton = sum(relevance.is_parameter_of_tekton(one.body) for one in documents)
+            into.unseen.update(
+                {"Tekton object with a VM in its parameters": tekton} if tekton else {}
+            )
         else:
             into.documents.extend(documents)
         if self.scope is not None and os.path.basename(shown) != LOCK:

@@ -1,8 +1,13 @@
 """What kustomize and helm say of their failure, without what is secret in it."""
 
+from pathlib import Path
+
 import pytest
 
-from render.manifests.concealment import shortened
+from render.manifests.concealment import secret_parts, shortened
+from render.manifests.kustomization import Reach
+from render.yaml.budget import Limits
+from tests.support.manifests import put, vm
 
 
 @pytest.mark.parametrize(
@@ -17,3 +22,20 @@ from render.manifests.concealment import shortened
 )
 def test_what_is_secret_is_hidden_whole_in_each_spelling(said: str, part: str, shown: str) -> None:
     assert shortened(said, {part}, 1000) == shown
+
+
+def test_a_user_name_is_no_secret(tmp_path: Path) -> None:
+    """E14: a password beside it is one, and so is whatever a Secret holds."""
+    config = "#cloud-config\nuser: rguske\npassword: hunter22\nruncmd: [echo topsecret]\n"
+    lines = "".join(f"            {line}\n" for line in config.splitlines())
+    volume = "      volumes:\n      - name: ci\n        cloudInitNoCloud:\n          userData: |\n"
+    put(tmp_path / "vm.yaml", vm(memory="1Gi") + volume + lines)
+    put(
+        tmp_path / "more.yaml",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {user: madmin}\n",
+    )
+    reach = Reach()
+    reach.resources += [str(tmp_path / "vm.yaml"), str(tmp_path / "more.yaml")]
+    words = "rguske hunter22 echo topsecret madmin"
+    said = shortened(words, secret_parts(reach, Limits()), 1000)
+    assert said == "rguske [redacted] [redacted] [redacted]"
