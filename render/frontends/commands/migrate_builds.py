@@ -1,4 +1,4 @@
-"""What kustomizations make of files that are to change: each is built as it is, and in a copy with the new texts."""
+"""What kustomizations make of files that are to change: each is built as it is, and with the new texts."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ class Builds:
         if self._asked.reading.kustomize == "never" or self.fault is not None:
             return ""
         for root in self._all_roots():
-            if not texts.keys().isdisjoint(root.reads.values()):
+            if not texts.keys().isdisjoint(root.reads):
                 program = programs.binary(
                     programs.KUSTOMIZE, self._asked.reading.kustomize, root.folder
                 )
@@ -85,7 +85,7 @@ def _above(folder: str) -> Iterator[str]:
 
 
 class _Root:
-    """A folder that can be built: *reads* maps every file of it, by its absolute name, to the resolved name."""
+    """A folder that can be built; *reads* are its files, by their resolved names."""
 
     __slots__ = (
         "_after", "_before", "_reach", "folder", "is_component", "is_top", "reads",
@@ -101,31 +101,32 @@ class _Root:
             bounds=discover.boundary(os.path.realpath(folder)),
         )
         names = (*self._reach.kustomizations, *self._reach.resources, *self._reach.others)
-        self.reads = {os.path.abspath(name): os.path.realpath(name) for name in names}
+        self.reads = frozenset(map(os.path.realpath, names))
         own = kustomization.find(folder)
         documents = kustomization.load(own, asked.reading.limits)[0] if own else []
         self.is_component = any(kustomization.is_component(one.body) for one in documents)
         self._before: _Built | str | None = None
-        self._after: dict[tuple[tuple[str, str], ...], _Built | str] = {}
+        self._after: dict[tuple[tuple[str, bytes], ...], _Built | str] = {}
 
     def objection(
         self, texts: _FileContents, unsafe: frozenset[str], program: str, asked: Request
     ) -> str:
         """What speaks against *texts* in this build, ``""`` if nothing."""
         if self._before is None:
-            self._before = self._build(self.folder, program, asked)
+            self._before = self._build(program, asked)
         if isinstance(self._before, str):
             # One that only works inside another is seen there.
             return f"nothing tells what it does to the VMs: {self._before}" if self.is_top else ""
-        if self._before.has_untold and not unsafe.isdisjoint(self.reads.values()):
+        if self._before.has_untold and not unsafe.isdisjoint(self.reads):
             return (
                 f"nothing tells what it does to the VMs of {self.folder}, of which one cannot be "
                 "rendered: see `virt-render check`"
             )
-        mine = {name: texts[real] for name, real in self.reads.items() if real in texts}
+        mine = {real: texts[real].encode() for real in self.reads & texts.keys()}
         key = tuple(sorted(mine.items()))
         if key not in self._after:
-            self._after[key] = self._in_copy(mine, program, asked)
+            with files.overlaid(mine):
+                self._after[key] = self._build(program, asked)
         after = self._after[key]
         if isinstance(after, str):
             return f"a build that works would fail: {after}"
@@ -133,13 +134,13 @@ class _Root:
             return f"a VM that kustomize builds from {self.folder} would change"
         return ""
 
-    def _build(self, folder: str, program: str, asked: Request) -> "_Built | str":
-        """What the build in *folder*, this one or a copy of it, starts; or why there is none."""
+    def _build(self, program: str, asked: Request) -> "_Built | str":
+        """What the build starts, or why there is none."""
         for fault in self._reach.diagnostics:
             return fault.message
         most = room(asked.reading.limits)
         building = kustomize.building(
-            folder,
+            self.folder,
             program,
             self._reach,
             asked.reading.limits,
@@ -149,7 +150,7 @@ class _Root:
         )
         output = processes.finish(building)
         if isinstance(output, Diagnostic):
-            return output.message.replace(folder, self.folder)
+            return output.message
         if large := excess(f"{self.folder} (kustomize build)", len(output), asked.reading.limits):
             return large.message
         contents = reader.read(output, self.folder, asked.reading.limits)
@@ -157,25 +158,6 @@ class _Root:
         for fault in (one for one in diagnostics if one.is_error):
             return fault.message
         return _Built([document.body for document in documents], asked)
-
-    def _in_copy(self, texts: _FileContents, program: str, asked: Request) -> "_Built | str":
-        base = os.path.commonpath([os.path.abspath(self.folder), *map(os.path.dirname, self.reads)])
-        with processes.temporary_folder() as copy:
-            os.mkdir(os.path.join(copy, ".git"))  # a build sees the repository that it is in
-            for name, real in self.reads.items():
-                target = os.path.join(copy, os.path.relpath(name, base))
-                data = texts[name].encode() if name in texts else _content(real, asked)
-                if data is not None:
-                    os.makedirs(os.path.dirname(target), exist_ok=True)
-                    with open(target, "wb") as stream:
-                        stream.write(data)
-            folder = os.path.join(copy, os.path.relpath(os.path.abspath(self.folder), base))
-            return self._build(os.path.normpath(folder), program, asked)
-
-
-def _content(real: str, asked: Request) -> bytes | None:
-    data = files.read(real, real, asked.reading.limits.file_bytes)
-    return data if isinstance(data, bytes) else None
 
 
 class _Built:
