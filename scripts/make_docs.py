@@ -789,6 +789,7 @@ def factor_schema() -> dict[str, Any]:
         "preference": name,
         "removed": {"type": "array", "items": text},
         "restarts": {"type": "boolean"},
+        "presets": {"type": "array", "items": resource},
         "reasons": {"type": "array", "items": _closed(reason)},
         "nearest": {**_closed(nearest), "type": ["object", "null"]},
         "written": {

@@ -65,6 +65,8 @@ def _machine_lines(
         yield f"  {_given_up(machine)}"
     if machine.restarts:
         yield "  the guest stays the same; KubeVirt asks for a restart if it runs"
+    for preset in machine.presets:
+        yield f"  {preset} says nothing any more that the VM would lack"
     for reason in machine.reasons:
         where = places.of(machine, reason)
         field = fieldpath.text((*TEMPLATE, *reason.path)) if reason.path else ""
@@ -164,6 +166,7 @@ def _machine(
         "preference": _name(machine.preference),
         "removed": list(machine.removed),
         "restarts": machine.restarts,
+        "presets": [one._asdict() for one in machine.presets],
         "reasons": [
             {
                 "word": one.word or None,

@@ -51,7 +51,8 @@ class MachineFactoring(NamedTuple):
 
     *instancetype* and *preference*: what it is given, None where it has or needs none. *reasons*: why not both.
     *nearest*: if that was asked for, and nothing that exists is exact. *restarts*: the guest stays the same, but if it
-    runs, KubeVirt asks for a restart, since the VM left a part of its CPU topology open.
+    runs, KubeVirt asks for a restart, since the VM left a part of its CPU topology open. *presets*: those of which the
+    definitions bring all that they merged into the VMI.
     """
 
     resource: ResourceRef
@@ -64,6 +65,7 @@ class MachineFactoring(NamedTuple):
     reasons: tuple[Hindrance, ...] = ()
     nearest: Nearest | None = None
     restarts: bool = False
+    presets: tuple[ResourceRef, ...] = ()
 
 
 class NewDefinition(NamedTuple):

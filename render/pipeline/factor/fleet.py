@@ -5,12 +5,14 @@ from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.machine import Context, Machine
+from render.model import tree
+from render.model.draft import additions
 from render.model.edits import Operation, edited
 from render.model.kinds import KIND_CLASSES, class_of
 from render.model.naming import fitting, name_of
 from render.model.resource import INSTANCETYPE_GROUP, VM, Resource, ResourceRef, from_body
 from render.model.tree import Tree
-from render.pipeline.factor import naming, nearest
+from render.pipeline.factor import naming, nearest, places
 from render.pipeline.factor.answers import (
     DefinitionName,
     Factoring,
@@ -126,13 +128,14 @@ def is_subject(resource: Resource) -> bool:
 class _PlannedMachine:
     """A VM with the plans for it: *place* is that of the plan that is tried."""
 
-    __slots__ = ("_following", "is_disproved", "plan", "search", "subject")
+    __slots__ = ("_following", "is_disproved", "plan", "restarts", "search", "subject")
 
     def __init__(self, search: MachineSearch) -> None:
         self.search = search
         self.subject = search.subject
         self._following = search.plans()
         self.is_disproved = False
+        self.restarts = False
         self.plan: MachinePlan | None = next(self._following, None)
 
     def advance(self) -> None:
@@ -226,7 +229,9 @@ class Factory:
                 self._settings,
             )
             for index, one in [*pending.items()]:
-                if _is_same(one.subject, after.started.get(positions[index]), before, after):
+                started = after.started.get(positions[index])
+                if started is not None and _is_same(one.subject, started, before, after):
+                    one.restarts = not one.subject.started.same(started, restarts=False)
                     del pending[index]
                     continue
                 one.is_disproved = True
@@ -316,7 +321,8 @@ class Factory:
             edits,
             removed_fields(edits),
             reasons,
-            restarts="instancetype" in names and not subject.is_laid_out,
+            restarts=candidate.restarts,
+            presets=subject.presets if _replaces_presets(subject, candidate.plan) else (),
         )
 
     def _reasons(self, candidate: _PlannedMachine) -> Iterator[Hindrance]:
@@ -358,6 +364,19 @@ def with_edits(
     return [*changed, *(from_body(one, len(changed) + i) for i, one in enumerate(definitions))]
 
 
+def _replaces_presets(subject: PlainMachine, plan: MachinePlan) -> bool:
+    """Whether *plan* brings all that presets merge into the VMI."""
+    brings = [path for draw in plan.draws for path in draw.brings]
+    rest = places.without(subject.template, brings)
+    merged = (tree.get(rest, *path) for path in additions(subject.manifest, rest, ()))
+    return bool(brings) and not any(map(_says, merged))
+
+
+def _says(value: object) -> bool:
+    """Whether anything is left in *value*."""
+    return any(map(_says, value.values())) if isinstance(value, dict) else True
+
+
 def _sharing(
     candidate: _PlannedMachine, shared: dict[_ContentKey, Draw], chosen: set[_ContentKey]
 ) -> MachinePlan | None:
@@ -390,10 +409,10 @@ def _shared_by_namespaces(candidates: Iterable[_PlannedMachine]) -> set[_Content
 
 
 def _is_same(
-    subject: PlainMachine, started: MachineStart | None, before: FleetStart, after: FleetStart
+    subject: PlainMachine, started: MachineStart, before: FleetStart, after: FleetStart
 ) -> bool:
     """Whether the VM *started* as before, and nothing is found about it that was not."""
-    if started is None or not subject.is_same(started):
+    if not subject.is_same(started):
         return False
     ref = subject.resource.ref
     nothing: frozenset[_Error] = frozenset()

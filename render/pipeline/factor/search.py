@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from render.admission import requirements
+from render.model import tree
 from render.model.edits import Operation, Put
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE, PREFERENCE
@@ -261,8 +262,10 @@ def edits_of(
     subject: PlainMachine, plan: Sequence[tuple[Draw, DefinitionName]]
 ) -> tuple[Operation, ...]:
     """The edits of the VM that give it what was chosen, and take away what that brings."""
-    brings = tuple(dict.fromkeys(path for draw, _ in plan for path in draw.brings))
-    edits: list[Operation] = [*places.removals(subject.template, brings)]
+    manifest = subject.manifest
+    brings = dict.fromkeys(path for draw, _ in plan for path in draw.brings)
+    own = [path for path in brings if tree.get(manifest, *path) is not None]
+    edits: list[Operation] = [*places.removals(manifest, own)]
     for draw, name in plan:
         edits.append(Put(("spec", draw.word), matcher_of(draw.word, name)))
     return tuple(edits)

@@ -11,11 +11,12 @@ from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES
 from render.model.release import Version
-from render.model.resource import TEMPLATE, Resource
+from render.model.resource import TEMPLATE, Resource, ResourceRef
 from render.model.topology import CPUTopology
 from render.model.tree import Tree
 from render.model.types import VMI_TYPE
 from render.pipeline.comparison import lifecycle
+from render.presets import MODERN
 
 #: The annotations with which the controller names definitions on a VMI.
 NAMES = frozenset(
@@ -62,8 +63,9 @@ def _laid_out(vmi: Tree) -> Tree:
 
 
 class PlainMachine(NamedTuple):
-    """A VM with its *template* as it was decoded, and *started* as it is.
+    """A VM with its *template*, and *started* as it is.
 
+    The template has what presets merge into the VMI too, the *manifest* what the author wrote; *presets* are these.
     *base* is the VMI before the defaults of KubeVirt: what a preference fills the gaps of. *applied* are the
     definitions that it has already, by the word of their kind class, None for one that it names and has not.
     *restarts*: its CPU topology may be written out, for which KubeVirt asks for a restart of a VMI that runs.
@@ -71,6 +73,8 @@ class PlainMachine(NamedTuple):
 
     resource: Resource
     template: Tree
+    manifest: Tree
+    presets: tuple[ResourceRef, ...]
     base: Tree
     started: MachineStart
     release: Version
@@ -79,7 +83,7 @@ class PlainMachine(NamedTuple):
     restarts: bool
 
     def written(self, *path: str | int) -> Any:
-        """What the author wrote at *path* of the spec of the VMI."""
+        """What the author, or a preset, wrote at *path* of the spec of the VMI."""
         return tree.get(self.template, "spec", *path)
 
     def final(self, path: FieldPath) -> Any:
@@ -110,11 +114,18 @@ class PlainMachine(NamedTuple):
 
 def subject_of(machine: Machine, body: Tree, *, restarts: bool) -> PlainMachine:
     """The subject that *machine* is, which became the VMI *body*."""
+    manifest = tree.get(machine.decoded, *TEMPLATE) or {}
+    started = started_of(machine, body)
+    # A definition that brings what a preset says changes the template, and so needs a restart of a VM that runs.
+    takes_presets = restarts or not started.applied
+    template, presets = _with_presets(machine, manifest) if takes_presets else (manifest, ())
     return PlainMachine(
         machine.resource,
-        tree.get(machine.decoded, *TEMPLATE) or {},
+        template,
+        manifest,
+        presets,
         machine.vmi,
-        started_of(machine, body),
+        started,
         machine.context.release,
         machine.namespace,
         {
@@ -124,6 +135,20 @@ def subject_of(machine: Machine, body: Tree, *, restarts: bool) -> PlainMachine:
         },
         restarts,
     )
+
+
+def _with_presets(machine: Machine, manifest: Tree) -> tuple[Tree, tuple[ResourceRef, ...]]:
+    """The template *manifest* with what presets merge into the VMI of *machine*, and these presets."""
+    if not machine.merged:
+        return manifest, ()
+    template = Draft(manifest)
+    sources: dict[ResourceRef, None] = {}
+    for one in machine.provenance:
+        if one.source is not None and one.source.kind == MODERN.kind:
+            path = one.field[len(TEMPLATE) :]
+            template.put(path, tree.get(machine.vmi, *path))
+            sources[one.source] = None
+    return template.tree, tuple(sources)
 
 
 def started_of(machine: Machine, body: Tree) -> MachineStart:
