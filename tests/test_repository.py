@@ -120,6 +120,27 @@ def test_library_has_one_home(library: str) -> None:
     assert users <= {HOMES[library]}
 
 
+#: Who prints, saves or ends the process: what delivers answers, and the hosts, each in the protocol of its own.
+DELIVERERS = {
+    "frontends/dispatch.py", "frontends/execute.py", "frontends/reporting.py", "frontends/waived.py",
+    "frontends/argocd/generate.py", "frontends/editor/command.py", "frontends/kustomize/function.py",
+    "manifests/output.py",
+}  # fmt: skip
+
+
+def test_nobody_prints_or_saves_but_who_delivers_answers() -> None:
+    wanted = re.compile(
+        r"streams import .*\bemit|\bprint\(|\bsys\.exit\(|\bos\.write\(|writing import .*\bwrite_|\bwriting\.write_"
+    )
+    found = {
+        name
+        for path in (ROOT / "render").rglob("*.py")
+        if not (name := str(path.relative_to(ROOT / "render"))).startswith("system/")
+        and wanted.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == DELIVERERS, "a command answers an Answer; render.frontends.execute delivers it"
+
+
 def test_nothing_local_is_written_down() -> None:
     found = []
     for path in tracked():

@@ -1,4 +1,7 @@
-"""Which function answers a call, and what is done with its answer: nobody else prints, publishes, saves or exits."""
+"""Which function answers a call, and what is done with its answer: nobody else prints, publishes, saves or exits.
+
+But for hosts (kustomize, Argo CD, an editor), to which a command speaks in their own protocol.
+"""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
