@@ -26,6 +26,7 @@ from render.pipeline.factor.answers import OUTCOMES, Home
 from render.pipeline.lock_roles import TRACES
 from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, OutcomeRow
 from render.report.deciders import FORMAT_VERSION as EXPLAIN_VERSION
+from render.report.fleet import data as fleet_data
 from render.report.impact.json import FORMAT_VERSION as IMPACT_VERSION
 from render.report.impact.review import HOLDER_OUTCOMES
 from render.report.plain_json import FORMAT_VERSION
@@ -698,6 +699,48 @@ def impact_schema() -> dict[str, Any]:
     }
 
 
+def fleet_schema() -> dict[str, Any]:
+    """The JSON Schema of ``report --format json``."""
+    text, count = {"type": "string"}, {"type": "integer", "minimum": 0}
+    perhaps = {"type": ["integer", "null"], "minimum": 0}
+    findings = {"type": "array", "items": report_schema()["properties"]["diagnostics"]["items"]}
+    definition = {
+        **_closed(dict.fromkeys(("kind", "name", "hash"), text)),
+        "type": ["object", "null"],
+    }
+    machine = {
+        **dict.fromkeys(("kind", "namespace", "name", "kustomization", "kubevirt"), text),
+        "file": {"type": ["string", "null"]},
+        "line": perhaps,
+        "starts": {
+            "type": "boolean",
+            "description": "whether it can be rendered; sizes are null where not",
+        },
+        "vcpus": perhaps,
+        "memory": {**perhaps, "description": "of the guest, in bytes"},
+        "instancetype": definition,
+        "preference": definition,
+        "pins": {"type": "array", "items": text},
+        "errors": count,
+        "warnings": count,
+        "findings": findings,
+    }
+    return {
+        "$schema": DIALECT,
+        "title": "A fleet, as virt-render report --format json writes it; memory in bytes",
+        **_closed(
+            {
+                "formatVersion": {"const": fleet_data.FORMAT_VERSION},
+                "repository": {**text, "description": "empty outside of git"},
+                "commit": text,
+                "total": _closed(dict.fromkeys(("machines", "vcpus", "memory"), count)),
+                "machines": {"type": "array", "items": _closed(machine)},
+                "findings": {**findings, "description": "about nothing that is a machine"},
+            }
+        ),
+    }
+
+
 def explain_schema() -> dict[str, Any]:
     """The JSON Schema of ``explain --format json``."""
     text = {"type": "string"}
@@ -864,6 +907,7 @@ def pages() -> dict[str, str]:
         "schemas/explain.schema.json": json.dumps(explain_schema(), indent=2) + "\n",
         "schemas/factor.schema.json": json.dumps(factor_schema(), indent=2) + "\n",
         "schemas/impact.schema.json": json.dumps(impact_schema(), indent=2) + "\n",
+        "schemas/fleet.schema.json": json.dumps(fleet_schema(), indent=2) + "\n",
         "schemas/report.schema.json": json.dumps(report_schema(), indent=2) + "\n",
     }
 

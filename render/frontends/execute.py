@@ -90,7 +90,8 @@ def _deliver(answer: Answer, asked: Request, work: Work) -> Exit:
             answer, asked = Answer(findings=(), faults=refused), _unfiled(asked)
             diagnostics, tally = refused, None
         findings = _findings(answer, asked, work)
-        tally = tally and tally.counting(findings)
+        if tally is not None and not tally.severities:
+            tally = tally.counting(findings)
         faults = reporting.publish(findings, asked, tally)
         exit_ = reporting.outcome((*diagnostics, *faults), asked)
     if answer.exit is None and exit_ is not Exit.OK:

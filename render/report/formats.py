@@ -34,6 +34,8 @@ FORMATS: dict[str, Format] = {
         Format("junit", "render.report.junit", is_document=True),
     )
 }
+#: The formats of ``report --format``.
+FLEET_FORMATS = ("html", "json", "csv")
 #: The formats of ``diff --format``: see `render.report.impact.formats`.
 IMPACT_FORMATS: dict[str, Format] = {
     row.name: row

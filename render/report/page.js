@@ -25,10 +25,32 @@ const rows = Array.isArray(page) ? page : page.rows;
       if (control.tagName !== "SELECT") return value.toLowerCase().includes(wanted.toLowerCase());
       return Array.isArray(value) ? value.includes(wanted) : value === wanted;
     });
+  const parts = at("parts");
+  const partKey = parts && Number(parts.dataset.key);
+  const part = () => parts?.querySelector(":checked").value ?? "";
+  const isIn = (row) => {
+    const wanted = part();
+    return wanted.startsWith("!") ? row[partKey] !== wanted.slice(1) : !wanted || row[partKey] === wanted;
+  };
+  // The address says what is chosen, and so a link to the page can: #part=restart&namespace=prod
+  const chosen = [...controls.map(([control]) => control)];
+  const remember = () => {
+    const words = new URLSearchParams(chosen.filter((one) => one.value).map((one) => [one.id, one.value]));
+    const first = parts?.querySelector("input").value ?? "";
+    if (part() !== first) words.set("part", part());
+    const hash = words.size ? `#${words}` : "";
+    if (hash || location.hash.includes("=")) history.replaceState(null, "", hash || "#");
+  };
+  const recall = () => {
+    if (!location.hash.includes("=")) return;
+    const words = new URLSearchParams(location.hash.slice(1));
+    for (const one of chosen) one.value = words.get(one.id) ?? "";
+    for (const one of parts?.querySelectorAll("input") ?? []) if (one.value === words.get("part")) one.checked = true;
+  };
   const filter = () => {
     let count = 0;
     rows.forEach((row, i) => {
-      const is = fits(row);
+      const is = isIn(row) && fits(row);
       bodies[i].hidden = !is;
       count += is;
     });
@@ -36,8 +58,11 @@ const rows = Array.isArray(page) ? page : page.rows;
   };
   form.addEventListener("input", filter);
   form.addEventListener("change", filter);
+  parts?.addEventListener("change", filter);
+  addEventListener("input", remember);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.hidden = false;
+  recall();
   filter();
 
   const compare = (a, b) => (typeof a === "number" ? a - b : a.localeCompare(b, "en", { numeric: true }));

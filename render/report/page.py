@@ -8,17 +8,59 @@ import base64
 import hashlib
 import json
 import os
-from typing import Any
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from render.model.resource import ResourceRef
 from render.report.text import printable
 
 _FOLDER = os.path.dirname(__file__)
 _STYLE, _SCRIPT = "page.css", "page.js"
 #: GitHub's runner takes it for a command wherever it stands in a log.
 _COMMAND = "##["
+
+
+class BarPart(NamedTuple):
+    """A part of a bar: what it stands for, how many, where it begins and how wide it is in hundredths, its colour."""
+
+    value: str
+    number: int
+    x: str
+    width: str
+    css: str
+    words: str = ""
+
+
+def bar(counts: Iterable[tuple[str, int, str]]) -> list[BarPart]:
+    """The parts of one bar, of which *counts* has values with their numbers and words; a small part can be seen too."""
+    listed = [one for one in counts if one[1]]
+    whole = sum(count for _, count, _ in listed)
+    parts: list[BarPart] = []
+    before = 0
+    for value, count, words in listed:
+        width = max(100 * count / whole - 0.15, 0.4)
+        css = value.replace(" ", "-")
+        parts.append(
+            BarPart(value, count, f"{100 * before / whole:.2f}", f"{width:.2f}", css, words)
+        )
+        before += count
+    return parts
+
+
+def anchors(resources: Iterable[ResourceRef]) -> list[str]:
+    """A name in the page for each of *resources*, which stays the same where others come and go."""
+    known: Counter[str] = Counter()
+    names: list[str] = []
+    for one in resources:
+        name = "-".join(re.sub(r"[^A-Za-z0-9.]+", "_", word) for word in one if word)
+        known[name] += 1
+        names.append(name if known[name] == 1 else f"{name}-{known[name]}")
+    return names
 
 
 def page(template: str, *, data: Any, more_script: str = "", **values: Any) -> str:
@@ -33,7 +75,7 @@ def page(template: str, *, data: Any, more_script: str = "", **values: Any) -> s
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown,
         loader=FunctionLoader(_read),
     )  # fmt: skip
-    written = environment.from_string(_read(template)).render(
+    written = environment.get_template(template).render(
         values,
         policy=f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         "base-uri 'none'; form-action 'none'",

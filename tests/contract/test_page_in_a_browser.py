@@ -113,15 +113,29 @@ def choose(page: Page, label: str, value: str) -> None:
     }})()""")
 
 
+def part(page: Page, name: str) -> None:
+    """Choose a part of the bar, as a user does."""
+    page.run(f"document.querySelector('label[for=part-{name}]').click()")
+
+
+def visible(page: Page) -> int:
+    script = "[...document.querySelectorAll('#fleet tbody')].filter((one) => one.checkVisibility()).length"
+    count: int = page.run(script)
+    return count
+
+
 def test_the_table_is_filtered(page: Page) -> None:
+    assert shown(page) == 200, "what stays as it is, is folded"
+    part(page, "all")
     assert shown(page) == FLEET + 20
-    choose(page, "Effect", "restart")
+    part(page, "restart")
+    assert visible(page) == shown(page)
     restarts = shown(page)
     assert restarts == 40
     choose(page, "Namespace", "team-01")
     assert 0 < shown(page) < restarts
     assert page.run("document.getElementById('shown').textContent") == f"{shown(page)} of 2020 VMs"
-    choose(page, "Effect", "")
+    part(page, "all")
     choose(page, "Namespace", "")
     choose(page, "Definition", "VirtualMachineClusterInstancetype size-03")
     assert shown(page) == 100
@@ -135,7 +149,8 @@ def test_what_is_unfolded_fits_a_small_screen(page: Page) -> None:
     edge = page.run("""(() => {
         const details = document.querySelector("#fleet details");
         details.open = true;
-        return Math.max(...[...details.querySelectorAll("li")].map((one) => one.getBoundingClientRect().right));
+        const items = [...details.closest("tbody").querySelectorAll("li")];
+        return Math.max(...items.map((one) => one.getBoundingClientRect().right));
     })()""")
     assert 200 < edge <= 390
 
@@ -159,7 +174,9 @@ def test_a_vm_is_opened_by_keyboard(page: Page) -> None:
     page.run("document.querySelector('#fleet summary').focus()")
     page.press("Enter", 13)
     assert page.run("document.querySelector('#fleet details').open")
-    assert page.run("document.querySelector('#fleet details li').checkVisibility()")
+    assert page.run(
+        "document.querySelector('#fleet details').closest('tbody').querySelector('li').checkVisibility()"
+    )
 
 
 def test_it_is_read_without_scripts(page: Page) -> None:
@@ -169,6 +186,19 @@ def test_it_is_read_without_scripts(page: Page) -> None:
     page.ask("Emulation.setScriptExecutionDisabled", value=False)
     assert shown(page) == FLEET + 20
     assert not page.run("document.getElementById('filter').checkVisibility()")
+    assert visible(page) == 200
+    part(page, "restart")
+    assert visible(page) == 40
+
+
+def test_the_address_says_what_is_chosen(page: Page) -> None:
+    part(page, "restart")
+    choose(page, "Namespace", "team-01")
+    before = shown(page)
+    assert page.run("location.hash") == "#namespace=team-01&part=restart"
+    page.ask("Page.reload")
+    page.wait_for("Page.loadEventFired")
+    assert shown(page) == before
 
 
 @pytest.mark.parametrize(("scheme", "width"), FACES)
@@ -191,5 +221,5 @@ def test_it_is_printed_in_black_on_white(page: Page) -> None:
 @pytest.mark.parametrize(("scheme", "width"), FACES)
 def test_axe_has_nothing_to_say(page: Page, scheme: str, width: int) -> None:
     page.show(scheme=scheme, width=width)
-    choose(page, "Effect", "restart")
+    part(page, "restart")
     assert page.violations() == []

@@ -50,10 +50,47 @@ def text_of(page: str) -> str:
 
 def test_the_fleet_is_summed_up(repository: Repository) -> None:
     text = text_of(repository.fine("report"))
-    assert "4 VMs, 5 vCPU, 5 GiB" in text
+    assert "4 VMs, 1 of them with errors" in text
+    assert "1 with errors: refused, or never started" in text
+    assert "5 vCPU 5 GiB guest memory" in text
     assert "1 cannot be started and count in no sum" in text
-    assert "By namespace Namespace VMs vCPU Memory other 1 1 1 GiB prod 2 4 4 GiB" in text
-    assert "By instancetype Instancetype VMs vCPU Memory none 1 1 1 GiB small 2 4 4 GiB" in text
+    assert (
+        "By namespace other 1 VM, 1 vCPU, 1 GiB prod 2 VMs, 4 vCPU, 4 GiB By instancetype none 1 VM, 1 vCPU, 1 GiB"
+        " small 2 VMs, 4 vCPU, 4 GiB" in text
+    )
+    assert "Which edit reaches whom VirtualMachineInstancetype small 2 VMs" in text
+
+
+def test_what_is_wrong_comes_first_and_is_counted_once(repository: Repository) -> None:
+    """F7: nine VMs are refused, though only two of them cannot be rendered."""
+    for number in range(7):
+        text = vm(f"ide-{number}", namespace="prod", memory="1Gi").replace(
+            "devices: {}",
+            "devices: {disks: [{name: a, disk: {bus: ide}}]}",
+        )
+        text += "      volumes: [{name: a, emptyDisk: {capacity: 1Gi}}]\n"
+        repository.write(f"vms/ide-{number}.yaml", text)
+    repository.write("vms/odd.yaml", vm("odd", namespace="prod").replace("Always", "[]"))
+    page = repository.fine("report")
+    text = text_of(page)
+    assert "12 VMs, 9 of them with errors" in text
+    assert "9 errors" in text
+    assert "2 cannot be started and count in no sum" in text
+    assert text.index("7 VMs IDE bus is not supported") < text.index("By namespace")
+    assert page.index('id="wrong"') < page.index('id="machines"')
+
+
+def test_places_link_to_the_repository(repository: Repository) -> None:
+    repository.commit("A fleet")
+    template = "https://git.example.com/shop/blob/{commit}/{file}#L{line}"
+    page = repository.fine("report", "--link-template", template)
+    commit = repository.git("rev-parse", "HEAD").strip()
+    assert f'href="https://git.example.com/shop/blob/{commit}/vms/plain.yaml#L' in page
+    assert commit[:10] in text_of(page)
+    for odd in ("javascript:alert(1)//{file}", "https://git.example.com/"):
+        done = repository.run("report", "--link-template", odd)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "--link-template: " in done.stderr
 
 
 def test_each_vm_has_its_definitions_findings_and_fields(repository: Repository) -> None:
@@ -73,7 +110,7 @@ def test_each_vm_has_its_definitions_findings_and_fields(repository: Repository)
 def test_a_vm_that_is_refused_stands_there_too(repository: Repository) -> None:
     repository.write("vms/odd.yaml", vm("odd", namespace="prod").replace("Always", "[]"))
     text = text_of(repository.fine("report"))
-    assert "5 VMs, 5 vCPU, 5 GiB" in text
+    assert "5 VMs, 2 of them with errors" in text
     assert "prod/odd" in text
     assert "2 cannot be started" in text
 
@@ -82,7 +119,7 @@ def test_pins_are_named(repository: Repository) -> None:
     (repository.folder / "vms" / "lost.yaml").unlink()
     repository.fine("pin")
     assert "3 VMs" in text_of(repository.fine("report"))
-    assert "2 with pins" in text_of(repository.fine("report"))
+    assert "2 pinned" in text_of(repository.fine("report"))
 
 
 def test_a_lock_that_is_passed_over_moves_no_place(repository: Repository) -> None:
@@ -96,7 +133,7 @@ def test_a_lock_that_is_passed_over_moves_no_place(repository: Repository) -> No
 
 def test_nothing_is_summed_up_where_there_is_no_vm(tmp_path: Path) -> None:
     text = text_of(Repository(tmp_path / "empty").fine("report"))
-    assert text.startswith("0 VMs 0 VMs, 0 vCPU, 0 GiB 1 error, 0 warnings; 0 with pins VMs ")
+    assert "0 VMs: 1 error beside them 0 with errors" in text
     assert "By namespace" not in text
     assert "no-objects" in text
 
@@ -117,7 +154,8 @@ spec:
 """,
     )
     text = text_of(repository.fine("report"))
-    assert "5 VMs, 6 vCPU, 6 GiB" in text
+    assert "5 VMs, 1 of them with errors" in text
+    assert "6 vCPU 6 GiB guest memory" in text
     assert "A pool or replica set counts as one of what it makes." in text
 
 
@@ -250,14 +288,15 @@ def test_fields_are_shown_when_a_vm_is_opened(page: Page) -> None:
     page.run("document.querySelectorAll('#fleet summary')[3].focus()")
     page.press("Enter", 13)
     page.run("new Promise((done) => setTimeout(done, 100))")
-    shown = page.run("document.querySelectorAll('#fleet details')[3].innerText")
+    shown = page.run("document.querySelectorAll('#fleet .more')[3].innerText")
+    assert not page.run("document.querySelectorAll('#fleet .more')[4].checkVisibility()")
     assert "metadata.labels.label-13: 13 VM fleet.yaml:" in shown
     assert "spec.domain.cpu.sockets: " in shown
     assert f"metadata.annotations.a: {HOSTILE[2]} VM" in shown
     assert page.run("document.images.length") == 0
     assert "VirtualMachineClusterInstancetype size-" in shown
     name = page.run("document.querySelectorAll('#fleet tbody th')[3].innerText")
-    place = page.run("document.querySelectorAll('#fleet summary code')[3].innerText")
+    place = page.run("document.querySelectorAll('#fleet .more p code')[3].innerText")
     line = int(place.split(":")[1])
     assert name == "team-0/vm-021"
     assert f"fleet.yaml:{line + 11}:" in shown

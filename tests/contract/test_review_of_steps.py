@@ -14,7 +14,9 @@ STEPS = sorted((ROOT / "fixtures" / "review").glob("*/change.patch"))
 FAILING = "11-mistakes"
 #: What a page carries along, and the hashes of it: they have tests of their own.
 _OURS = re.compile(
-    r"(?<=<style>).*?(?=</style>)|(?<=<script>).*?(?=</script>)|sha256-[\w&#;/=+]+", re.DOTALL
+    r"(?<=<style>).*?(?=</style>)|(?<=<script>).*?(?=</script>)|sha256-[\w&#;/=+]+"
+    r'|(?<=<p class="where">)[^·]*· <code>\w+</code> · |(?<= · virt-render) [\d.]+',
+    re.DOTALL,
 )
 
 

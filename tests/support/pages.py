@@ -9,8 +9,8 @@ from typing import Any
 import html5lib
 
 #: Elements and attributes with which a page loads, links or runs something.
-_REACHING = frozenset({"img", "a", "link", "iframe", "base"})
-_LOADING = frozenset({"src", "href", "style"})
+_REACHING = frozenset({"img", "link", "iframe", "base"})
+_LOADING = frozenset({"src", "style"})
 
 
 def parse(page: str) -> Any:
@@ -25,13 +25,15 @@ def data(page: str) -> Any:
 
 
 def reaching(page: str) -> list[str]:
-    """The elements and attributes of *page* that load, link or run something, but for our two scripts."""
+    """The elements and attributes of *page* that load, run or link to something else, but for our two scripts."""
     elements = [one for one in parse(page).iter() if isinstance(one.tag, str)]
     attributes = {name for one in elements for name in one.attrib}
+    links = [one.get("href", "") for one in elements if "href" in one.attrib]
     scripts = [one.tag for one in elements if one.tag == "script"]
     return [
         *scripts[2:],
         *(one.tag for one in elements if one.tag in _REACHING),
+        *(link for link in links if not re.fullmatch(r"#[\w.-]+", link)),
         *(name for name in attributes if name in _LOADING or name.startswith("on")),
     ]
 

@@ -18,6 +18,7 @@ from render.frontends.commands.diff_states import (
     clusters_of,
     sides_of,
 )
+from render.frontends.origin import origin_of
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.model.resource import ResourceRef, from_body
@@ -42,6 +43,7 @@ from render.report.impact.review import (
     is_shown,
     worst,
 )
+from render.report.page_origin import PageOrigin
 from render.report.places import Place, Sources
 from render.system.streams import STDOUT
 
@@ -334,9 +336,10 @@ def _of(state: NamedState, positions: Sequence[int]) -> NamedState:
 
 def _style(asked: Request) -> ImpactStyle:
     most = asked.own["max_bytes"]
+    origin = origin_of(asked) if asked.own["format"] == "html" else PageOrigin()
     if asked.reporting.output:
-        return ImpactStyle(most=most)
-    return ImpactStyle(terminal.is_coloured(STDOUT), most, terminal.width(STDOUT))
+        return ImpactStyle(most=most, origin=origin)
+    return ImpactStyle(terminal.is_coloured(STDOUT), most, terminal.width(STDOUT), origin)
 
 
 def _locator(old: NamedState, new: NamedState) -> Locate:

@@ -8,6 +8,8 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.diagnostics.exits import Exit
 from render.diff.sizes import size_of
 from render.frontends.answer import Answer, RefusedError
+from render.frontends.figures import tally_of
+from render.frontends.origin import origin_of
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
@@ -25,18 +27,70 @@ from render.report.deciders import Input, input_of
 from render.report.findings import Finding, merge
 from render.report.fleet.machines import Fleet, FleetMachine, Wording
 from render.report.places import Place
+from render.report.text import printable
+from render.revisions import hashes
+from render.revisions.hashes import Ref
 from render.room.figures import ClusterCapacity
 
 
 def report(asked: Request, work: Work) -> Answer:
     """Write the page; what is wrong with a VM stands in it."""
-    from render.report.fleet import html
+    from render.report.fleet import data
 
+    origin = origin_of(asked)
     fleet_ = _fleet(asked, work)
     work.begin("write", f"writing about {len(fleet_.machines):,} VMs")
     every = [*fleet_.findings, *(found for one in fleet_.machines for found in one.findings)]
     ours = [found for found in every if found.diagnostic.code == codes.INTERNAL.number]
-    return Answer([html.report(fleet_)], ours, Exit.OK)
+    match asked.own["format"]:
+        case "json":
+            written = data.as_json(fleet_, origin)
+        case "csv":
+            written = data.as_csv(fleet_)
+        case _:
+            from render.report.fleet import html
+
+            written = html.report(fleet_, origin)
+    return Answer([written], ours, Exit.OK, tally=tally_of(work.parts).counting(every))
+
+
+def used_by(asked: Request, work: Work) -> Answer:
+    """List the VMs that use a definition; none is an answer too, where the definition is there."""
+    name = asked.own["name"]
+    machines = _fleet(asked, work).machines
+    names = {ref.name for one in machines for ref in one.definitions.values()}
+    users = [(one, ref) for one in machines for ref in one.definitions.values() if ref.name == name]
+    defined = {
+        one.name for part in work.parts for one in part.resources if definitions.is_definition(one)
+    }
+    if not users and name not in defined:
+        from render.model.nearest import nearest
+
+        near = nearest(name, sorted(names | defined))
+        message = f"no instancetype or preference {name} is here, and no VM uses one"
+        cure = f"did you mean {near}?" if near else ""
+        return Answer(findings=(), faults=[codes.USAGE.at(Location(), message, help=cure)])
+    return Answer(_users(users) if users else [f"no VM uses {name}\n"], (), Exit.OK)
+
+
+def _users(users: Sequence[tuple[FleetMachine, Ref]]) -> list[str]:
+    """A line a VM, in columns."""
+    rows = [
+        (
+            "/".join(filter(None, (one.resource.namespace, one.resource.name))),
+            f"{ref.kind} {ref.name}",
+            hashes.suffix(ref.hash),
+            f"pinned ({', '.join(one.pins)})" if one.pins else "",
+            str(one.place) if one.place.file else one.kustomization,
+        )
+        for one, ref in users
+    ]
+    widths = [max(len(row[number]) for row in rows) for number in range(len(rows[0]))]
+    lines = (
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True) if width)
+        for row in sorted(rows)
+    )
+    return [f"{printable(line.rstrip())}\n" for line in lines]
 
 
 def _fleet(asked: Request, work: Work) -> Fleet:

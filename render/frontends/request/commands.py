@@ -26,10 +26,12 @@ from render.frontends.request.options import (
     FILES,
     FIX,
     FIX_DIFF,
+    FLEET_FORMAT,
     FORCE,
     FORMAT,
     FROM,
     HOST_OPTIONS,
+    LINK_TEMPLATE,
     LIST,
     MAX_BYTES,
     MAX_FINDINGS,
@@ -69,6 +71,7 @@ _MIGRATING = tuple(
 )  # fmt: skip
 _CHECKING = tuple(RELEASES if option is RELEASE else option for option in OPTIONS)
 _OF_OUTPUT = frozenset({"emit", "stored", "defaults", "annotations", "firmware-uuid"})
+_REPORTED = tuple(option for option in OPTIONS if option.name not in _OF_OUTPUT)
 #: Of commands that only look at a repository: others are asked for what a guest boots with, or say nothing of it.
 _LOOKING = (("guest", "warning"),)
 _RANGES = {option.name: option for option in (RELEASE_RANGE, CLUSTER_CONFIG_RANGE)}
@@ -359,7 +362,7 @@ _ROWS: tuple[Command, ...] = (
         synced as they are written, if neither --emit nor a configuration file says how they are rendered.
         """,
         (Argument("paths", "[BASE[..HEAD]] [--] [PATH]", many=True),),
-        (DIFF_FORMAT, MAX_BYTES, EXIT_CODE, DIFF_FAIL_ON, PAGE, *_COMPARING, *HOST_OPTIONS, *_COMMON),
+        (DIFF_FORMAT, MAX_BYTES, EXIT_CODE, DIFF_FAIL_ON, PAGE, LINK_TEMPLATE, *_COMPARING, *HOST_OPTIONS, *_COMMON),
         whole=True,
         dashed=True,
         defaults=_LOOKING,
@@ -384,12 +387,23 @@ _ROWS: tuple[Command, ...] = (
         """Write an HTML page about the VMs in PATH: who decided each field, what is wrong, and how large they are.
 
         Each kustomization below PATH is rendered by itself. The page is one file that loads nothing. What cannot be
-        started stands in it too.
+        started stands in it too. As JSON or CSV it is a line or an object a VM.
         """,
         (_PATHS,),
-        (PAGE, *(option for option in OPTIONS if option.name not in _OF_OUTPUT), *HOST_OPTIONS, *_COMMON),
+        (FLEET_FORMAT, PAGE, LINK_TEMPLATE, *_REPORTED, *HOST_OPTIONS, *_COMMON),
         whole=True,
         defaults=_LOOKING,
+    ),
+    Command(
+        "used-by",
+        "commands.report:used_by",
+        """List the VMs in PATH that use the instancetype or preference NAME, and which of them are pinned.
+
+        Each with its place and its size: whom an edit of NAME reaches, at once, or once a pin is upgraded.
+        """,
+        (Argument("name", "NAME", required=True), _PATHS),
+        (*_REPORTED, *HOST_OPTIONS, *_COMMON),
+        whole=True,
     ),
     Command(
         "history",

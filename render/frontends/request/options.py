@@ -2,7 +2,7 @@
 
 from render.diagnostics.codes import CODES
 from render.frontends.request import config
-from render.report.formats import FORMATS, IMPACT_FORMATS
+from render.report.formats import FLEET_FORMATS, FORMATS, IMPACT_FORMATS
 from render.settings import OPTIONS, Option
 from render.yaml.budget import DEEPEST, Limits
 
@@ -238,6 +238,18 @@ CLUSTER_CONFIG_RANGE = next(
 )._replace(
     metavar="FILE[..FILE]",
     help="a KubeVirt custom resource, used where the input has none; A..B: one before, the other after",
+)
+LINK_TEMPLATE = Option(
+    "link-template", "text", "",
+    "the address of a line for pages to link to, with {commit}, {file} and {line} in it: https://git.example.com/...",
+    metavar="URL",
+)  # fmt: skip
+FLEET_FORMAT = Option(
+    "format",
+    "choice",
+    "html",
+    "a page, or its VMs as data; memory is in bytes",
+    choices=FLEET_FORMATS,
 )
 PAGE = Option(
     "output", "path", "", "write to a file; -: standard output", metavar="FILE|-", short="o"

@@ -15,7 +15,8 @@
     const [base, ...changes] = fields[i];
     const numbers = [...bases[base]];
     for (let n = 0; n < changes.length; n += 2) numbers[changes[n]] = changes[n + 1];
-    const list = made("ul", "", details, "fields");
+    const cell = details.closest("tbody").querySelector(".more > td");
+    const list = made("ul", "", cell, "fields");
     for (const number of numbers) {
       const [field, ...said] = entries[number].map((text) => texts[text]);
       const item = made("li", "", list);

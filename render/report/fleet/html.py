@@ -1,25 +1,32 @@
 """A fleet as one HTML page: its table can be read without scripts, and a small fleet whole."""
 
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from render.diagnostics.diagnostic import Severity
+from render.diagnostics.diagnostic import Severity, without_positions
 from render.model.counting import counted
-from render.report.findings import Finding
+from render.model.resource import ResourceRef
+from render.report.findings import Finding, Group, merge
 from render.report.fleet.capacity import data as capacity_data
 from render.report.fleet.capacity import tables
 from render.report.fleet.machines import OWN, Fleet, FleetMachine, total, totals
 from render.report.impact.review import Total, gibibytes
-from render.report.page import page
+from render.report.page import anchors, bar, page
+from render.report.page_origin import PageOrigin
 from render.report.places import Place
 from render.revisions import hashes
 
 #: So many fields stand in the page as they are; of more, the script makes them of the data.
 _WRITTEN_OUT = 5_000
 _WORDS = ("instancetype", "preference")
+#: What is wrong with a VM, the worst first, in words.
+_WORSTS = {"errors": "", "warnings": "", "fine": ""}
+_LISTED, _NAMED, _REACHED = 12, 6, 50
 _HOLDERS = ("VirtualMachinePool", "VirtualMachineInstanceReplicaSet")
 
 
-def report(fleet: Fleet) -> str:
+def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B008 - a value
     """One page, whatever stands in the repository."""
     machines = sorted(
         fleet.machines, key=lambda one: (_name(one), one.resource.kind, one.kustomization)
@@ -35,31 +42,124 @@ def report(fleet: Fleet) -> str:
     if fleet.capacity:
         data["capacity"] = capacity_data(fleet.capacity)
     every = total(machines)
+    names = anchors(one.resource for one in machines)
+    ids = {id(one): name for one, name in zip(machines, names, strict=True)}
+    by_resource = {one.resource: (_name(one), ids[id(one)]) for one in machines}
+    worsts = Counter(map(_worst, machines))
+    wrong = _alike([*fleet.findings, *(each for vm in machines for each in vm.findings)])
     return page(
         "fleet/fleet.html.j2",
         more_script="fleet/fleet.js",
         data=data,
-        title=counted(len(machines), "VM"),
+        title=_title(len(machines), worsts["errors"], _found(fleet, Severity.ERROR)),
+        origin=origin,
+        versions=[f"KubeVirt {one}" for one in sorted({vm.release for vm in machines} - {""})],
+        parts=bar((worst, worsts[worst], words) for worst, words in _WORSTS.items()),
+        refused=worsts["errors"],
+        warned=worsts["warnings"],
+        wrong=[_group(one, by_resource) for one in wrong[:_LISTED]],
+        more_wrong=counted(len(wrong) - _LISTED, "other") if len(wrong) > _LISTED else "",
+        reach=_reach(machines, ids),
         total=_amounts(every),
         halted=len(machines) - every.machines,
-        releases=sorted({one.release for one in machines}),
-        errors=counted(_found(fleet, Severity.ERROR), "error"),
-        warnings=counted(_found(fleet, Severity.WARNING), "warning"),
         has_holders=any(one.resource.kind in _HOLDERS for one in machines),
         pinned=sum(bool(one.pins) for one in machines),
         is_small=is_small,
-        machines=[_machine(one) for one in machines],
+        has=_columns(machines),
+        machines=[{**_machine(one), "id": ids[id(one)]} for one in machines],
         entry=lambda number, one: _field([texts[n] for n in entries[number]], one),
         findings=[_finding(one) for one in fleet.findings],
         capacity=[(root, tables(one)) for root, one in fleet.capacity],
         sums=[
-            (word, [(name, _amounts(one)) for name, one in totals(machines, key).items()])
+            (word, [_share(name, one, every) for name, one in totals(machines, key).items()])
             for word, key in (
                 ("namespace", lambda one: one.resource.namespace),
                 ("instancetype", lambda one: one.size.instancetype if one.size else ""),
             )
         ],
     )
+
+
+def _title(count: int, refused: int, errors: int) -> str:
+    """What there is to say first."""
+    if refused:
+        return f"{counted(count, 'VM')}, {refused:,} of them with errors"
+    found = f"{counted(errors, 'error')} beside them" if errors else "nothing is refused"
+    return f"{counted(count, 'VM')}: {found}"
+
+
+def _columns(machines: Sequence[FleetMachine]) -> dict[str, Any]:
+    """Which columns say anything, and how many there are then."""
+    has = {word: any(word in one.definitions for one in machines) for word in _WORDS}
+    has["pins"] = any(one.pins for one in machines)
+    has["releases"] = len({one.release for one in machines}) > 1
+    return {**has, "columns": 4 + sum(has.values())}
+
+
+def _alike(findings: Iterable[Finding]) -> list[Group]:
+    """What is wrong, errors first, then what is wrong with most: findings that say the same stand together."""
+    known: dict[tuple[str, str, str, str], list[Finding]] = {}
+    for one in merge(findings):
+        said = one.diagnostic
+        text = without_positions(said.message)
+        known.setdefault((said.severity.value, said.code, said.check, text), []).append(one)
+    several = [
+        Group(same[0], tuple(same[1:]))
+        for (severity, *_), same in known.items()
+        if severity != "info"
+    ]
+    return sorted(several, key=lambda one: (one.first.diagnostic.severity.value, -len(one.others)))
+
+
+def _group(group: Group, machines: Mapping[ResourceRef, tuple[str, str]]) -> dict[str, Any]:
+    """Findings that are alike, as what is wrong with several VMs."""
+    first = group.first
+    named = [one.diagnostic.resource for one in (first, *group.others)]
+    known = [machines[one] for one in dict.fromkeys(named) if one is not None and one in machines]
+    return {
+        "severity": first.diagnostic.severity.value,
+        "count": counted(len(known), "VM") if known else "",
+        "text": first.diagnostic.message,
+        "title": first.title,
+        "place": first.place,
+        "help": first.diagnostic.help,
+        "machines": [{"name": name, "id": anchor} for name, anchor in known[:_NAMED]],
+        "more": len(known) - _NAMED if len(known) > _NAMED else 0,
+    }
+
+
+def _share(name: str, one: Total, every: Total) -> tuple[str, str, str]:
+    """A group of VMs: its name, what it asks for, and which part of the memory of all that is."""
+    _, vcpus, memory = _amounts(one)
+    part = f"{100 * one.memory / (every.memory or 1):.2f}"
+    return name, f"{counted(one.machines, 'VM')}, {vcpus} vCPU, {memory}", part
+
+
+def _reach(machines: Sequence[FleetMachine], ids: Mapping[int, str]) -> list[dict[str, Any]]:
+    """The definitions with the VMs that use them, those that most do first."""
+    users: dict[str, list[FleetMachine]] = {}
+    for one in machines:
+        for ref in one.definitions.values():
+            users.setdefault(f"{ref.kind} {ref.name}", []).append(one)
+    listed = sorted(users.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    return [
+        {
+            "name": name,
+            "part": f"{100 * len(found) / len(machines):.2f}",
+            "words": _reached(found),
+            "machines": [
+                {"name": _name(one), "id": ids[id(one)], "pinned": bool(one.pins)}
+                for one in found[:_REACHED]
+            ],
+            "more": max(0, len(found) - _REACHED),
+        }
+        for name, found in listed[:_LISTED]
+    ]
+
+
+def _reached(found: Sequence[FleetMachine]) -> str:
+    pinned = sum(bool(one.pins) for one in found)
+    return counted(len(found), "VM") + (f", {pinned:,} of them pinned" if pinned else "")
 
 
 def _found(fleet: Fleet, severity: Severity) -> int:
@@ -89,9 +189,9 @@ def _row(one: FleetMachine) -> list[Any]:
 def _worst(one: FleetMachine) -> str:
     """What there is to say of a VM, in a word."""
     if one.size is None:
-        return "does not start"
+        return "errors"
     return next(
-        (f"{word.value}s" for word in (Severity.ERROR, Severity.WARNING) if one.count(word)), "none"
+        (f"{word.value}s" for word in (Severity.ERROR, Severity.WARNING) if one.count(word)), "fine"
     )
 
 
@@ -106,11 +206,11 @@ def _machine(one: FleetMachine) -> dict[str, Any]:
         "name": _name(one),
         "kind": "" if one.resource.kind == "VirtualMachine" else one.resource.kind,
         "kustomization": one.kustomization,
-        "place": str(one.place) if one.place.file else "",
         "start": one.place,
+        "halted": one.size is None,
         "vcpus": f"{one.size.vcpus:,}" if one.size else "",
         "memory": f"{gibibytes(one.size.memory)} GiB" if one.size else "",
-        "definitions": [_definition(one, word) for word in _WORDS],
+        "definitions": [(word, *_definition(one, word)) for word in _WORDS],
         "release": one.release,
         "pins": one.pins,
         "worst": _worst(one),
@@ -124,12 +224,12 @@ def _machine(one: FleetMachine) -> dict[str, Any]:
     }
 
 
-def _finding(one: Finding) -> dict[str, str]:
+def _finding(one: Finding) -> dict[str, Any]:
     return {
         "severity": one.diagnostic.severity.value,
         "title": one.title,
         "text": one.text,
-        "place": str(one.place) if one.place.file else "",
+        "place": one.place,
     }
 
 

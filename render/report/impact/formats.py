@@ -4,17 +4,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from render.report.formats import IMPACT_FORMATS
+from render.report.page_origin import PageOrigin
 
 if TYPE_CHECKING:
     from render.report.impact.review import Review
 
 
 class ImpactStyle(NamedTuple):
-    """In *colour* and *columns* (0: any), where that is text; *most* bytes, where details may be cut (0: all)."""
+    """In *colour* and *columns* (0: any), where that is text; *most* bytes, where details may be cut (0: all).
+
+    *origin* is that of a page.
+    """
 
     colour: bool = False
     most: int = 0
     columns: int = 0
+    origin: PageOrigin = PageOrigin()
 
 
 def report(name: str, review: "Review", style: ImpactStyle) -> str:

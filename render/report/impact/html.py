@@ -1,8 +1,11 @@
 """The impact of a change as one HTML page: readable without scripts, and without a network."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from render.diff.impact import FieldChange
+from render.diff.impact import FieldChange, MachineImpact
+from render.model.counting import counted
+from render.model.resource import ResourceRef
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
@@ -37,10 +40,11 @@ from render.report.impact.review import (
     worst,
 )
 from render.report.impact.text import header, short, summary
-from render.report.page import page
+from render.report.page import anchors, bar, page
+from render.report.places import Place
 
 
-def report(review: Review, _: ImpactStyle) -> str:
+def report(review: Review, style: ImpactStyle) -> str:
     """One page, whatever stands in the repository."""
     every = entries(review.parts, every=True)
     machines = review.machines
@@ -50,7 +54,11 @@ def report(review: Review, _: ImpactStyle) -> str:
         data=_rows(every),
         header=header(review).replace("->", "→"),
         summary=summary(machines),
-        counts=[(effect, number, MEANINGS[effect]) for effect, number in counts(machines).items()],
+        origin=style.origin,
+        title=_title(machines),
+        counts=bar((effect, n, MEANINGS[effect]) for effect, n in counts(machines).items()),
+        first=_first(machines),
+        new_errors=sum(1 + len(one.others) for one in found.groups),
         errors=found.groups,
         warnings=new_warnings(review.parts),
         warned=warned(new_warnings(review.parts)),
@@ -67,7 +75,7 @@ def report(review: Review, _: ImpactStyle) -> str:
         assumed=ASSUMED if any(map(is_shown, machines)) else (),
         total=_totals(total(machines)),
         room=room.lines(review.parts),
-        causes=causes(entries(review.parts)),
+        causes=_causes(entries(review.parts)),
         sums=[
             (word, [(name, _totals(one)) for name, one in totals.items()])
             for word, totals in (
@@ -75,10 +83,57 @@ def report(review: Review, _: ImpactStyle) -> str:
                 ("instancetype", by_instancetype(machines)),
             )
         ],
-        machines=[_machine(one) for one in every],
+        machines=[
+            _machine(one, anchor) for one, anchor in zip(every, _anchors(every), strict=True)
+        ],
         holders_title=holders_title(holders(review.parts)),
         holders=[_holder(one) for one in holders(review.parts)],
     )
+
+
+def _title(machines: Sequence[MachineImpact]) -> str:
+    """The answer: what happens to how many, and that nothing does to the others."""
+    numbers = counts(machines)
+    rest = numbers.pop("same", 0)
+    if not numbers:
+        return "Nothing changes for any VM" if rest else "There are no VMs"
+    said = ", ".join(f"{number:,} {effect}" for effect, number in numbers.items())
+    others = f"; {counted(rest, 'VM')} same" if rest else ""
+    return f"{said}{others}"
+
+
+def _first(machines: Sequence[MachineImpact]) -> list[tuple[str, str]]:
+    """What is shown at first, and the other choice: all VMs, or those that something happens to."""
+    numbers = counts(machines)
+    if "same" not in numbers or len(numbers) == 1:
+        return [("", "all")]
+    return [("!same", "changes"), ("", "all")]
+
+
+def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
+    """What is behind the changes, each with the values of its field, if they are the same for all."""
+    values: dict[tuple[Place, ResourceRef, str], set[tuple[str, str]]] = {}
+    for part, machine in machines:
+        for one in leaves(machine.changes):
+            if one.cause is not None:
+                key = (part.locate(one.cause), one.cause.resource, one.cause.field)
+                values.setdefault(key, set()).add(short(one))
+    return [
+        {
+            **one._asdict(),
+            "worst": next(iter(one.effects), "same"),
+            "change": _same(values[one.place, one.resource, one.field]),
+        }
+        for one in causes(machines)
+    ]
+
+
+def _same(pairs: set[tuple[str, str]]) -> tuple[str, str] | None:
+    return next(iter(pairs)) if len(pairs) == 1 else None
+
+
+def _anchors(machines: Sequence[MachineEntry]) -> list[str]:
+    return anchors(machine.resource for _, machine in machines)
 
 
 def _rows(machines: list[MachineEntry]) -> list[list[Any]]:
@@ -91,7 +146,7 @@ def _rows(machines: list[MachineEntry]) -> list[list[Any]]:
             [
                 worst(machine), machine.resource.namespace, machine.resource.name,
                 size.instancetype if size else "", size.vcpus if size else 0, size.memory if size else 0,
-                part.title, list(definitions),
+                part.title, list(definitions), next((one.field for one in changes(machine)), ""),
             ]
         )  # fmt: skip
     return rows
@@ -130,13 +185,14 @@ def _holder(entry: HolderEntry) -> dict[str, Any]:
     }
 
 
-def _machine(entry: MachineEntry) -> dict[str, Any]:
+def _machine(entry: MachineEntry, anchor: str) -> dict[str, Any]:
     part, machine = entry
     before, after = machine.sizes
     one, other = before or after, after or before
     fields = [_change(change, part) for change in changes(machine)]
     return {
-        "resource": machine.resource,
+        "name": "/".join(filter(None, machine.resource[1:])),
+        "id": anchor,
         "part": part.title,
         "worst": worst(machine),
         "effects": machine.effects,

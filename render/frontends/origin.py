@@ -1,0 +1,34 @@
+"""Where what is looked at comes from, for the head of a page and its links."""
+
+import os
+
+import render
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Location
+from render.frontends.answer import refused
+from render.frontends.request.request import Request
+from render.report import page_origin
+from render.report.page_origin import PageOrigin
+from render.system import git
+from render.system.git import GitError
+
+
+def origin_of(asked: Request, revision: str = "HEAD") -> PageOrigin:
+    """The repository around the first path of *asked* at *revision*; nothing is known of what is in none.
+
+    Raises RefusedError for a template of links that is none.
+    """
+    link = asked.own["link_template"]
+    fault = page_origin.fault(link) if link else ""
+    if fault:
+        raise refused(codes.USAGE.at(Location(), f"--link-template: {fault}"))
+    path = next(iter(asked.paths), ".")
+    here = os.path.realpath(path if os.path.isdir(path) else ".")
+    try:
+        top = git.root(here)
+        commit = git.commit(top, revision).id
+        edits = git.run(top, "status", "--porcelain", "--untracked-files=no", most=1)
+    except GitError:
+        return PageOrigin(link=link, version=render.__version__)
+    folder = os.path.relpath(os.path.realpath("."), top)
+    return PageOrigin(os.path.basename(top), commit, bool(edits), link, folder, render.__version__)

@@ -1,0 +1,79 @@
+"""A fleet as data: JSON by its schema, CSV that no spreadsheet calculates, and who uses a definition."""
+
+import csv
+import io
+import json
+
+import jsonschema
+import pytest
+
+from render.diagnostics.exits import Exit
+from tests.support.asking import Ask
+from tests.support.cases import ROOT
+from tests.support.manifests import instancetype, vm
+
+FLEET = {
+    "small.yaml": instancetype("small"),
+    "large.yaml": instancetype("large", memory="8Gi"),
+    "a.yaml": vm("a", namespace="prod", instancetype="small"),
+    "b.yaml": vm("b", namespace="prod", instancetype="small"),
+    "c.yaml": vm("c", namespace="dev", instancetype="small", memory="3Gi"),
+    "d.yaml": vm("d", namespace="dev", memory="1Gi"),
+}
+
+
+def test_json_follows_its_schema(ask: Ask) -> None:
+    answer = ask("report", "--format", "json", files=FLEET)
+    assert answer.exit == Exit.OK
+    assert answer.err.startswith("4 VMs: 1 error; ")
+    found = json.loads(answer.out)
+    schema = json.loads((ROOT / "schemas" / "fleet.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(found, schema)
+    machines = {one["name"]: one for one in found["machines"]}
+    assert machines["a"]["memory"] == 1 << 30
+    assert machines["a"]["instancetype"]["name"] == "small"
+    assert machines["c"]["starts"] is False
+    assert machines["c"]["findings"][0]["code"] == "VR301"
+    assert machines["d"]["instancetype"] is None
+    assert found["total"] == {"machines": 3, "vcpus": 3, "memory": 3 << 30}
+
+
+def test_csv_has_a_line_a_vm(ask: Ask) -> None:
+    rows = list(csv.DictReader(io.StringIO(ask("report", "--format", "csv", files=FLEET).out)))
+    assert [one["name"] for one in rows] == ["a", "b", "c", "d"]
+    assert [one["starts"] for one in rows] == ["yes", "yes", "no", "yes"]
+    assert rows[0]["memory"] == str(1 << 30)
+
+
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t"])
+def test_no_cell_is_a_formula(begin: str, ask: Ask) -> None:
+    name = f"{begin}HYPERLINK(1)"
+    text = vm("web", memory="1Gi").replace("name: web", f"name: {json.dumps(name)}", 1)
+    answer = ask("report", "--format", "csv", "--admission", "off", files={"vm.yaml": text})
+    (row,) = csv.DictReader(io.StringIO(answer.out))
+    assert row["name"] == f"'{name}"
+    for cell in row.values():
+        assert not cell.startswith(("=", "+", "-", "@", "\t"))
+
+
+def test_used_by_lists_whom_an_edit_reaches(ask: Ask) -> None:
+    answer = ask("used-by", "small", files=FLEET)
+    assert answer.exit == Exit.OK
+    assert [line.split()[0] for line in answer.out.splitlines()] == ["prod/a", "prod/b"]
+    assert "a.yaml:" in answer.out
+
+
+def test_used_by_of_what_nobody_uses_and_of_what_is_not_there(ask: Ask) -> None:
+    answer = ask("used-by", "large", files=FLEET)
+    assert (answer.exit, answer.out) == (Exit.OK, "no VM uses large\n")
+    wrong = ask("used-by", "smal", files=FLEET)
+    assert wrong.exit == Exit.USAGE
+    assert "did you mean small?" in wrong.err
+
+
+def test_used_by_says_who_is_pinned(ask: Ask) -> None:
+    files = {name: text for name, text in FLEET.items() if name != "c.yaml"}
+    assert ask("pin", files=files).exit == Exit.OK
+    answer = ask("used-by", "small")
+    assert answer.out.count("pinned (instancetype)") == 2
