@@ -107,7 +107,8 @@ def shown(page: Page) -> int:
 def choose(page: Page, label: str, value: str) -> None:
     """Give the control with this label a value, as a user does."""
     page.run(f"""(() => {{
-        const label = [...document.querySelectorAll("#filter label")].find((one) => one.firstChild.data.trim() === "{label}");
+        const labels = [...document.querySelectorAll("#filter label")];
+        const label = labels.find((one) => one.firstChild.data.trim() === "{label}");
         label.control.value = "{value}";
         label.control.dispatchEvent(new Event("input", {{bubbles: true}}));
     }})()""")

@@ -235,7 +235,9 @@ def test_hostile_text_forges_no_html() -> None:
     text = written("html", hostile())
     assert "\u202e" not in text
     assert pages.reaching(text) == []
-    assert len(list(pages.parse(text).iter("details"))) == len(HOSTILE) + 1  # of the causes
+    assert (
+        len(list(pages.parse(text).iter("details"))) == len(HOSTILE) + 2
+    )  # causes, and what is assumed
     rows = pages.data(text)
     assert sorted(row[2] for row in rows) == sorted(f"{one}{i}" for i, one in enumerate(HOSTILE))
 
