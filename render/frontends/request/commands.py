@@ -366,7 +366,7 @@ _ROWS: tuple[Command, ...] = (
         whole=True,
         dashed=True,
         defaults=_LOOKING,
-        assumed=(("emit", "what settings of the repository say, else source"),),
+        assumed=(("emit", "what settings of the repository say, vm with a lock, else source"),),
     ),
     Command(
         "explain",

@@ -368,7 +368,7 @@ def test_help_lists_the_usual_options_and_all_on_request(row: Command, ask: Ask)
 
 def test_help_of_diff_names_its_own_defaults(ask: Ask) -> None:
     help_ = " ".join(ask("diff", "--help").out.split())
-    assert "[default: what settings of the repository say, else source]" in help_
+    assert "[default: what settings of the repository say, vm with a lock, else source]" in help_
     assert "one file a resource" not in help_
     assert "[default: warning]" in " ".join(ask("check", "--help-all").out.split())
 
