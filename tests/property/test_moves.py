@@ -19,14 +19,19 @@ from tests.support import manifests
 FOLDERS = ("a", "b", "c/e", "d")
 NAMES = ("one", "two", "three")
 KUSTOMIZATION = "kustomization.yaml"
+LOST = "lost"
 
 
 class Layout(NamedTuple):
-    """One state: the folder and the memory of each VM, ``""`` for the instancetype; folders with a kustomization."""
+    """One state: the folder and the memory of each VM, ``""`` for the instancetype; folders with a kustomization.
+
+    *odd*: folders with a file that cannot be read, and ``lost`` for a kustomization that cannot be.
+    """
 
     vms: Mapping[str, tuple[str, str]]
     built: frozenset[str]
     cpus: int
+    odd: frozenset[str] = frozenset()
 
     def write(self, top: Path) -> None:
         """Lay the files out below *top*."""
@@ -39,6 +44,11 @@ class Layout(NamedTuple):
         for folder in self.built & files.keys():
             listed = ", ".join(files[folder])
             manifests.put(top / folder / KUSTOMIZATION, f"resources: [{listed}]\n")
+        for folder in self.odd - {LOST}:
+            manifests.put(top / folder / "odd.yaml", "kind: [ # of kubevirt.io\n")
+        remote = ", https://example.invalid/base" if LOST in self.odd else ""
+        manifests.put(top / LOST / KUSTOMIZATION, f"resources: [vm.yaml{remote}]\n")
+        manifests.put(top / LOST / "vm.yaml", text(LOST, "1Gi"))
 
     @property
     def objects(self) -> list[dict[str, Any]]:
@@ -61,13 +71,17 @@ _LAYOUTS = st.builds(
     ),
     st.frozensets(st.sampled_from(FOLDERS)),
     st.sampled_from([2, 4]),
+    st.frozensets(st.sampled_from([*FOLDERS, LOST])),
 )
 
 
 @settings(max_examples=15)
 @given(_LAYOUTS, _LAYOUTS, st.sampled_from(["source", "vm"]))
 def test_folders_make_no_difference(before: Layout, after: Layout, emit: Any) -> None:
-    """Folders renamed, kustomizations added: each VM fares as between the two renderings."""
+    """Folders renamed, kustomizations added, what cannot be read strewn in: each VM fares as between two renderings.
+
+    So do all that both states could read; of what one could not, nothing is said but that.
+    """
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for name, layout in (("before", before), ("after", after)):
             layout.write(Path(name))
@@ -76,6 +90,9 @@ def test_folders_make_no_difference(before: Layout, after: Layout, emit: Any) ->
         ) in (0, 1)
         answer = json.loads(Path("x").read_text(encoding="utf-8"))
     told = {one["resource"]["name"]: tuple(one["effects"]) for one in answer["machines"]}
+    unread = {(True, True): None, (True, False): ("repaired",), (False, True): ("unrenderable",)}
+    sides = (LOST in before.odd, LOST in after.odd)
+    assert told.pop(LOST, None) == unread.get(sides, ("same",))
     expected = compare(before.objects, after.objects, Settings(emit=emit)).machines
     assert told == {one.resource.name: one.effects for one in expected}
-    assert len(answer["machines"]) == len(expected)
+    assert len(answer["machines"]) == len(expected) + (sides != (True, True))
