@@ -157,13 +157,14 @@ class Machine:
     annotation for a flavour means, whole; *pinned*: the definitions that the lock decides, by kind class; *merged*: the
     presets; *companions*: what is emitted beside it; *decided*: what its definitions wrote; *checked*: once known, the
     VMI as the VM's webhook checks it, empty if it gets no further; *missing*: the fields that the schema requires
-    and that are not there; *is_doubted*: whether anything was found when its manifest was decoded.
+    and that are not there; *is_doubted*: whether anything was found when its manifest was decoded; *pods_pass*: whether
+    its pods were looked at, and nothing is wrong with any by itself.
     """
 
     __slots__ = (
         "additions", "checked", "companions", "context", "decided", "decoded", "diagnostics", "failed", "flavor",
-        "instancetype", "is_doubted", "merged", "missing", "pinned", "preference", "provenance", "resource",
-        "template", "vm", "vmi",
+        "instancetype", "is_doubted", "merged", "missing", "pinned", "pods_pass", "preference", "provenance",
+        "resource", "template", "vm", "vmi",
     )  # fmt: skip
 
     def __init__(self, context: Context, resource: Resource, decoded: Tree) -> None:
@@ -186,6 +187,7 @@ class Machine:
         self.failed = False
         self.missing: tuple[FieldPath, ...] = ()
         self.is_doubted = False
+        self.pods_pass = False
 
     def under(self, settings: Settings) -> "Machine":
         """The same machine, in the same state, with other *settings*."""

@@ -136,8 +136,8 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
             continue
         try:
             same = unchanged.find(resource, context) if unchanged else None
-            if same is not None:
-                journey.conclude(same, same.raw)
+            if unchanged and same is not None:
+                journey.conclude(same, same.raw, is_printed=unchanged.is_printed)
             else:
                 journey.take(resource)
         except defects.KINDS as error:
@@ -202,13 +202,15 @@ class _Journey:
         if not is_refused:
             yield from filter(None, (self._clashes, self._pods))
 
-    def conclude(self, machine: Machine, body: Tree, *, is_refused: bool = False) -> None:
-        """Tell all that *machine* became *body*, and keep that."""
+    def conclude(
+        self, machine: Machine, body: Tree, *, is_refused: bool = False, is_printed: bool = True
+    ) -> None:
+        """Tell all that *machine* became *body*, and keep that where it *is_printed*."""
         for observer in self._observers(is_refused=is_refused):
             observer.observe(machine)
         if self._observe is not None and not is_refused:
             self._observe(machine, body)
-        if not machine.failed:
+        if not machine.failed and is_printed:
             self._output.put(body, machine.resource.index)
 
     def take(self, resource: Resource) -> None:

@@ -59,11 +59,12 @@ class Capacity:
         """Whether something limits what the pods of *machine* may ask for."""
         return bool(self._nodes) or machine.namespace in self._rules
 
-    def observe(self, machine: Machine, *, is_doubtful: bool) -> None:
-        """Judge the pods of *machine*, and remember what they count.
+    def observe(self, machine: Machine, *, is_doubtful: bool) -> bool:
+        """Judge the pods of *machine*, and remember what they count; whether something is wrong with one of them.
 
         *is_doubtful*: the API server may refuse them by themselves.
         """
+        known = len(self._found)
         rules = self._rules.get(machine.namespace, _FREE)
         key = (machine.namespace, _fingerprint(machine, is_doubtful=is_doubtful))
         if key not in self._judged:
@@ -72,7 +73,7 @@ class Capacity:
                 self._samples[key] = machine
         judged = self._judged[key]
         if judged is None:
-            return
+            return False
         self._namespaces.add(machine.namespace)
         for one in judged.invalid:
             self._found.append(self._invalid(machine, key, one))
@@ -84,6 +85,7 @@ class Capacity:
             self._found.append(_unspoken(machine, *judged.unspoken))
         elif not judged.invalid:
             self._count(machine, key, judged)
+        return len(self._found) > known
 
     def _count(self, machine: Machine, key: _PodKey, judged: PodJudgement) -> None:
         """Remember what the pods of *machine* count."""

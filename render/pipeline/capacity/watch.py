@@ -81,11 +81,12 @@ class PodWatch:
 
     def observe(self, machine: Machine) -> None:
         """Judge the pod of *machine*, if there is a reason to."""
-        if machine.failed or not machine.vmi:
+        if machine.failed or not machine.vmi or (machine.pods_pass and not self._is_limited):
             return
         doubtful = self._is_set or is_doubtful(machine.resource.name, machine.vmi)
         if doubtful or (self._capacity is not None and self._capacity.concerns(machine)):
-            self._open().observe(machine, is_doubtful=doubtful)
+            is_wrong = self._open().observe(machine, is_doubtful=doubtful)
+            machine.pods_pass = not (is_wrong or self._is_limited)
 
     def diagnostics(self) -> Iterator[Diagnostic]:
         """What is wrong with single pods, and with those of a namespace together."""

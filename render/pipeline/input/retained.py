@@ -26,10 +26,11 @@ class Retained(Unchanged):
     """The *machines* of a first rendering that a second one has again.
 
     Their resources are now at the index that *moved* says for the former one. What is found is taken over: the first
-    rendering has it no more.
+    rendering has it no more. What machines become is not printed.
     """
 
     __slots__ = ("_moved",)
+    is_printed = False
 
     def __init__(
         self, machines: Iterable[Machine], moved: Mapping[int, int], edits: "_Edits"

@@ -20,6 +20,7 @@ class Unchanged:
     """The *machines* of a first state that no object but their own, and the *named* definitions, can make another."""
 
     __slots__ = ("_machines",)
+    is_printed = True
 
     def __init__(self, machines: Iterable[Machine], named: frozenset[str]) -> None:
         self._machines: dict[object, Machine] = {
