@@ -53,9 +53,11 @@ def workspace(folder: Path) -> Workspace:
 
 def said(findings: Sequence[Finding]) -> list[object]:
     """All that a reader sees, and where."""
-    return sorted(
-        (one.place, one.title, one.text, one.diagnostic.help, one.related) for one in findings
-    )
+    return [
+        *sorted(
+            (one.place, one.title, one.text, one.diagnostic.help, one.related) for one in findings
+        )
+    ]
 
 
 @pytest.mark.parametrize("case", CASES[::_STEP], ids=lambda one: f"{one.parent.name}/{one.name}")

@@ -101,7 +101,7 @@ class EditorServer(LanguageServer):
         before = workspace.text(file)
         self._uris[real] = uri
         workspace.buffers[real] = text
-        if before != text:
+        if before != text or workspace.folder in self._to_read:
             self.later(uri)
 
     def close(self, uri: str) -> None:
@@ -147,16 +147,26 @@ class EditorServer(LanguageServer):
                 if (place := self.workspace_of(uri)) and place[0] is workspace
             ]
             if workspace.folder in to_read:
-                self.attempt(workspace, workspace.read, None)
+                self._take(workspace, workspace.read)
                 self.tell(workspace)
                 _collect()
             elif files:
                 for file in files:
-                    self.attempt(workspace, partial(workspace.edit, file), None)
+                    self._take(workspace, partial(workspace.edit, file))
                 self.tell(workspace)
                 self._edits += 1
                 if self._edits % _COLLECTED == 0:
                     gc.collect()
+
+    def _take(self, workspace: Workspace, step: Callable[[], None]) -> None:
+        """Take a *step* of reading; where that fails, all of *workspace* is read again at the next one."""
+
+        def done() -> bool:
+            step()
+            return True
+
+        if not self.attempt(workspace, done, otherwise=False):
+            self._to_read.add(workspace.folder)
 
     def attempt(
         self, workspace: Workspace, function: Callable[[], _Answer], otherwise: _Answer
