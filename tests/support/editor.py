@@ -47,6 +47,7 @@ class Editor:
 
     def _logged(self, params: types.LogMessageParams) -> None:
         self.logged.append(params.message)
+        self._news.set()
 
     async def until(self, holds: Callable[[], Any]) -> None:
         """Wait until something *holds* of what the server has said."""
