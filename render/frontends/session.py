@@ -367,12 +367,14 @@ def _ambiguities(loaded: Documents, resources: Sequence[Resource]) -> Iterator[D
 
 
 def _unambiguous(path: FieldPath, reading: str) -> tuple[Fix, ...]:
-    """How to write what is read at *path* as the JSON *reading* so that it is read so by all."""
+    """How to write what is read at *path* as the JSON *reading* so that it is read so by all; no fix for a key."""
     import json
 
     try:
         value = json.loads(reading)
     except ValueError:  # refused
+        return ()
+    if path and value == path[-1]:
         return ()
     if isinstance(value, str):
         return (Fix("put the value in quotes", (quote(path),), safe=True),)

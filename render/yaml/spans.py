@@ -172,7 +172,7 @@ def _removed(text: str, parent: Any, step: str | int) -> TextEdit | None:
         index = step if isinstance(step, int) and step < len(entries) else None
     else:
         entries = parent.value
-        index = next((i for i, (key, _) in enumerate(entries) if key.value == step), None)
+        index = next((i for i, (key, _) in enumerate(entries) if _key(key) == step), None)
     if index is None:
         return None
     start, end = entries[index][0].start_mark.index, _end(text, *entries[index])
@@ -247,7 +247,13 @@ def _at(node: Any, path: FieldPath) -> Any:
 def _pair(mapping: Any, name: Any) -> tuple[Any, Any] | None:
     if mapping is None or mapping.id != "mapping":
         return None
-    return next((pair for pair in mapping.value if pair[0].value == name), None)
+    return next((pair for pair in mapping.value if _key(pair[0]) == name), None)
+
+
+def _key(node: Any) -> Any:
+    """The key that *node* is to kubectl, to which a bare ``on`` is ``true``."""
+    is_bare = node.id == "scalar" and not node.style
+    return scalars.key(scalars.resolved(node.value)) if is_bare else node.value
 
 
 def hunks(before: str, after: str) -> Iterator[TextEdit]:

@@ -217,3 +217,14 @@ def test_no_report_shows_the_secret_beside_what_is_fixed(
         assert "top-secret" not in capfd.readouterr().out
     invoke(["check", "--unsafe-fixes", "--diff", "."])
     assert "top-secret" not in "".join(capfd.readouterr())
+
+
+def test_a_label_whose_key_looks_like_a_boolean(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The value gets its quotes; of the key nobody knows what is meant."""
+    text = vm(running="runStrategy: Always").replace("name: web", "name: web\n  labels: {on: yes}")
+    put(repository, {"vm.yaml": text})
+    assert invoke(["check", "--fix", "."]) == 0
+    assert (repository / "vm.yaml").read_text() == text.replace("yes", '"yes"')
+    assert "VR113" in capfd.readouterr().out
