@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from render.model.fieldpath import FieldPath
@@ -19,6 +20,8 @@ _KEY = re.compile(r"""["']?(?<![\w./-])([\w./-]++)["']?\s*+:(?=\s|$|["'{\[])""")
 _CREDENTIALS = re.compile(r"(?<=//)[^/\s@]++@")
 _PARAMETER = re.compile(r"""(?<=[?&])([\w.%-]++)=([^\s&#"'\[\]]++)""")
 _SIGNING = re.compile(r"token|sig|credential|key|passw|secret|auth", re.IGNORECASE)
+#: Where a probe has its command.
+_PROBE = ("exec", "command")
 #: What is run with passwords among its words.
 _COMMANDS = frozenset({"command", "args"})
 #: What holds user data, and might be given it right away.
@@ -41,7 +44,9 @@ def is_secret(path: FieldPath, kind: str = "") -> bool:
     """Whether the field at *path* of an object of *kind* is, or lies within, something secret."""
     if kind == "Secret" and path[:1] in (("data",), ("stringData",)):
         return True
-    return any(isinstance(step, str) and is_secret_key(step) for step in path)
+    if any(isinstance(step, str) and is_secret_key(step) for step in path):
+        return True
+    return "exec" in path and _PROBE in pairwise(path)
 
 
 def is_unquoted(key: str, *, is_mapping: bool) -> bool:
@@ -69,7 +74,12 @@ def may_contain_secrets(text: str) -> bool:
 def redacted(value: Any, mask: str = MASK) -> Any:
     """*value*, a JSON tree, with *mask* for what is secret in it."""
     if isinstance(value, dict):
-        return {k: mask if is_secret_key(k) else redacted(item, mask) for k, item in value.items()}
+        shown = {k: mask if is_secret_key(k) else redacted(item, mask) for k, item in value.items()}
+        program, word = _PROBE
+        probe = shown.get(program)
+        if isinstance(probe, dict) and word in probe:
+            shown[program] = {**probe, word: mask}
+        return shown
     if isinstance(value, list):
         return [redacted(item, mask) for item in value]
     return mask if isinstance(value, str) and may_contain_secrets(value) else value

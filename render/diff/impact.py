@@ -4,7 +4,7 @@ from typing import Any, Literal, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic, without_known
 from render.diagnostics.diagnostic import ordered as ordered_findings
-from render.diagnostics.secrets import is_secret_key, redacted
+from render.diagnostics.secrets import is_secret, redacted
 from render.diff.compare import (
     Difference,
     Item,
@@ -293,8 +293,8 @@ def ordered(effects: set[str]) -> tuple[str, ...]:
 
 def shown(route: Route, value: Any) -> Any:
     """*value*, which stands at *route*, without what is not for other eyes."""
-    keys = (step for step in route if not isinstance(step, Item))
-    if value is not None and any(map(is_secret_key, keys)):
+    keys = tuple(step for step in route if not isinstance(step, Item))
+    if value is not None and is_secret(keys):
         return HIDDEN
     return redacted(value, HIDDEN)
 

@@ -69,3 +69,20 @@ def test_no_page_drives_a_runner(tmp_path: Path) -> None:
     page = run("report", "-o", "-", ".", cwd=tmp_path).stdout
     assert "[warning]y" in page
     assert "##[" not in page
+
+
+def test_no_review_shows_the_words_of_a_command(tmp_path: Path) -> None:
+    plain = vm("web", memory="1Gi")
+    probe = "      readinessProbe:\n        exec: {command: [curl, -u, 'admin:SECRET']}\n"
+    changed = plain + probe.replace("SECRET", CANARY)
+    states = {"a": plain, "b": changed, "c": changed.replace(CANARY, f"{CANARY}2")}
+    for name, text in states.items():
+        put(tmp_path / name / "vm.yaml", text)
+    for words in (("a", "b"), ("b", "c"), ("c", "a")):
+        for form in ("text", "json", "markdown", "html"):
+            done = run("diff", *words, "--format", form, cwd=tmp_path)
+            assert "readinessProbe" in done.stdout
+            assert CANARY not in done.stdout + done.stderr
+    done = run("explain", "web", "readinessProbe", "b", cwd=tmp_path)
+    assert "readinessProbe" in done.stdout
+    assert CANARY not in done.stdout + done.stderr
