@@ -395,7 +395,7 @@ def test_a_kustomization_of_flux_substitutes_variables(helm: str, kustomize: str
     assert first.origin.file == "vms/vm.yaml"
     done = virt_render(helm, "check", ".")
     assert "vms/vm.yaml:11:47: error VR420" in done.stdout
-    assert "unrecognized bus ide" in done.stdout
+    assert "disks/ide-bus: VirtualMachine a:" in done.stdout
 
 
 def test_what_only_a_secret_says_stays_a_placeholder(helm: str, kustomize: str) -> None:
