@@ -192,6 +192,22 @@ def test_it_is_read_without_scripts(page: Page) -> None:
     assert visible(page) == 40
 
 
+def test_no_path_leaves_a_small_screen(tab: Page, tmp_path: Path) -> None:
+    """An error of a VM names fields that are longer than a telephone is wide."""
+    text = vm(1, resources={"requests": {"memory": "1Gi"}})
+    text["spec"]["template"]["spec"]["domain"]["devices"]["disks"] = [
+        {"name": "root", "disk": {"bus": "ide"}}
+    ]
+    found = compare([instancetype(1, 2)], [instancetype(1, 2), text], Settings(emit="vm"))
+    review = Review(ReviewedState("a"), ReviewedState("b"), "vm", (ReviewPart("", found),))
+    (tmp_path / "page.html").write_text(
+        formats.report("html", review, ImpactStyle()), encoding="utf-8"
+    )
+    tab.show(width=390)
+    tab.open(tmp_path / "page.html")
+    assert tab.run("document.documentElement.scrollWidth") == 390
+
+
 def test_the_address_says_what_is_chosen(page: Page) -> None:
     part(page, "restart")
     choose(page, "Namespace", "team-01")
