@@ -75,7 +75,7 @@ def main() -> int:
         ]
         whole = list(_whole_repositories(folder, kustomize, environ))
         stages = _stages(os.path.join(folder, Tree(1000).name), environ)
-        guests = [*_guests(folder, environ), *_factored(folder, environ)]
+        guests = [*_guests(folder, environ), *_rooms(folder, environ), *_factored(folder, environ)]
         print("measuring edits ...", file=sys.stderr, flush=True)
         p95 = editor.p95_of_edits(os.path.join(folder, "editor"), _REVIEWED)
         what = "an edit in the editor, 1,000 VMs open: CPU ms of its findings, 95 of 100"
@@ -140,6 +140,22 @@ def _whole_repositories(
     costs = measure.interleaved(commands, _ROUNDS_WHOLE, environ)
     what = f"{_PAGED} VMs: CPU time of report / check"
     yield Verdict(what, 1.5, costs["report"].cpu / costs["check"].cpu)
+
+
+def _rooms(folder: str, environ: Mapping[str, str]) -> "Iterable[Verdict]":
+    """What it costs to ask whether there is room, as a share of a check where nothing limits pods."""
+    program = os.path.join(os.path.dirname(sys.executable), "virt-render")
+    paths = {name: os.path.join(folder, "rooms", name) for name in ("check", "quotas")}
+    for path in paths.values():
+        fleet.write(path, Tree(1000))
+    fleet.write_quotas(paths["quotas"])
+    print("measuring quotas ...", file=sys.stderr, flush=True)
+    commands = {
+        name: [program, "check", "--kustomize", "never", path] for name, path in paths.items()
+    }
+    costs = measure.interleaved(commands, ROUNDS[1000], environ)
+    what = "1,000 VMs in namespaces with quotas: CPU time of check / without quotas"
+    yield Verdict(what, 1.3, costs["quotas"].cpu / costs["check"].cpu)
 
 
 def _guests(folder: str, environ: Mapping[str, str]) -> "Iterable[Verdict]":

@@ -75,6 +75,19 @@ def write(folder: str, tree: Tree) -> int:
     return sum(len(text) for text in files.values())
 
 
+def write_quotas(folder: str) -> None:
+    """Write beside the tree of *folder* a quota for the namespace of each team, in which all of it has room."""
+    hard = "{requests.memory: 9Pi, requests.cpu: 9k, pods: 9k}"
+    texts = [
+        f"apiVersion: v1\nkind: ResourceQuota\nmetadata: {{name: room, namespace: team-{team:02}}}\n"
+        f"spec: {{hard: {hard}}}\n"
+        for team in range(TEAMS)
+    ]
+    _write(os.path.join(folder, "quotas.yaml"), "---\n".join(texts))
+    with open(os.path.join(folder, "kustomization.yaml"), "a", encoding="utf-8") as file:
+        file.write("- quotas.yaml\n")
+
+
 def write_overlays(folder: str, count: int) -> None:
     """Write *count* kustomizations below *folder*, each with a namespace for the one VM of a common base."""
     write(os.path.join(folder, "base"), Tree(1))
