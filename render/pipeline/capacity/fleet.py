@@ -68,7 +68,7 @@ class Capacity:
         rules = self._rules.get(machine.namespace, _FREE)
         key = (machine.namespace, _fingerprint(machine, is_doubtful=is_doubtful))
         if key not in self._judged:
-            self._judged[key] = self._judge.judge(machine, rules)
+            self._judged[key] = self._judge.judge(machine, rules, is_doubtful=is_doubtful)
             if self._is_release_assumed():
                 self._samples[key] = machine
         judged = self._judged[key]
@@ -234,7 +234,7 @@ class Capacity:
         if (key, release) not in self._elsewhere:
             machine = self._samples[key]
             rules = self._rules.get(machine.namespace, _FREE)
-            self._elsewhere[key, release] = self._judge.judge(machine, rules, release)
+            self._elsewhere[key, release] = self._judge.judge(machine, rules, release=release)
         return self._elsewhere[key, release]
 
     def _doubt_of_release(self, key: _PodKey, refuses: Callable[[PodJudgement], bool]) -> str:
@@ -301,6 +301,7 @@ def _unspoken(machine: Machine, resource: Resource, missing: str) -> Diagnostic:
 
 #: Of a VMI what tells VMs of one kind apart, and does not reach the resources or the rights of a pod.
 _OWN_SOURCES = ("persistentVolumeClaim", "dataVolume", "cloudInitNoCloud", "cloudInitConfigDrive")
+_IDENTITY = ("uuid", "serial")
 
 
 def _fingerprint(machine: Machine, *, is_doubtful: bool) -> str:
@@ -319,7 +320,15 @@ def _fingerprint(machine: Machine, *, is_doubtful: bool) -> str:
             {key: value for key, value in one.items() if key != "macAddress"}
             for one in devices["interfaces"]
         ]
-    spec["domain"] = {**domain, "devices": devices}
+    spec["domain"] = {
+        **domain,
+        "devices": devices,
+        "firmware": {
+            key: value
+            for key, value in (domain.get("firmware") or {}).items()
+            if key not in _IDENTITY
+        },
+    }
     annotations = tree.get(machine.vmi, "metadata", "annotations")
     resource = machine.resource
     odd = resource.name if is_doubtful and watch.is_odd_name(resource.name) else ""

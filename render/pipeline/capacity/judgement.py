@@ -72,11 +72,17 @@ class PodJudge:
         )
 
     def judge(
-        self, machine: Machine, rules: NamespaceRules, release: Version | None = None
+        self,
+        machine: Machine,
+        rules: NamespaceRules,
+        *,
+        is_doubtful: bool = True,
+        release: Version | None = None,
     ) -> PodJudgement | None:
         """What is said of the pods of *machine* under *rules*, None where there is no pod: that is said elsewhere.
 
-        *release*: as if another one than that of the input ran.
+        *is_doubtful*: the API server may refuse them by themselves; *release*: as if another one than that of the
+        input ran.
         """
         made = launched(machine, release)
         if made is None:
@@ -84,9 +90,8 @@ class PodJudge:
         vmi, launch = made
         spec = self._admitted(launch.pod["spec"])
         configuration = launch.launch.cluster.configuration
-        invalid = by_field(
-            pod.refusals({**launch.pod, "spec": spec}), vmi, launch.pod, configuration
-        )
+        refused = pod.refusals({**launch.pod, "spec": spec}) if is_doubtful else ()
+        invalid = by_field(refused, vmi, launch.pod, configuration)
         if invalid:
             return PodJudgement(vmi, tuple(invalid))
         violations = (
