@@ -470,26 +470,22 @@ def test_completion(folder: Path) -> None:
 
 
 def test_code_actions(folder: Path) -> None:
-    text = SMALL.replace("runStrategy: Always", "running: yes")
+    text = SMALL.replace("  name: web\n", "  name: web\n  labels:\n    zone: 1 # of the house\n")
 
     async def work() -> None:
         async with opened(folder) as editor:
             editor.open("vms/web.yaml")
             editor.type("vms/web.yaml", text)
-            await editor.until(
-                lambda: (
-                    "VR113" in editor.codes("vms/web.yaml")
-                    or "VR106" in editor.codes("vms/web.yaml")
-                )
-            )
-            titles = {}
-            for finding in editor.said["vms/web.yaml"]:
-                for action in await editor.actions("vms/web.yaml", finding):
-                    titles[action.title] = action
-            assert titles
-            for action in titles.values():
-                assert action.kind == types.CodeActionKind.QuickFix
-                assert list(action.edit.changes) == [editor.uri("vms/web.yaml")]  # type: ignore[union-attr,arg-type]
+            await editor.until(lambda: editor.codes("vms/web.yaml") == ["VR106"])
+            (finding,) = editor.said["vms/web.yaml"]
+            (action,) = await editor.actions("vms/web.yaml", finding)
+            assert action.title == "put the value in quotes"
+            assert action.kind == types.CodeActionKind.QuickFix
+            assert action.is_preferred
+            assert list(action.diagnostics or ()) == [finding]
+            editor.apply(action)
+            assert editor.texts["vms/web.yaml"] == text.replace("zone: 1 #", 'zone: "1" #')
+            await editor.until(lambda: editor.codes("vms/web.yaml") == [])
 
     driven(work)
 
@@ -569,3 +565,44 @@ def test_usage(tmp_path: Path) -> None:
     done = run("lsp", "--kubevirt", "0.1", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "kubevirt" in done.stderr
+
+
+def test_it_says_what_check_says(folder: Path, kustomize: str, helm: str) -> None:  # noqa: ARG001 - on the PATH
+    """Of a repository with two roots, a lock, a chart, a patch, and parts that cannot be read."""
+    put(folder / "base/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(folder / "base/vm.yaml", vm("shop", instancetype="small"))
+    put(folder / "prod/kustomization.yaml", "resources: [../base]\n")
+    assert run("pin", ".", cwd=folder).returncode == 0
+    assert (folder / "prod/virt-render.lock.yaml").exists()
+    put(folder / "clusters/a/vm.yaml", vm("same", instancetype="small"))
+    put(folder / "clusters/b/vm.yaml", vm("same", instancetype="small", memory="3Gi"))
+    put(folder / "broken/kustomization.yaml", "resources: [gone.yaml, vm.yaml]\n")
+    put(folder / "broken/vm.yaml", vm("broken"))
+    put(folder / "prod/kustomization.yaml", "resources: [../base]\npatches: [{path: patch.yaml}]\n")
+    put(folder / "prod/patch.yaml", vm("shop", memory="4Gi"))
+    put(folder / "chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n")
+    put(folder / "chart/values.yaml", "memory: 5Gi\n")
+    put(
+        folder / "chart/templates/vm.yaml",
+        vm("chart", instancetype="small", memory="{{ .Values.memory }}"),
+    )
+    put(folder / "bad.yaml", "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nx: [\n")
+    checked = json.loads(run("check", ".", "--format", "json", cwd=folder).stdout)["diagnostics"]
+    errors = sorted(one["code"] for one in checked if one["severity"] == "error")
+    assert len(errors) > len({"VR101", "VR116"})
+
+    async def work() -> None:
+        async with opened(folder) as editor:
+            editor.open("vms/web.yaml")
+            await editor.hover("vms/web.yaml", "small")
+            shown = [
+                str(one.code)
+                for several in editor.said.values()
+                for one in several
+                if one.severity is types.DiagnosticSeverity.Error
+            ]
+            assert sorted(shown) == errors
+            assert editor.codes("prod/patch.yaml") == ["VR301"]
+            assert editor.codes("broken/kustomization.yaml") == ["VR116"]
+
+    driven(work)
