@@ -199,8 +199,10 @@ def decode(resource: Resource, loaded: Definitions) -> Tree:
         # What a placeholder is instead of says nothing about the value that it stands for.
         paths = {diagnostic.location.path for diagnostic in unfilled}
         diagnostics = [one for one in diagnostics if one.location.path not in paths]
-    own = (*_refused_metadata(resource), *exports.left_over(resource))
-    loaded.report(resource, (*unfilled, *diagnostics, *own))
+    loaded.report(resource, (*unfilled, *diagnostics, *_refused_metadata(resource)))
+    metadata = resource.body.get("metadata")
+    if isinstance(metadata, dict) and not exports.TELLING.isdisjoint(metadata):
+        loaded.report(resource, exports.left_over(resource))
     if resource.group == KUBEVIRT and resource.version in _VM_VERSIONS[1:]:
         from render.convert import successors
 

@@ -15,7 +15,7 @@ _METADATA = (
     "managedFields",
 )  # fmt: skip
 #: What only an object of a cluster has; null is what code writes that never asked one.
-_TELLING = frozenset({"uid", "resourceVersion", "managedFields"})
+TELLING = frozenset({"uid", "resourceVersion", "managedFields"})
 #: Written by kubectl and by the controllers.
 _ANNOTATIONS = (
     "kubectl.kubernetes.io/last-applied-configuration",
@@ -32,7 +32,7 @@ def left_over(resource: Resource) -> Iterator[Diagnostic]:
     if not is_definition and (resource.group, resource.kind) != (KUBEVIRT, VM):
         return
     metadata = resource.body.get("metadata")
-    if not isinstance(metadata, dict) or not any(metadata.get(key) for key in _TELLING):
+    if not isinstance(metadata, dict) or not any(metadata.get(key) for key in TELLING):
         return
     paths = [*_of_metadata(metadata), *_of_status(resource.body)]
     names = ", ".join(dict.fromkeys(".".join(map(str, path[:2])) for path in paths))
