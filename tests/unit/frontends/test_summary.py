@@ -101,7 +101,7 @@ def test_last_line(tally: Tally, line: str) -> None:
 
 def test_last_line_tells_what_was_looked_at(ask: Ask) -> None:
     read = "no VM among 0 objects in 1 file: no findings\n"
-    assert ask("check", "-v", files={"note.yaml": "a: 1\n"}).err == read
+    assert ask("check", "-v", files={"note.yaml": "a: 1\n"}).err.startswith(read)
     assert ask("check", files={"note.yaml": "a: 1\n"}).err == read
     assert ask("check", "-q", files={"note.yaml": "a: 1\n"}).err == ""
     for piped in (ask("check"), ask("check", "--format", "json"), ask("build", "--allow-empty")):
@@ -132,7 +132,7 @@ def test_last_line_counts_what_was_looked_at(ask: Ask) -> None:
         "jinja.yaml": vm("a").replace("Always", "{% x %}"),
         "template.yaml": TEMPLATE,
     }
-    assert ask("check", "-v", files=files).err == (
+    assert ask("check", files=files).err == (
         "5 VMs: 5 errors; for KubeVirt 1.9, since nothing says which release runs;"
         " not looked at: 1 Helm chart, 1 Jinja or Go template (-v)\n"
     )
@@ -153,11 +153,9 @@ status: {versions: [{name: operator, version: 1.16.2}]}
 
 def test_last_line_tells_which_release_and_why(ask: Ask) -> None:
     says = "HyperConverged openshift-cnv/kubevirt-hyperconverged says that it is 1.6"
-    answer = ask(
-        "check", "-v", files={"vm.yaml": vm("a", memory="1Gi"), "hco.yaml": HYPERCONVERGED}
-    )
+    answer = ask("check", files={"vm.yaml": vm("a", memory="1Gi"), "hco.yaml": HYPERCONVERGED})
     assert answer.err == f"1 VM: no findings; for KubeVirt 1.6, since {says}\n"
-    assert ask("check", "-v", "--kubevirt", "1.8").err == "1 VM: no findings\n"
+    assert ask("check", "--kubevirt", "1.8").err == "1 VM: no findings\n"
     folders = {
         "one/vm.yaml": vm("b", memory="1Gi"),
         "one/kustomization.yaml": "resources: [vm.yaml]\n",
