@@ -139,7 +139,7 @@ def test_last_line_counts_what_was_looked_at(ask: Ask) -> None:
     found = json.loads(ask("check", "--format", "json").out)["summary"]
     assert found["machines"] == 5
     assert found["unseen"]["Helm chart"] == 1
-    built = ask("build", "-v", "vms", "--catalog", "small.yaml", "--kubevirt", "1.9")
+    built = ask("build", "vms", "--catalog", "small.yaml", "--kubevirt", "1.9")
     assert built.err.splitlines()[-1] == "5 VMs: 5 errors"
 
 
