@@ -18,6 +18,7 @@ class Action(StrEnum):
 
     SET = "set"
     QUOTE = "quote"
+    PREPEND = "prepend"
     RENAME = "rename"
     MOVE = "move"
     REMOVE = "remove"
@@ -27,7 +28,8 @@ class FixEdit(NamedTuple):
     """One *action* at *path* of an object.
 
     *value*: what is set there, the new key of a rename, or the path to which it is moved. A value set behind the last
-    item of a list is added to it. What is quoted becomes the text that its author wrote, which only the file has.
+    item of a list is added to it. What is quoted becomes the text that its author wrote, which only the file has, and
+    before which *value* is prepended: it may hold a secret, and stands in no finding.
     *index*: of the object in the input, None for that of the finding.
     """
 
@@ -69,6 +71,11 @@ def quote(path: FieldPath) -> FixEdit:
     return FixEdit(path, Action.QUOTE)
 
 
+def prepend(path: FieldPath, lead: str) -> FixEdit:
+    """Put *lead* before the text at *path*."""
+    return FixEdit(path, Action.PREPEND, lead)
+
+
 def rename(path: FieldPath, key: str) -> FixEdit:
     """Call the key at *path* *key*."""
     return FixEdit(path, Action.RENAME, key)
@@ -104,7 +111,7 @@ def operation(edit: FixEdit, prefix: FieldPath = ()) -> Operation:
             return Move(path, (*path[:-1], edit.value))
         case Action.MOVE:
             return Move(path, (*prefix, *edit.value))
-        case Action.QUOTE:
+        case Action.QUOTE | Action.PREPEND:
             raise ValueError(edit)
 
 

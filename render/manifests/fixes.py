@@ -89,6 +89,8 @@ def _edit(finding_index: int | None, edit: FixEdit, loaded: Documents) -> FileEd
         if text is None:
             return None
         placed_edit = FixEdit(path, Action.SET, text)
+    elif edit.action is Action.PREPEND:
+        placed_edit = FixEdit(path, Action.SET, edit.value + tree.get(written, *path))
     return FileEdit(origin.file, origin.document, route, placed_edit)
 
 

@@ -83,7 +83,12 @@ class PodWatch:
         """Judge the pod of *machine*, if there is a reason to."""
         if machine.failed or not machine.vmi or (machine.pods_pass and not self._is_limited):
             return
-        doubtful = self._is_set or is_doubtful(machine.resource.name, machine.vmi)
+        doubtful = (
+            self._is_set
+            or is_doubtful(machine.resource.name, machine.vmi)
+            # KubeVirt limits the CPU of a pod in a namespace with a quota for that to the CPUs of its guest.
+            or (self._is_limited and "cpu" in _requests(machine.vmi))
+        )
         if doubtful or (self._capacity is not None and self._capacity.concerns(machine)):
             is_wrong = self._open().observe(machine, is_doubtful=doubtful)
             machine.pods_pass = not (is_wrong or self._is_limited)
@@ -95,6 +100,10 @@ class PodWatch:
     def figures(self) -> "ClusterCapacity | None":
         """What the pods ask for, against what there is; None where nothing says what there is."""
         return self._capacity.figures() if self._capacity and self._is_limited else None
+
+
+def _requests(vmi: Tree) -> Mapping[str, Any]:
+    return tree.get(vmi, "spec", "domain", "resources", "requests") or {}
 
 
 def is_doubtful(name: str, vmi: Tree) -> bool:
@@ -114,8 +123,11 @@ def is_doubtful(name: str, vmi: Tree) -> bool:
 
 
 def is_odd_name(name: str) -> bool:
-    """Whether a pod cannot be called after a machine *name*, or the machine's host cannot."""
-    if not name:
+    """Whether a pod cannot be called after a machine *name*, or the machine's host cannot.
+
+    A *name* that no machine can have is refused as such.
+    """
+    if not name or subdomain_faults(name):
         return False
     hostname = name.partition(".")[0][:63]
     return bool(label_faults(hostname) or subdomain_faults(f"virt-launcher-{name}-a"))

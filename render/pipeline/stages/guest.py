@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from render.diagnostics.codes import GUEST, GUEST_UNREAD
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
-from render.diagnostics.fix import Fix, set_to
+from render.diagnostics.fix import Fix, prepend
 from render.guest import texts, volumes
 from render.guest.texts import Remark, TextVerdict
 from render.guest.volumes import Text
@@ -92,8 +92,7 @@ def _of_text(machine: Machine, text: Text, remark: Remark) -> Diagnostic:
     finding = _finding(machine, text.path, told)._replace(position=place)
     if remark.check == texts.FIRST_LINE and text.has_lines and text.source is None:
         path = (*machine.vmi_path[:-1], *text.path)
-        edit = set_to(path, f"#cloud-config\n{text.text}")
-        fix = Fix("write #cloud-config as its first line", (edit,))
+        fix = Fix("write #cloud-config as its first line", (prepend(path, "#cloud-config\n"),))
         return finding._replace(fixes=(fix,))
     return finding
 

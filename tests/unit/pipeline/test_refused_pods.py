@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from render import Diagnostic, Settings, render
+from render.model.apimachinery.dns1123 import subdomain_faults
 from render.pipeline.capacity import watch
 from tests.support import goldens
 from tests.unit.pipeline.test_capacity import kubevirt, vm
@@ -167,9 +168,14 @@ def test_no_pod_is_made_to_say_nothing() -> None:
 
 
 def test_kubevirt_admits_and_kubernetes_refuses() -> None:
-    """All that is recorded, from end to end, and nothing of what is admitted."""
+    """All that is recorded, from end to end, and nothing of what is admitted.
+
+    But for machines that the API server does not let be, because of their name: they come to no pod.
+    """
     wrong = []
     for case in goldens.cases("pod-vmi"):
+        if any(subdomain_faults(one["metadata"]["name"]) for one in case["objects"]):
+            continue
         text = " ".join(one.message for one in refused(*case["objects"]))
         recorded = case["want"].get("invalid", [])
         if not all(one in text for one in recorded) or (text and not recorded):
