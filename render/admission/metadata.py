@@ -5,7 +5,7 @@ NameIsDNSSubdomain).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from render.diagnostics.cause import Cause
@@ -46,24 +46,21 @@ def refusals(metadata: Any) -> Iterator[Cause]:
         ("namespace", label_faults, _SPACED),
     ):
         value = metadata.get(key)
-        if isinstance(value, str) and value and not _is_filled_in(value):
-            yield from _refusals((key,), value, check(value), cure)
+        if isinstance(value, str) and value:
+            yield from _refusals((key,), value, check, cure)
     for key, value in _texts(metadata, "labels"):
-        place = ("labels", key)
-        if not _is_filled_in(key):
-            yield from _refusals(place, key, labels.key_faults(key), _LABELED)
-        if not _is_filled_in(value):
-            yield from _refusals(place, value, labels.value_faults(value), _LABELED)
-    yield from _finalizers(metadata.get("finalizers"))
-    annotations = tuple(_texts(metadata, "annotations"))
+        yield from _refusals(("labels", key), key, labels.key_faults, _LABELED)
+        yield from _refusals(("labels", key), value, labels.value_faults, _LABELED)
+    if "finalizers" in metadata:
+        yield from _finalizers(metadata["finalizers"])
+    annotations = _texts(metadata, "annotations")
     for key, _ in annotations:
-        faults = () if _is_filled_in(key) else labels.key_faults(key.lower())
-        place = ("annotations", key)
-        yield from _refusals(place, key, faults, _ANNOTATED)
-    if (
-        sum(len(text.encode(errors="replace")) for pair in annotations for text in pair)
-        > _MOST_ANNOTATIONS
-    ):
+        yield from _refusals(("annotations", key), key, _annotation_faults, _ANNOTATED)
+    size = sum(
+        len(key.encode(errors="replace")) + len(value.encode(errors="replace"))
+        for key, value in annotations
+    )
+    if size > _MOST_ANNOTATIONS:
         text = f"metadata.annotations: Too long: may not be more than {_MOST_ANNOTATIONS} bytes"
         yield Cause(_CHECK, ("metadata", "annotations"), text, "keep large texts in a ConfigMap")
 
@@ -73,44 +70,49 @@ def _prefix_faults(text: str) -> tuple[str, ...]:
     return subdomain_faults(f"{text[:-2]}a" if text[1:].endswith("-") else text)
 
 
+def _annotation_faults(key: str) -> tuple[str, ...]:
+    """What is wrong with the *key* of an annotation, whose case does not matter."""
+    return labels.key_faults(key.lower())
+
+
 def _finalizers(finalizers: Any) -> Iterator[Cause]:
     given = finalizers if isinstance(finalizers, list) else []
     for index, value in enumerate(given):
-        if isinstance(value, str) and not _is_filled_in(value):
-            faults = labels.key_faults(value)
-            yield from _refusals(("finalizers", index), value, faults, _QUALIFIED)
+        if isinstance(value, str):
+            yield from _refusals(("finalizers", index), value, labels.key_faults, _QUALIFIED)
     if {"orphan", "foregroundDeletion"}.issubset(one for one in given if isinstance(one, str)):
         text = "metadata.finalizers: Invalid value: finalizer orphan and foregroundDeletion cannot be both set"
         yield Cause(_CHECK, ("metadata", "finalizers"), text, "keep one of the two")
 
 
-def _is_filled_in(text: str) -> bool:
-    return not _PLAIN.issuperset(text) and re.search(PLACEHOLDER_OF_NAME, text) is not None
-
-
-def names(metadata: Any) -> Iterator[tuple[FieldPath, str]]:
+def names(metadata: Any) -> list[tuple[FieldPath, str]]:
     """The texts of *metadata* that an API server checks, each with its place there; keys stand at their values."""
+    texts: list[tuple[FieldPath, str]] = []
     if not isinstance(metadata, dict):
-        return
+        return texts
     for key in ("name", "generateName", "namespace"):
         value = metadata.get(key)
         if isinstance(value, str):
-            yield (key,), value
+            texts.append(((key,), value))
     for key, value in _texts(metadata, "labels"):
-        yield ("labels", key), key
-        yield ("labels", key), value
-    for key, _ in _texts(metadata, "annotations"):
-        yield ("annotations", key), key
+        texts += ((("labels", key), key), (("labels", key), value))
+    texts += ((("annotations", key), key) for key, _ in _texts(metadata, "annotations"))
+    return texts
 
 
-def _texts(metadata: Tree, key: str) -> Iterator[tuple[str, str]]:
+def _texts(metadata: Tree, key: str) -> list[tuple[str, str]]:
     entries: Any = metadata.get(key)
-    if isinstance(entries, dict):
-        yield from ((name, value) for name, value in entries.items() if isinstance(value, str))
+    if not isinstance(entries, dict):
+        return []
+    return [(name, value) for name, value in entries.items() if isinstance(value, str)]
 
 
-def _refusals(place: FieldPath, value: str, faults: tuple[str, ...], cure: str) -> Iterator[Cause]:
-    if not faults:
+def _refusals(
+    place: FieldPath, value: str, check: Callable[[str], tuple[str, ...]], cure: str
+) -> Iterator[Cause]:
+    """What *check* has against *value* at *place*, unless somebody fills it in."""
+    faults = check(value)
+    if not faults or (not _PLAIN.issuperset(value) and re.search(PLACEHOLDER_OF_NAME, value)):
         return
     from render.model.apimachinery.go import quoted
 

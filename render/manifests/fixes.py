@@ -1,7 +1,7 @@
 """Where in files the edits of a fix are made: in what its author wrote, and never in what was built of that."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.diagnostics.fix import Action, FixEdit, operation
@@ -11,10 +11,11 @@ from render.model import tree
 from render.model.edits import Operation
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
-from render.yaml import rewrite
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
-from render.yaml.rewrite import LineChange
+
+if TYPE_CHECKING:
+    from render.yaml.rewrite import LineChange
 
 
 class FileEdit(NamedTuple):
@@ -37,7 +38,7 @@ class FileFix(NamedTuple):
     title: str
     safe: bool
     edits: tuple[FileEdit, ...]
-    changes: tuple[LineChange, ...] = ()
+    changes: tuple["LineChange", ...] = ()
 
 
 def placed(diagnostic: Diagnostic, loaded: Documents) -> tuple[FileFix, ...]:
@@ -113,6 +114,8 @@ class LineChanges:
 
     def of(self, fix: FileFix) -> FileFix:
         """*fix* with the lines that it changes, if all of them may be shown."""
+        from render.yaml import rewrite
+
         changes: list[LineChange] = []
         for file, edits in by_file([fix]).items():
             data = self._loaded.data[file]
@@ -122,7 +125,7 @@ class LineChanges:
             changes += found
         return fix._replace(changes=tuple(changes))
 
-    def _is_private(self, file: str, data: bytes, changes: Iterable[LineChange]) -> bool:
+    def _is_private(self, file: str, data: bytes, changes: Iterable["LineChange"]) -> bool:
         if file not in self._private:
             from render.yaml.excerpts import Excerpts
 

@@ -11,6 +11,8 @@ from render.model.tree import Tree
 if TYPE_CHECKING:
     from render.model.provenance import Provenance
     from render.room.figures import ClusterCapacity
+else:
+    ClusterCapacity = tuple  # which it is: its module is imported where an input has any of it
 
 
 class RenderedMachine(NamedTuple):
@@ -79,4 +81,4 @@ class Rendered(NamedTuple):
     provenance: tuple["Provenance", ...]
     sources: tuple[int | None, ...]
     machines: Sequence[RenderedMachine] = ()
-    capacity: "ClusterCapacity | None" = None
+    capacity: ClusterCapacity | None = None

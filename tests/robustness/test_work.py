@@ -103,7 +103,7 @@ print(*(one.__forward_arg__ for one in gc.get_objects() if type(one) is typing.F
 
 def test_a_cold_start_compiles_no_annotation(folder: Path) -> None:
     """The first quoted type of a tuple's field costs as much as fourteen tuples: Python makes its syntax tree ready."""
-    command = [sys.executable, "-c", QUOTED, "build", str(folder)]
+    command = [sys.executable, "-c", QUOTED, "build", "-q", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, encoding="utf-8")
     assert done.stderr.strip() == ""
 

@@ -31,7 +31,7 @@ class Unread(NamedTuple):
 
     kustomizations: list[str]
     charts: list[str]
-    uses: "Sequence[FolderUse]" = ()
+    uses: Sequence["FolderUse"] = ()
 
 
 def through(intake: SourceIntake, path: str, allowed: Sequence[str], into: Documents) -> Unread:
