@@ -89,7 +89,8 @@ class PodWatch:
             # KubeVirt limits the CPU of a pod in a namespace with a quota for that to the CPUs of its guest.
             or (self._is_limited and "cpu" in _requests(machine.vmi))
         )
-        if doubtful or (self._capacity is not None and self._capacity.concerns(machine)):
+        limited = self._capacity is not None and self._capacity.concerns(machine)
+        if (doubtful or limited) and not _is_refused_name(machine.resource.written.name):
             is_wrong = self._open().observe(machine, is_doubtful=doubtful)
             machine.pods_pass = not (is_wrong or self._is_limited)
 
@@ -122,12 +123,14 @@ def is_doubtful(name: str, vmi: Tree) -> bool:
     )
 
 
-def is_odd_name(name: str) -> bool:
-    """Whether a pod cannot be called after a machine *name*, or the machine's host cannot.
+def _is_refused_name(name: str) -> bool:
+    """Whether no object can have this *name*: what has it comes to no pod, and that is said of the object."""
+    return bool(name and subdomain_faults(name))
 
-    A *name* that no machine can have is refused as such.
-    """
-    if not name or subdomain_faults(name):
+
+def is_odd_name(name: str) -> bool:
+    """Whether a pod cannot be called after a machine *name*, or the machine's host cannot."""
+    if not name:
         return False
     hostname = name.partition(".")[0][:63]
     return bool(label_faults(hostname) or subdomain_faults(f"virt-launcher-{name}-a"))

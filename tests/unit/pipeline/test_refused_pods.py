@@ -11,7 +11,7 @@ from render import Diagnostic, Settings, render
 from render.model.apimachinery.dns1123 import subdomain_faults
 from render.pipeline.capacity import watch
 from tests.support import goldens
-from tests.unit.pipeline.test_capacity import kubevirt, vm
+from tests.unit.pipeline.test_capacity import kubevirt, limit_range, quota, vm
 
 Json = dict[str, Any]
 SETTINGS = Settings(kubevirt="1.9")
@@ -149,6 +149,26 @@ def test_nothing_is_said_of_what_kubernetes_takes() -> None:
     }
     assert not refused(vm(**good), kubevirt())
     assert not refused(vm("a" * 100), kubevirt())
+
+
+def test_what_has_a_name_that_no_object_has_comes_to_no_pod() -> None:
+    probe: Json = {"livenessProbe": {"tcpSocket": {"port": 0}}}
+    limits = limit_range(max={"cpu": "4"})
+    for objects in ([vm("Web_Server", **probe)], [vm("Web_Server"), limits]):
+        found = render([*objects, kubevirt()], SETTINGS).diagnostics
+        assert [one.code for one in found if one.code != "VR708"] == ["VR129"]
+    (of_web,) = refused(vm("Web_Server", **probe), vm("web", **probe), kubevirt())
+    assert "Web_Server" not in of_web.message, "two VMs of one kind are judged by one pod"
+    (of_long,) = refused(vm("a" * 240), kubevirt())
+    assert "virt-launcher-" in of_long.message, "a name that a VM may have, and its pod may not"
+
+
+def test_a_quota_on_limits_makes_a_limit_that_a_request_may_exceed() -> None:
+    cpus: Json = {"domain": {"resources": {"requests": {"cpu": "16"}}, "cpu": {"cores": 2}}}
+    for key, number in (("limits_cpu", 1), ("requests_cpu", 0)):
+        found = refused(vm("a"), vm("b", **cpus), quota(**{key: 99}), kubevirt())
+        assert len(found) == number
+        assert all("must be less than or equal to cpu limit of 2" in one.message for one in found)
 
 
 def test_no_pod_is_made_to_say_nothing() -> None:
