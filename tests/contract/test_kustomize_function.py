@@ -513,7 +513,7 @@ def test_warnings_and_notes_are_results_of_a_success() -> None:
             "function config key maxFileBytes is not for manifests and Applications to decide",
             2,
         ),
-        ("apiVersion: v1\nkind: ConfigMap\n", "should have apiVersion virt-render.dev/v1alpha1", 2),
+        ("apiVersion: v1\nkind: Secret\n", "should have apiVersion virt-render.dev/v1alpha1", 2),
     ],
 )
 def test_an_unfit_function_config(config: str, words: str, status: int) -> None:
@@ -550,7 +550,7 @@ def test_what_is_no_message_gets_no_answer(stdin: str, words: str) -> None:
     assert words in done.stderr
 
 
-@pytest.mark.parametrize("command", ["krm", "build -", "check -"])
+@pytest.mark.parametrize("command", ["krm", "build -", "check --quiet -"])
 @pytest.mark.parametrize(
     ("limit", "words"),
     [

@@ -22,8 +22,8 @@ LAUNCHER = ROOT / "render" / "launcher"
 _WORDS = LAUNCHER / "sums.py"
 
 
-#: What makes rules when a module is loaded, and what stands for a pod that was not recorded.
-_MAKERS = frozenset({"_with_gate", "_always", "_where", "_dedicated", "_owner"})
+#: What makes rules when a module is loaded, what stands for a pod that was not recorded, and what remembers.
+_MAKERS = frozenset({"_with_gate", "_always", "_where", "_dedicated", "_owner", "once"})
 
 
 def rules() -> set[str]:
