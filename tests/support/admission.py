@@ -164,10 +164,8 @@ def _of_definitions(case: Json, rendered: Rendered) -> Iterator[Difference]:
         refused = not entry.get("allowed", True) or bool(schema_of(entry))
         found = [
             Answer(d.field, d.message)
-            for d in rendered.diagnostics
-            if d.is_error
-            and d.resource
-            and (d.resource.kind, d.resource.name) == (entry["kind"], entry["name"])
+            for d in answers.of_kubevirt(rendered.diagnostics)
+            if d.resource and (d.resource.kind, d.resource.name) == (entry["kind"], entry["name"])
         ]
         causes = [Answer(c.get("field", ""), c["message"]) for c in entry.get("causes", ())]
         if refused and not found:
