@@ -126,11 +126,11 @@ def box(
         os.set_blocking(reading, False)
 
         def enter() -> None:
-            bound()
             walls = confine() if confine else Walls()
             os.write(writing, bytes(walls))
             if allowance.is_required and not walls.all_stand:
                 os._exit(1)
+            bound()  # last: until it is another program, the process has all the data of this one
 
         answered: list[Walls] = []
 
@@ -149,19 +149,22 @@ def _bounding(allowance: Allowance) -> Callable[[], None]:
     """What bounds the memory and the time of a process."""
     import resource
 
-    bounds = {
-        resource.RLIMIT_DATA: allowance.memory,  # of the address space Go reserves more than it uses
-        resource.RLIMIT_CPU: int(allowance.seconds) + 1,
-        resource.RLIMIT_CORE: 0,
-    }
+    wanted = {resource.RLIMIT_CPU: int(allowance.seconds) + 1, resource.RLIMIT_CORE: 0}
     if not allowance.is_open:
-        bounds[resource.RLIMIT_FSIZE] = _LARGEST_FILE
+        wanted[resource.RLIMIT_FSIZE] = _LARGEST_FILE
+    wanted[resource.RLIMIT_DATA] = (
+        allowance.memory
+    )  # of the address space Go reserves more than it uses
+    bounds = []
+    for kind, value in wanted.items():
+        _, hard = resource.getrlimit(kind)
+        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        bounds.append((kind, (most, most)))
 
     def bound() -> None:
-        for kind, wanted in bounds.items():
-            _, hard = resource.getrlimit(kind)
-            most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-            resource.setrlimit(kind, (most, most))
+        # Nothing is made here: a process that has more data than it may have gets no more.
+        for kind, values in bounds:
+            resource.setrlimit(kind, values)
 
     return bound
 

@@ -256,6 +256,21 @@ def test_the_same_for_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert set(found) == {"reads-repository", "writes-home"}
 
 
+def test_a_program_may_have_less_than_we_have_ourselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until it is the program the child has our data: bound below that, it could do nothing more, walls included."""
+    steps: list[str] = []
+
+    def confine() -> Walls:
+        steps.append("walls")
+        return Walls()
+
+    monkeypatch.setattr(walls_of, "_bounding", lambda _: lambda: steps.append("bounds"))
+    monkeypatch.setattr(walls_of, "_confining", lambda *_: confine)
+    with box("/bin/sh", "/", None, Allowance(1 << 20, 60)) as inside:
+        inside.enter()
+    assert steps == ["walls", "bounds"]
+
+
 def test_a_box_can_be_required(tmp_path: Path, kustomize: str, helm: str) -> None:
     put(tmp_path / "k/kustomization.yaml", "resources: [vm.yaml]\n")
     put(tmp_path / "k/vm.yaml", vm(memory="1Gi"))
