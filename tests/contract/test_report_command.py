@@ -131,6 +131,16 @@ def test_a_lock_that_is_passed_over_moves_no_place(repository: Repository) -> No
         assert "spec.domain.memory.guest : 1Gi VM vms/plain.yaml:13:11" in text
 
 
+def test_nothing_left_beside_kustomizations_is_no_finding(tmp_path: Path, kustomize: str) -> None:
+    repository = Repository(tmp_path / "built")
+    repository.write("kustomization.yaml", "resources: [app]\n")
+    repository.write("app/kustomization.yaml", "resources: [vm.yaml]\n")
+    repository.write("app/vm.yaml", vm("web", memory="1Gi"))
+    text = text_of(repository.fine("report", "--kustomize", kustomize))
+    assert "1 VM: nothing is refused" in text
+    assert "no-objects" not in text
+
+
 def test_nothing_is_summed_up_where_there_is_no_vm(tmp_path: Path) -> None:
     text = text_of(Repository(tmp_path / "empty").fine("report"))
     assert "0 VMs: 1 error beside them 0 with errors" in text

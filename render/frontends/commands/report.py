@@ -107,6 +107,8 @@ def _fleet(asked: Request, work: Work) -> Fleet:
         findings += others
         if figures is not None and any(figures):
             capacity.append((part.loaded.folder, figures))
+    if any(part.loaded.documents for part in work.parts):  # a part of its own may well hold nothing
+        findings = [one for one in findings if one.diagnostic.code != codes.NO_OBJECTS.number]
     if len(capacity) == 1:
         capacity = [("", figures) for _, figures in capacity]
     return Fleet(machines, wording, merge(findings), capacity)
