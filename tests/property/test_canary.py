@@ -372,7 +372,7 @@ def secretive(number: int) -> str:
 
 
 @pytest.mark.parametrize("kustomized", [False, True])
-@pytest.mark.parametrize("command", ["explain web", "explain web --format json", "report"])
+@pytest.mark.parametrize("command", ["explain web", "explain web --format json", "report --quiet"])
 def test_nor_by_who_decides(
     tmp_path: Path, kustomize: str, command: str, *, kustomized: bool
 ) -> None:
