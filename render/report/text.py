@@ -91,6 +91,15 @@ def _excerpt(place: Place, *, colour: bool) -> list[str]:
     return lines
 
 
+def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A line for each of *rows*, the cells of a column below each other; a column without any text takes no room."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        line = "  ".join(cell.ljust(width) for cell, width in cells if width)
+        yield f"{printable(line.rstrip())}\n"
+
+
 def printable(text: str) -> str:
     """*text*, one line, without what drives a terminal or whoever reads logs for commands.
 

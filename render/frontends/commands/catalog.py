@@ -8,6 +8,7 @@ from render.frontends.request.request import Request
 from render.model import tree
 from render.model.release import NEWEST, Version, release_named, tag
 from render.model.tree import Tree
+from render.report.text import table
 from render.resolve import bundled
 
 
@@ -17,13 +18,7 @@ def print_list(asked: Request, work: Work) -> Answer:  # noqa: ARG001 - what eve
         (kind, name, _amount(spec, "cpu"), _amount(spec, "memory"))
         for (kind, name), spec in bundled.definitions(_release(asked)).items()
     ]
-    titles = ("KIND", "NAME", "CPU", "MEMORY")
-    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
-    cells = (
-        (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        for row in (titles, *rows)
-    )
-    return Answer("  ".join(row).rstrip() + "\n" for row in cells)
+    return Answer(table([("KIND", "NAME", "CPU", "MEMORY"), *rows]))
 
 
 def show(asked: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets

@@ -31,7 +31,7 @@ from render.pipeline.pinning import PinMove, Pinned
 from render.report.findings import Finding, merge
 from render.report.places import Sources
 from render.report.summary import Tally
-from render.report.text import printable
+from render.report.text import table
 from render.revisions import lockfile
 from render.revisions.hashes import suffix
 from render.revisions.lockfile import Entry, Lock, Pin
@@ -338,13 +338,7 @@ def _is_written(target: str, text: str, asked: Request) -> bool:
 
 
 def _table(moves: Sequence[PinMove]) -> str:
-    rows = [("VM", "REVISION", "WHAT"), *map(_row, moves)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
-    return "".join(f"{printable(line)}\n" for line in lines)
+    return "".join(table([("VM", "REVISION", "WHAT"), *map(_row, moves)]))
 
 
 def _row(move: PinMove) -> tuple[str, str, str]:

@@ -27,7 +27,7 @@ from render.report.deciders import Input, input_of
 from render.report.findings import Finding, merge
 from render.report.fleet.machines import Fleet, FleetMachine, Wording
 from render.report.places import Place
-from render.report.text import printable
+from render.report.text import table
 from render.revisions import hashes
 from render.revisions.hashes import Ref
 from render.room.figures import ClusterCapacity
@@ -85,12 +85,7 @@ def _users(users: Sequence[tuple[FleetMachine, Ref]]) -> list[str]:
         )
         for one, ref in users
     ]
-    widths = [max(len(row[number]) for row in rows) for number in range(len(rows[0]))]
-    lines = (
-        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True) if width)
-        for row in sorted(rows)
-    )
-    return [f"{printable(line.rstrip())}\n" for line in lines]
+    return [*table(sorted(rows))]
 
 
 def _fleet(asked: Request, work: Work) -> Fleet:
