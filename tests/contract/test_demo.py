@@ -24,15 +24,3 @@ def test_the_picture_is_up_to_date() -> None:
     required("kustomize")
     written = make_picture.TARGET.read_text(encoding="utf-8")
     assert written == make_picture.picture(), "make generate"
-
-
-def test_the_readme_shows_what_it_says(tmp_path: Path) -> None:
-    required("kustomize")
-    shop = demo.open_shop(tmp_path / "out")
-    demo.fix_conflict(shop)
-    said = demo.run(shop, *demo.REVIEW)
-    readme = (make_picture.TARGET.parents[1] / "README.md").read_text(encoding="utf-8")
-    shown = readme.partition("$ virt-render diff --emit vm main\n")[2].partition("```")[0]
-    assert "\nmain -> the working tree" in shown
-    for line in shown.replace("\nmain", "\n").splitlines():
-        assert line.removesuffix("...") in said

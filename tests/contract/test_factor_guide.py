@@ -1,9 +1,5 @@
-"""docs/factor.md: every command of the guide, run on an export as Forklift and kubectl leave it."""
+"""docs/factor.md: its commands, on an export as Forklift and kubectl leave it, leave VMs on instancetypes."""
 
-import re
-import shlex
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,44 +8,18 @@ from render import Settings, render
 from render.frontends.dispatch import invoke
 from render.yaml import reader
 from render.yaml.budget import Limits
-
-ROOT = Path(__file__).parents[2]
-EXPORT = ROOT / "fixtures" / "exports" / "vms.yaml"
-GUIDE = (ROOT / "docs" / "factor.md").read_text(encoding="utf-8")
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+from tests.support import walkthrough
+from tests.support.cases import ROOT
 
 
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    shutil.copy(EXPORT, tmp_path / "vms.yaml")
-    git = ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x@example.com"]
-    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "export"]):
-        subprocess.run([*git, *words], check=True)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def _unplaced(text: str) -> str:
-    """*text* without lines and columns: other fixes of the export move them."""
-    return re.sub(r":\d+:\d+", "", text)
-
-
-def test_the_six_commands_do_what_the_guide_says(
-    repository: Path, capfd: pytest.CaptureFixture[str]
+def test_the_six_commands_put_all_vms_on_instancetypes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = ""
-    commands = 0
-    for language, text in BLOCK.findall(GUIDE):
-        if language == "sh":
-            for line in text.splitlines():
-                program, *words = shlex.split(line)
-                assert program == "virt-render"
-                assert invoke(words) == 0, line
-                said = capfd.readouterr().out
-                commands += 1
-        elif not language:
-            assert _unplaced(text) in _unplaced(said)
-    assert commands == 6
+    page = (ROOT / "docs" / "factor.md").read_text(encoding="utf-8")
+    assert walkthrough.follow(page, tmp_path, lambda _: False) == 6
+    (definitions,) = tmp_path.rglob("definitions.yaml")
+    repository = definitions.parent
+    monkeypatch.chdir(repository)
     bodies = [
         document.body
         for path in sorted(repository.glob("*.yaml"))

@@ -1,0 +1,104 @@
+"""Each page of the documentation, followed as a reader would: its commands run, and print what it shows.
+
+`tests.support.walkthrough` says how a page is written for that.
+"""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.support import walkthrough
+from tests.support.cases import ROOT
+from tests.support.tools import required
+
+
+class PassedOver(NamedTuple):
+    """Commands of a page, by how they begin, that are not run here, and why."""
+
+    page: str
+    start: str
+    reason: str
+
+
+PASSED_OVER = (
+    PassedOver("README.md", "pipx install", "installs: test_package.py does it, from the built archives"),
+    PassedOver("README.md", "docker build", "needs a container engine: test_deploy.py builds from what it would copy"),
+    PassedOver("README.md", "make demo", "test_demo.py tells the story"),
+    PassedOver("README.md", "make test", "this is it"),
+    PassedOver("CONTRIBUTING.md", "make test", "this is it"),
+    PassedOver("CONTRIBUTING.md", "HYPOTHESIS_PROFILE=deep", "takes hours"),
+    PassedOver("docs/adopt.md", "kubectl", "asks a cluster"),
+    PassedOver("docs/argocd.md", "docker build", "needs a container engine"),
+    PassedOver("docs/editor.md", "pip install", "installs: test_package.py does it, from the built archives"),
+    PassedOver("docs/editor.md", "cd editors/vscode", "test_editors.py compiles and packages it"),
+    PassedOver("docs/editor.md", "npm", "test_editors.py compiles and packages it"),
+    PassedOver("docs/editor.md", "code", "needs VS Code"),
+    PassedOver("docs/kustomize.md", "folder=", "there need be none; test_kustomize_function.py has kustomize do it"),
+    PassedOver("docs/pins.md", "kubectl", "asks a cluster"),
+    PassedOver("docs/quotas.md", "kubectl", "asks a cluster"),
+    PassedOver("docs/review.md", "git fetch origin", "asks a forge"),
+    PassedOver("docs/review.md", "virt-render diff FETCH_HEAD", "asks a forge"),
+    PassedOver("docs/testing.md", "pytest", "test_testing_page.py runs it, and sees it fail"),
+)  # fmt: skip
+PAGES = sorted(
+    name
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md"))
+    if re.search(r"^ *```(?:sh|console)\n", (path.read_text(encoding="utf-8")), re.MULTILINE)
+    for name in (str(path.relative_to(ROOT)),)
+)
+
+
+def _text(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_commands_of_a_page_do_what_it_says(page: str, tmp_path: Path) -> None:
+    required("kustomize")
+    starts = tuple(row.start for row in PASSED_OVER if row.page == page)
+    walkthrough.follow(_text(page), tmp_path, lambda command: command.startswith(starts))
+
+
+def test_what_is_passed_over_is_there_and_has_a_reason() -> None:
+    for row in PASSED_OVER:
+        commands = [
+            step.text
+            for step in walkthrough.steps(_text(row.page))
+            if isinstance(step, walkthrough.PageCommand)
+        ]
+        assert row.reason
+        assert any(command.startswith(row.start) for command in commands), row
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *(ROOT / "docs").glob("*.md")], ids=str)
+def test_commands_with_their_output_stand_in_blocks_of_console(page: Path) -> None:
+    assert not re.findall(r"^ {4}\$ .*", page.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("a ... c\n", "a b c\n", True),
+        ("a ... c\n", "a b d\n", False),
+        ("a\n...\nd\n", "a\nb\nc\nd\n", True),
+        ("a\n...\n", "a\n", True),
+        ("a\n", "a\nb\n", False),
+        ("a.c\n", "abc\n", False),
+    ],
+)
+def test_dots_stand_for_what_is_left_out(shown: str, printed: str, *, same: bool) -> None:
+    assert walkthrough.fits(shown, printed) is same
+
+
+def test_a_page_that_shows_something_else_fails(tmp_path: Path) -> None:
+    page = "<!-- run\ntouch vm\n-->\n"
+    page += "```console\n$ ls\nvm\n$ cat <<E\nx\nE\nx\n```\n```sh\ntest -f vm &&\n  true\n```\n"
+    assert walkthrough.follow(page, tmp_path / "good", lambda _: False) == 4
+    with pytest.raises(AssertionError, match="shows another output"):
+        walkthrough.follow(page.replace("\nvm\n$", "\nweb\n$"), tmp_path / "bad", lambda _: False)
+    with pytest.raises(AssertionError, match="status 1"):
+        walkthrough.follow(
+            page.replace("test -f vm", "test -f web"), tmp_path / "worse", lambda _: False
+        )
