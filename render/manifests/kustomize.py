@@ -13,7 +13,7 @@ from render.system import files
 from render.yaml.budget import Limits
 
 if TYPE_CHECKING:
-    from render.system.box import Walls
+    from render.system.box import Boxes, Walls
     from render.system.processes import Steps
 
 SECONDS = 600
@@ -50,25 +50,30 @@ def building(  # noqa: PLR0913 - what a build depends on
     is_box_required: bool = False,
     lock: str = "",
     seconds: float = SECONDS,
-    beside: int = 1,
+    boxes: "Boxes | None" = None,
 ) -> "Steps[bytes | Diagnostic]":
     """What ``kustomize build`` prints for *folder*, or its own words about why not, without what is secret in *reach*.
 
     *lock* is the revision lock in use, if it is not that of the folder. kustomize is started inside the folder, so that
     no name of a folder is taken for a URL. Once it has printed more than *most* bytes it is stopped, and the answer is
-    a byte longer than that. It shares its memory with so many *beside* it, itself included.
+    a byte longer than that. It is one of those in *boxes*, and
+    shares its memory with them.
     """
     from subprocess import TimeoutExpired
 
     from render.system import processes
-    from render.system.box import Allowance, MissingWallError, box
+    from render.system.box import Allowance, Boxes, MissingWallError
 
-    allowance = Allowance(MEMORY // beside, seconds, is_box_required, is_open=allow_remote)
     try:
         with contextlib.ExitStack() as stack:
+            boxes = boxes or stack.enter_context(Boxes())
+            share = MEMORY // boxes.beside
+            allowance = Allowance(share, seconds, is_box_required, is_open=allow_remote)
             place = stack.enter_context(_overlaid(folder, reach, limits))
             visible, hidden = _seen(place, reach)
-            inside = stack.enter_context(box(program, place, visible, allowance, hidden=hidden))
+            inside = stack.enter_context(
+                boxes.box(program, place, visible, allowance, hidden=hidden)
+            )
             try:
                 done = yield processes.Task(  # nothing of the repository in the arguments
                     [os.path.realpath(program), "build", "."],

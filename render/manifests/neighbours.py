@@ -37,12 +37,13 @@ _Identity = tuple[str, ResourceRef]
 
 
 class Shared(NamedTuple):
-    """An object that VMs of other folders may mean, what it was read with, and its index there."""
+    """An object that VMs of other folders may mean, what it was read with, its index there, and the *names* in it."""
 
     document: Document
     identity: _Identity
     loaded: Documents
     index: int  # type: ignore[assignment] # nobody searches it as a tuple
+    names: frozenset[str]
 
 
 class Neighbours:
@@ -58,9 +59,10 @@ class Neighbours:
             for index, document in enumerate(loaded.documents):
                 one = from_body(document.body, 0)
                 kind = (one.group, one.kind)
-                shared = Shared(document, (one.group, one.ref), loaded, index)
                 if not one.name or not self._is_allowed(document):
                     continue
+                names = frozenset(_named_by(one))
+                shared = Shared(document, (one.group, one.ref), loaded, index, names)
                 if kind in SETTINGS_HOLDERS:
                     self._settings.append(shared)
                 elif one.group in _GROUPS or kind in _CLAIMS:
@@ -112,7 +114,7 @@ class Neighbours:
             for shared in self._by_name.get(name, ()):
                 if shared.loaded is not loaded:
                     groups.setdefault(shared.identity, []).append(shared)
-                    pending += _named_by(from_body(shared.document.body, 0))
+                    pending += shared.names
         yield from groups.items()
 
 

@@ -7,10 +7,11 @@ repository names.
 """
 
 import contextlib
+import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from render.system import processes
 
@@ -93,56 +94,91 @@ class Box(NamedTuple):
     walls: Callable[[], Walls]
 
 
-@contextlib.contextmanager
-def box(
-    program: str,
-    folder: str,
-    visible: Sequence[str] | None,
-    allowance: Allowance,
-    *,
-    hidden: Sequence[str] = (),
-) -> Iterator[Box]:
-    """A box for *program*, started in *folder*; of all files it sees those *visible* (all, without), and its own.
+class Boxes:
+    """Boxes for programs, of which so many run *beside* each other; none finds what another one left in its home.
 
-    Folders *hidden* are empty in it, where there are namespaces of mounts. Raises MissingWallError in the end, if the
-    program was not started because a wall is missing.
+    Places to mount files at are kept for the next box that shows the same: the kernel takes milliseconds to remove a
+    folder that something was mounted at.
     """
-    with contextlib.ExitStack() as stack:
-        base = stack.enter_context(processes.temporary_folder())
-        home = os.path.realpath(os.path.join(base, "home"))
-        os.mkdir(home)
+
+    def __init__(self, beside: int = 1) -> None:
+        self.beside = beside
+        self._stack = contextlib.ExitStack()
+        self._free: dict[_Scene, list[_Stage]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @contextlib.contextmanager
+    def box(
+        self,
+        program: str,
+        folder: str,
+        visible: Sequence[str] | None,
+        allowance: Allowance,
+        *,
+        hidden: Sequence[str] = (),
+    ) -> Iterator[Box]:
+        """A box for *program*, started in *folder*; of all files it sees those *visible* (all, without), and its own.
+
+        Folders *hidden* are empty in it, where there are namespaces of mounts. Raises MissingWallError in the end, if
+        the program was not started because a wall is missing.
+        """
         shown = None if visible is None else _shown(program, folder, visible)
-        confine = None
-        if not allowance.is_open:
-            rules = _landlock(home, shown)
-            if rules.version:
-                stack.callback(os.close, rules.descriptor)
-            mounts = _Mounts(base, home, folder, shown, [*filter(os.path.isdir, hidden)])
-            confine = _confining(mounts, rules)
-        bound = _bounding(allowance)
-        reading, writing = os.pipe()
-        stack.callback(os.close, reading)
-        stack.callback(os.close, writing)
-        os.set_blocking(reading, False)
+        with contextlib.ExitStack() as stack:
+            stage = stack.enter_context(self._stage(_scene(shown, hidden)))
+            confine = None
+            if not allowance.is_open:
+                rules = _landlock(stage.home, shown)
+                if rules.version:
+                    stack.callback(os.close, rules.descriptor)
+                confine = _confining(stage, folder, rules)
+            bound = _bounding(allowance)
+            reading, writing = os.pipe()
+            stack.callback(os.close, reading)
+            stack.callback(os.close, writing)
+            os.set_blocking(reading, False)
 
-        def enter() -> None:
-            walls = confine() if confine else Walls()
-            os.write(writing, bytes(walls))
-            if allowance.is_required and not walls.all_stand:
-                os._exit(1)
-            bound()  # last: until it is another program, the process has all the data of this one
+            def enter() -> None:
+                walls = confine() if confine else Walls()
+                os.write(writing, bytes(walls))
+                if allowance.is_required and not walls.all_stand:
+                    os._exit(1)
+                bound()  # last: until it is another program, the process has all the data of this one
 
-        answered: list[Walls] = []
+            answered: list[Walls] = []
 
-        def walls() -> Walls:
-            if not answered:
-                with contextlib.suppress(BlockingIOError):  # it was never started
-                    answered.append(Walls(*map(Wall, os.read(reading, len(Walls._fields)))))
-            return answered[0] if answered else Walls()
+            def walls() -> Walls:
+                if not answered:
+                    with contextlib.suppress(BlockingIOError):  # it was never started
+                        answered.append(Walls(*map(Wall, os.read(reading, len(Walls._fields)))))
+                return answered[0] if answered else Walls()
 
-        yield Box(home, enter, walls)
-        if allowance.is_required and not walls().all_stand:
-            raise MissingWallError
+            yield Box(stage.home, enter, walls)
+            if allowance.is_required and not walls().all_stand:
+                raise MissingWallError
+
+    @contextlib.contextmanager
+    def _stage(self, scene: "_Scene") -> "Iterator[_Stage]":
+        """A stage for *scene* that nobody else is on, with an empty home."""
+        import shutil
+
+        free = self._free.setdefault(scene, [])
+        if free:
+            stage = free.pop()
+        else:
+            base = os.path.realpath(self._stack.enter_context(processes.temporary_folder()))
+            stage = _Stage(base, scene)
+        os.mkdir(stage.home)
+        try:
+            yield stage
+        finally:
+            shutil.rmtree(stage.home, ignore_errors=True)
+            if not os.path.lexists(stage.home):
+                free.append(stage)
 
 
 def _bounding(allowance: Allowance) -> Callable[[], None]:
@@ -183,14 +219,64 @@ def _shown(program: str, folder: str, visible: Sequence[str]) -> list[str]:
     return [path for path in sorted(paths) if os.path.lexists(path)]
 
 
-class _Mounts(NamedTuple):
-    """What a process is to see once it has mounts of its own: *shown* (None: all), with *home* to write in."""
+class _Scene(NamedTuple):
+    """What processes are to see once they have mounts of their own: what is *mounted* (None: all) with its *links*."""
 
-    base: str
-    home: str
-    folder: str
-    shown: Sequence[str] | None
-    hidden: Sequence[str]
+    mounted: tuple[str, ...] | None
+    links: tuple[str, ...]
+    hidden: tuple[str, ...]
+
+
+def _scene(shown: Sequence[str] | None, hidden: Sequence[str]) -> _Scene:
+    """What makes the paths *shown* (None: all) visible, with folders *hidden* being empty.
+
+    Links are made anew, and what is below another one comes with it.
+    """
+    mounted: list[str] = []
+    for path in shown or ():
+        is_below = any(path.startswith(f"{above.rstrip('/')}/") for above in mounted)
+        if not is_below and not os.path.islink(path):
+            mounted.append(path)
+    links = tuple(filter(os.path.islink, shown or ()))
+    whole = None if shown is None else tuple(mounted)
+    return _Scene(whole, links, tuple(filter(os.path.isdir, hidden)))
+
+
+class _Stage:
+    """Where *scene* is put up for one process at a time: a *home*, and *root* with what is mounted at it, below *base*.
+
+    The *root* is made when the first process needs it, and by nothing but it.
+    """
+
+    def __init__(self, base: str, scene: _Scene) -> None:
+        self.home = os.path.join(base, "home")
+        self.scene = scene
+        self._base = base
+
+    @functools.cached_property
+    def root(self) -> str:
+        """A folder with a place for each path of the scene, and for the home; ``""`` where all is shown."""
+        if self.scene.mounted is None:
+            return ""
+        top = os.path.join(self._base, "root")
+        for path in (*self.scene.mounted, self.home):
+            if os.path.isdir(path):
+                os.makedirs(top + path, exist_ok=True)
+            else:
+                os.makedirs(os.path.dirname(top + path), exist_ok=True)
+                with open(top + path, "xb"):
+                    pass
+        for path in self.scene.links:
+            os.makedirs(os.path.dirname(top + path), exist_ok=True)
+            os.symlink(os.readlink(path), top + path)
+        return top
+
+    @functools.cached_property
+    def empty(self) -> str:
+        """An empty folder."""
+        path = os.path.join(self._base, "empty")
+        os.mkdir(path)
+        return path
 
 
 class _Ruleset(NamedTuple):
@@ -215,12 +301,16 @@ def _system() -> "ctypes.CDLL | None":
     return system
 
 
-def _confining(mounts: _Mounts, rules: _Ruleset) -> Callable[[], Walls] | None:
-    """What confines a process; None on a system that knows no such thing. All that it needs is loaded here."""
+def _confining(stage: _Stage, folder: str, rules: _Ruleset) -> Callable[[], Walls] | None:
+    """What confines a process to *stage*; None on a system that knows no such thing. All that it needs is loaded here.
+
+    The process goes on in *folder*.
+    """
     system = _system()
     if system is None:
         return None
-    change_mounts = _mounting(system, mounts)
+    change_mounts = _mounting(system, stage, folder)
+    is_whole = stage.scene.mounted is None
 
     def enter_namespaces() -> tuple[Wall, bool]:
         for users in (_NEW_USER, 0):
@@ -239,13 +329,13 @@ def _confining(mounts: _Mounts, rules: _Ruleset) -> Callable[[], Walls] | None:
         writing = Wall.NAMESPACE if has_mounts else Wall.LANDLOCK if is_ruled else Wall.NONE
         if network is Wall.NONE and is_ruled and rules.version >= _WITH_NETWORK:
             network = Wall.LANDLOCK
-        return Walls(network, Wall.NONE if mounts.shown is None else writing, writing)
+        return Walls(network, Wall.NONE if is_whole else writing, writing)
 
     return confine
 
 
-def _mounting(system: "ctypes.CDLL", mounts: _Mounts) -> Callable[[], bool]:
-    """What makes the files that are shown all that there are, and those outside of the home read-only.
+def _mounting(system: "ctypes.CDLL", stage: _Stage, folder: str) -> Callable[[], bool]:
+    """What makes the files of *stage* all that there are, those outside of the home read-only, and goes to *folder*.
 
     The folders that they are mounted at are made now: in the new process nothing but calls of the system is to be done.
     """
@@ -259,14 +349,12 @@ def _mounting(system: "ctypes.CDLL", mounts: _Mounts) -> Callable[[], bool]:
     writable = attributes(0, _READ_ONLY, 0, 0)
     size = ctypes.c_size_t(ctypes.sizeof(attributes))
     private, bind = ctypes.c_ulong(_RECURSIVE | _PRIVATE), ctypes.c_ulong(_BIND | _RECURSIVE)
-    is_whole = mounts.shown is None
-    top = "" if mounts.shown is None else _mount_points(mounts, mounts.shown)
-    root, folder = os.fsencode(top or "/"), os.fsencode(os.path.realpath(mounts.folder))
-    empty = os.path.join(mounts.base, "empty")
-    os.mkdir(empty)
-    pairs = [(path, top + path) for path in _mounted(mounts.shown or ())]
-    pairs += [(empty, top + os.path.realpath(path)) for path in mounts.hidden]
-    pairs.append((mounts.home, top + mounts.home))
+    top = stage.root
+    is_whole = not top
+    root, place = os.fsencode(top or "/"), os.fsencode(os.path.realpath(folder))
+    pairs = [(path, top + path) for path in stage.scene.mounted or ()]
+    pairs += [(stage.empty, top + os.path.realpath(path)) for path in stage.scene.hidden]
+    pairs.append((stage.home, top + stage.home))
     encoded = [(os.fsencode(source), os.fsencode(target)) for source, target in pairs]
     home = encoded[-1][1]
     pivot = _PIVOT_ROOT.get(os.uname().machine)
@@ -289,35 +377,9 @@ def _mounting(system: "ctypes.CDLL", mounts: _Mounts) -> Callable[[], bool]:
             and call(pivot, b".", b".") == 0
             and system.umount2(b".", _DETACH) == 0
         )
-        return bool(system.chdir(folder) == 0 and is_left)
+        return bool(system.chdir(place) == 0 and is_left)
 
     return lambda: show() and leave_the_rest()
-
-
-def _mounted(shown: Sequence[str]) -> list[str]:
-    """Those *shown* that are mounted: links are made anew, and what is below another one comes with it."""
-    mounted: list[str] = []
-    for path in shown:
-        is_below = any(path.startswith(f"{above.rstrip('/')}/") for above in mounted)
-        if not is_below and not os.path.islink(path):
-            mounted.append(path)
-    return mounted
-
-
-def _mount_points(mounts: _Mounts, shown: Sequence[str]) -> str:
-    """A folder with a place for each path that is *shown*, and for the home."""
-    top = os.path.join(os.path.realpath(mounts.base), "root")
-    for path in (*_mounted(shown), mounts.home):
-        if os.path.isdir(path):
-            os.makedirs(top + path, exist_ok=True)
-        else:
-            os.makedirs(os.path.dirname(top + path), exist_ok=True)
-            with open(top + path, "xb"):
-                pass
-    for path in filter(os.path.islink, shown):
-        os.makedirs(os.path.dirname(top + path), exist_ok=True)
-        os.symlink(os.readlink(path), top + path)
-    return top
 
 
 def _landlock(home: str, shown: Sequence[str] | None) -> _Ruleset:

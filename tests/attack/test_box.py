@@ -14,7 +14,7 @@ from render.manifests import kustomize as module
 from render.manifests.kustomization import Reach
 from render.system import box as walls_of
 from render.system import processes
-from render.system.box import Allowance, Wall, Walls, box
+from render.system.box import Allowance, Boxes, Wall, Walls
 from render.system.processes import run as run_program
 from render.yaml.budget import Limits
 from tests.support.cases import ROOT
@@ -147,9 +147,12 @@ def tried(tmp_path: Path, port: int) -> tuple[set[str], Walls]:
     allowance = Allowance(1 << 30, 60)
     program = os.path.realpath(sys.executable)
     hidden = [str(repository / ".git")]
-    with box(
-        program, str(repository), [str(repository), *libraries], allowance, hidden=hidden
-    ) as inside:
+    with (
+        Boxes() as boxes,
+        boxes.box(
+            program, str(repository), [str(repository), *libraries], allowance, hidden=hidden
+        ) as inside,
+    ):
         words = [str(tmp_path / "outside"), str(repository), inside.home, str(port)]
         done = run_program(
             [program, "-I", "-c", TRYING, *words],
@@ -230,7 +233,10 @@ def test_the_same_for_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     def answers() -> bytes:
         visible = [repository, "/bin", "/usr/bin"]
-        with box("/bin/sh", repository, visible, Allowance(1 << 30, 60)) as inside:
+        with (
+            Boxes() as boxes,
+            boxes.box("/bin/sh", repository, visible, Allowance(1 << 30, 60)) as inside,
+        ):
             words = ["/bin/sh", "-c", SHELL.format(tmp_path)]
             home = {"HOME": inside.home, "PATH": "/usr/bin:/bin"}
             done = run_program(words, folder=repository, environ=home, enter=inside.enter)
@@ -266,7 +272,7 @@ def test_a_program_may_have_less_than_we_have_ourselves(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(walls_of, "_bounding", lambda _: lambda: steps.append("bounds"))
     monkeypatch.setattr(walls_of, "_confining", lambda *_: confine)
-    with box("/bin/sh", "/", None, Allowance(1 << 20, 60)) as inside:
+    with Boxes() as boxes, boxes.box("/bin/sh", "/", None, Allowance(1 << 20, 60)) as inside:
         inside.enter()
     assert steps == ["walls", "bounds"]
 

@@ -1,5 +1,6 @@
 """Helm charts: found, run without a shell, without plugins, network or anything from outside the repository."""
 
+import contextlib
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
 if TYPE_CHECKING:
+    from render.system.box import Boxes
     from render.system.processes import Steps
 
 _SCHEMA = "values.schema.json"
@@ -149,27 +151,30 @@ def template(  # noqa: PLR0913 - what a chart depends on
     *,
     most: int,
     is_box_required: bool = False,
-    beside: int = 1,
+    boxes: "Boxes | None" = None,
     wanted: Sequence[Dependency] = (),
 ) -> "Steps[bytes | Diagnostic]":
     """What ``helm template`` prints for the chart in *folder*, or its own words about why not, without secrets.
 
-    Once it has printed more than *most* bytes it is stopped, and the answer is a byte longer than that. It shares its
-    memory with so many *beside* it, itself included.
+    Once it has printed more than *most* bytes it is stopped, and the answer is a byte longer than that. It is
+    one of those in *boxes*, and shares its memory with them.
     """
     from subprocess import TimeoutExpired
 
     from render.system import processes
-    from render.system.box import Allowance, MissingWallError, box
+    from render.system.box import Allowance, Boxes, MissingWallError
 
-    allowance = Allowance(
-        min(limits.chart_bytes, kustomize.MEMORY // beside), limits.chart_seconds, is_box_required
-    )
     top = discover.boundary(os.path.realpath(folder)) or folder
     hidden = [os.path.join(top, ".git")]
     seconds = _PATIENCE * limits.chart_seconds
     try:
-        with box(program, folder, [top], allowance, hidden=hidden) as inside:
+        with contextlib.ExitStack() as stack:
+            boxes = boxes or stack.enter_context(Boxes())
+            memory = min(limits.chart_bytes, kustomize.MEMORY // boxes.beside)
+            allowance = Allowance(memory, limits.chart_seconds, is_box_required)
+            inside = stack.enter_context(
+                boxes.box(program, folder, [top], allowance, hidden=hidden)
+            )
             handed = _handed_over(folder, release, inside.home, limits)
             if isinstance(handed, Diagnostic):
                 return handed

@@ -114,7 +114,7 @@ def _filled(
         intake.limits,
         most=room(intake.limits, intake.total),
         is_box_required=reading.is_box_required,
-        beside=intake.beside,
+        boxes=intake.boxes,
         wanted=wanted,
     )
     return [output] if isinstance(output, Diagnostic) else output

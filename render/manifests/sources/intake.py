@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -16,6 +16,9 @@ from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Budget, Limits
 from render.yaml.reader import Document, Read, read
+
+if TYPE_CHECKING:
+    from render.system.box import Boxes
 
 STDIN = "<stdin>"
 ReadOutput = Callable[[], None]
@@ -61,13 +64,13 @@ def piped(stdin: BinaryIO | None, most: int) -> bytes | Diagnostic:
 class SourceIntake:
     """One run: how it reads, and what was read so far.
 
-    *anything*: files that were named need not hold manifests. *beside*: how many programs run at once. *total* counts
-    bytes, *seen* has what was read, by its resolved name. *charts* are those that were found;
+    *anything*: files that were named need not hold manifests. *boxes*: of the programs that run side by
+    side. *total* counts bytes, *seen* has what was read, by its resolved name. *charts* are those that were found;
     *lockless* the users of a folder that has others too, so that its lock is nobody's.
     """
 
     __slots__ = (
-        "anything", "beside", "budget", "charts", "kustomizations", "limits", "lockless", "reading", "scope", "seen",
+        "anything", "boxes", "budget", "charts", "kustomizations", "limits", "lockless", "reading", "scope", "seen",
         "texts", "total",
     )  # fmt: skip
 
@@ -76,7 +79,7 @@ class SourceIntake:
         self.limits = reading.limits
         self.scope = reading.scope
         self.anything = anything
-        self.beside = 1
+        self.boxes: Boxes | None = None
         self.charts: list[str] = []
         self.lockless: set[str] = set()
         self.texts = Texts(reading.limits)

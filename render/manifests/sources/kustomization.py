@@ -101,7 +101,7 @@ def _built(intake: SourceIntake, top: str, reached: Reach) -> "Steps[bytes | lis
         allow_remote=reading.allow_remote,
         is_box_required=reading.is_box_required,
         lock=reading.lock,
-        beside=intake.beside,
+        boxes=intake.boxes,
     )
     return [output] if isinstance(output, Diagnostic) else output
 

@@ -147,20 +147,21 @@ def _made(intake: SourceIntake, unread: Unread, empty: Sequence[Documents]) -> I
     if not empty:
         return
     from render.system import processes, processors
+    from render.system.box import Boxes
 
     jobs = min(intake.reading.jobs or processors.available(), len(empty))
-    intake.beside = jobs
     starts: list[Callable[[SourceIntake, str, Documents], Steps[ReadOutput]]] = [
         *(_building for _ in unread.kustomizations),
         *(_trying for _ in unread.charts),
         *(partial(_using, use) for use in unread.uses),
     ]
     works = [start(intake, into.folder, into) for start, into in zip(starts, empty, strict=True)]
-    with contextlib.closing(processes.finish_all(works, jobs)) as readings:
+    with Boxes(jobs) as boxes, contextlib.closing(processes.finish_all(works, jobs)) as readings:
+        intake.boxes = boxes
         for into, read_output in zip(empty, readings, strict=True):
             read_output()
             yield into
-    intake.beside = 1
+    intake.boxes = None
 
 
 def _fill_only(
