@@ -91,6 +91,7 @@ def write_quotas(folder: str) -> None:
 def write_overlays(folder: str, count: int) -> None:
     """Write *count* kustomizations below *folder*, each with a namespace for the one VM of a common base."""
     write(os.path.join(folder, "base"), Tree(1))
+    _git(folder, "init", "--quiet")  # a build sees its repository
     for number in range(count):
         overlay = os.path.join(folder, f"overlay-{number:03}")
         os.makedirs(overlay)
