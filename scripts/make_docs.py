@@ -366,7 +366,8 @@ def _property(option: Option) -> dict[str, Any]:
 
 
 _FIGURES = (
-    "machines", "kustomizations", "accepted", "before", "cut", "ignoring", "bundled", "objects", "files",
+    "machines", "kustomizations", "accepted", "before", "cut", "ignoring", "fixable", "fixableUnsafely",
+    "bundled", "objects", "files",
 )  # fmt: skip
 
 

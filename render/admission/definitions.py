@@ -6,11 +6,14 @@ Upstream: pkg/instancetype/webhooks/admitter.go, pkg/instancetype/preference/web
 from collections.abc import Iterator
 
 from render.diagnostics.cause import Cause
+from render.diagnostics.fix import respelled
 from render.model import topology, tree
+from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
 
 _ALL = 100  # percent
 _THREADS_PER_CORE = 2
+_TOPOLOGY: FieldPath = ("spec", "cpu", "preferredCPUTopology")
 
 
 def validate_instancetype(spec: Tree) -> Iterator[Cause]:
@@ -41,8 +44,9 @@ def validate_preference(spec: Tree) -> Iterator[Cause]:
     if preferred not in topology.KNOWN:
         yield Cause(
             "preference/topology",
-            ("spec", "cpu", "preferredCPUTopology"),
+            _TOPOLOGY,
             f"unknown preferredCPUTopology {preferred}",
+            fixes=respelled(_TOPOLOGY, preferred, sorted(set(topology.SUCCESSORS.values()))),
         )
         return
     if topology.preferred(spec) != "spread":

@@ -10,8 +10,9 @@ from typing import Any
 
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import METADATA_REFUSED
+from render.diagnostics.fix import Fix, choice, set_to
 from render.model.apimachinery import labels
-from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
+from render.model.apimachinery.dns1123 import as_label, label_faults, subdomain_faults
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
 
@@ -47,7 +48,8 @@ def refusals(metadata: Any) -> Iterator[Cause]:
     ):
         value = metadata.get(key)
         if isinstance(value, str) and value:
-            yield from _refusals((key,), value, check, cure)
+            for one in _refusals((key,), value, check, cure):
+                yield one._replace(fixes=_renamed(value)) if key == "name" else one
     for key, value in _texts(metadata, "labels"):
         yield from _refusals(("labels", key), key, labels.key_faults, _LABELED)
         yield from _refusals(("labels", key), value, labels.value_faults, _LABELED)
@@ -63,6 +65,12 @@ def refusals(metadata: Any) -> Iterator[Cause]:
     if size > _MOST_ANNOTATIONS:
         text = f"metadata.annotations: Too long: may not be more than {_MOST_ANNOTATIONS} bytes"
         yield Cause(_CHECK, ("metadata", "annotations"), text, "keep large texts in a ConfigMap")
+
+
+def _renamed(name: str) -> tuple[Fix, ...]:
+    """The object under a name that is none: whoever names it has to follow."""
+    meant = as_label(name, dots=True)
+    return choice((f"write {meant}", set_to(("metadata", "name"), meant))) if meant else ()
 
 
 def _prefix_faults(text: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from render.admission.checks import Check, Subject, Violation
-from render.diagnostics.fix import respelled
+from render.diagnostics.fix import Fix, choice, remove, respelled, set_to
 from render.model.nearest import nearest
 from render.model.release import Version, in_force, since, until
 
@@ -27,10 +27,13 @@ def _exactly_one(subject: Subject) -> Iterator[Violation]:
             "Running and RunStrategy are mutually exclusive. Note that Running is deprecated, please use RunStrategy"
             " instead",
             help="drop spec.running",
+            fixes=(Fix("drop spec.running", (remove(place),), running is (strategy == "Always")),),
         )
     elif strategy is None and running is None:
         help_text = f"set spec.runStrategy to one of {', '.join(STRATEGIES)}"
-        yield Violation(place, "RunStrategy must be specified", help=help_text)
+        to = (*subject.holder_root, "runStrategy")
+        fixes = choice(*((f"write runStrategy: {one}", set_to(to, one)) for one in STRATEGIES))
+        yield Violation(place, "RunStrategy must be specified", help=help_text, fixes=fixes)
 
 
 def _receiver(subject: Subject) -> Iterator[Violation]:

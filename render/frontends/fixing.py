@@ -98,7 +98,7 @@ class _Fixing:
         taken: list[FileEdit] = []
         worst_first = sorted(self._now.look.mended, key=_rank)
         for finding in worst_first:
-            fix = _chosen(finding, is_safe=is_safe)
+            fix = finding.fix(is_safe=is_safe)
             if fix is None:
                 continue
             choice = _Choice(finding, fix)
@@ -168,14 +168,19 @@ class _Fixing:
         return self._originals[file]
 
 
+def counts(findings: Iterable[Finding], asked: Request) -> tuple[int, int]:
+    """How many of *findings* have one safe fix, and how many others an unsafe one, where these may be made."""
+    editable, safely, unsafely = Editable(asked), 0, 0
+    for finding in findings:
+        fix = finding.fix(is_safe=True) or finding.fix(is_safe=False)
+        if fix is not None and not any(editable.why_not(one.file) for one in fix.edits):
+            safely += fix.safe
+            unsafely += not fix.safe
+    return safely, unsafely
+
+
 def _rank(finding: Finding) -> int:
     return list(Severity).index(finding.diagnostic.severity)
-
-
-def _chosen(finding: Finding, *, is_safe: bool) -> FileFix | None:
-    """The fix of *finding* that nobody needs to choose."""
-    fixes = [fix for fix in finding.fixes if fix.safe] if is_safe else finding.fixes
-    return fixes[0] if len(fixes) == 1 else None
 
 
 def _key(choice: _Choice) -> Hashable:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from render.diagnostics import codes, defects
 from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
-from render.diagnostics.fix import Fix, quote, set_to
+from render.diagnostics.fix import Fix, choice, quote, rename, set_to
 from render.diagnostics.suppression import suppress
 from render.frontends import locks
 from render.frontends.parts import FleetPart
@@ -360,21 +360,25 @@ def _ambiguities(loaded: Documents, resources: Sequence[Resource]) -> Iterator[D
             if secrets.is_secret(path, resource.kind):
                 said = "kubectl and Argo CD read this value as another one than kustomize does"
                 cure = "put the value in quotes if it is a text"
-            in_force = kustomize if document.printed else kubectl
+            readings = (kustomize, kubectl) if document.printed else (kubectl, kustomize)
             yield codes.AMBIGUOUS_SCALAR.at(
-                at(resource, path), said, help=cure, fixes=_unambiguous(path, in_force)
+                at(resource, path), said, help=cure, fixes=_unambiguous(path, *readings)
             )
 
 
-def _unambiguous(path: FieldPath, reading: str) -> tuple[Fix, ...]:
-    """How to write what is read at *path* as the JSON *reading* so that it is read so by all; no fix for a key."""
+def _unambiguous(path: FieldPath, reading: str, other: str) -> tuple[Fix, ...]:
+    """How to write what is read at *path* as the JSON *reading* so that it is read so by all.
+
+    Of a key nobody knows whether its author meant this reading or the *other*.
+    """
     import json
 
     try:
         value = json.loads(reading)
+        if path and value == path[-1]:
+            words = (value, json.loads(other))
+            return choice(*((f'call it "{word}"', rename(path, str(word))) for word in words))
     except ValueError:  # refused
-        return ()
-    if path and value == path[-1]:
         return ()
     if isinstance(value, str):
         return (Fix("put the value in quotes", (quote(path),), safe=True),)

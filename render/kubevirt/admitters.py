@@ -317,12 +317,15 @@ def _writers(
     """Who wrote the value at *path* of the VM, if not its author."""
     if not path or tree.get(machine.raw, *path) is not None:
         return
-    inner = path[len(machine.template) :]
+    size = len(machine.template)
+    inner = (
+        path[size:] if path[:size] == machine.template else ()
+    )  # of the VMI, not of the VM around it
     touching = [
         (definition, edit)
         for definition, edits in decided
         for edit in edits
-        if _touches(edit.path, inner)
+        if inner and _touches(edit.path, inner)
     ]
     if touching:
         # A structure may come from one field, and what is in it from another.
@@ -339,7 +342,7 @@ def _writers(
             yield Related(f"{one.source} sets {'.'.join(map(str, one.source_field))}", place)
             return
     source = machine.context.config_source
-    if source is not None and not _is_of_list(machine, path):
+    if source is not None and inner and not _is_of_list(machine, path):
         value, architecture = subject.get(*inner[1:]), subject.spec.get("architecture") or ""
         decided_by = source.deciding(inner, value, architecture)
         said = source.says(decided_by) if decided_by else None

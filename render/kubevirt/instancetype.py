@@ -19,6 +19,7 @@ from render.diagnostics.codes import (
     SPREAD_RATIO_ZERO,
 )
 from render.diagnostics.diagnostic import Related, at
+from render.diagnostics.fix import choice, set_to
 from render.machine import Checked, Machine, place_in, ref_of, setting
 from render.model import tree, types
 from render.model.catalogue import Definition
@@ -322,6 +323,7 @@ def check_crashes(machine: Machine) -> None:
             "spec.template.spec.domain.cpu: KubeVirt crashes on this combination",
             setting(preference, ("cpu", "preferredCPUFeatures")),
             help="add spec.template.spec.domain.cpu (an empty `cpu: {}` is enough), or an instancetype",
+            fixes=choice(("add `cpu: {}`", set_to((*TEMPLATE, "spec", "domain", "cpu"), {}))),
         )
     else:
         machine.report(

@@ -173,7 +173,7 @@ def _within(body: Tree, path: FieldPath) -> FieldPath | None:
 
 def _is_taken(body: Tree, path: FieldPath, key: str) -> bool:
     siblings = tree.get(body, *path[:-1])
-    return not isinstance(siblings, dict) or key in siblings
+    return not isinstance(siblings, dict) or (key in siblings and key != path[-1])
 
 
 def overlapping(edits: Sequence[FileEdit], others: Sequence[FileEdit]) -> bool:

@@ -32,6 +32,11 @@ class Finding(NamedTuple):
         name = self.diagnostic.check or codes.CODES[self.diagnostic.code].slug
         return f"{self.diagnostic.code} {name}"
 
+    def fix(self, *, is_safe: bool) -> FileFix | None:
+        """The safe fix, or if that is not wanted any, that nobody needs to choose."""
+        fixes = [fix for fix in self.fixes if fix.safe] if is_safe else self.fixes
+        return fixes[0] if len(fixes) == 1 else None
+
     @property
     def text(self) -> str:
         """The message after the object and the field, unless it names them already."""

@@ -30,6 +30,8 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
             "before": tally.before,
             "cut": tally.cut,
             "ignoring": tally.ignoring,
+            "fixable": tally.fixable,
+            "fixableUnsafely": tally.fixable_unsafely,
             "waived": [one.plain() for one in tally.waivers],
             "bundled": tally.bundled,
             "objects": tally.objects,

@@ -23,7 +23,8 @@ class Tally(NamedTuple):
     *releases* are those of KubeVirt that nobody asked for, each with the reason why it was rendered for.
     *severities* are those of all findings, of which the baseline has *accepted* more, and *before* more were there
     before the change that is looked at; *cut* are not shown. *waivers* are settings of the repository by which less is
-    looked at, and so many objects are *ignoring* findings by annotations.
+    looked at, and so many objects are *ignoring* findings by annotations. So many findings are *fixable* by ``--fix``,
+    and so many others by ``--unsafe-fixes``.
     """
 
     machines: int = 0
@@ -39,6 +40,8 @@ class Tally(NamedTuple):
     releases: Mapping[str, str] = MappingProxyType({})
     waivers: tuple[Waiver, ...] = ()
     ignoring: int = 0
+    fixable: int = 0
+    fixable_unsafely: int = 0
 
     def waived(self) -> list[str]:
         """What is kept back, in a line; none where nothing is."""
@@ -58,6 +61,8 @@ def line(tally: Tally) -> str:
         seen += f" in {counted(tally.kustomizations, 'kustomization')}"
     counts = ((tally.severities.get(severity, 0), word) for severity, word in _WORDS.items())
     parts = [", ".join(counted(count, word) for count, word in counts if count) or "no findings"]
+    if tally.fixable or tally.fixable_unsafely:
+        parts.append(_fixable(tally.fixable, tally.fixable_unsafely))
     if tally.accepted:
         parts.append(f"{tally.accepted:,} accepted by the baseline")
     if tally.before:
@@ -75,6 +80,12 @@ def line(tally: Tally) -> str:
         names = ", ".join(counted(count, word) for word, count in sorted(tally.unseen.items()))
         parts.append(f"not looked at: {names} (-v)")
     return f"{seen}: {'; '.join(parts)}"
+
+
+def _fixable(safely: int, unsafely: int) -> str:
+    by_option = {"--fix": safely, "--unsafe-fixes": unsafely}
+    first, *others = (f"{count:,} %s with {option}" for option, count in by_option.items() if count)
+    return ", ".join((first % "fixable", *(other % "more" for other in others)))
 
 
 def _without_machines(tally: Tally) -> str:

@@ -68,11 +68,19 @@ def _lines(finding: Finding, *, colour: bool) -> list[str]:
     if builds and diagnostic.resource and diagnostic.severity is not Severity.INFO:
         more = f" and {len(builds) - _NAMED:,} more" if len(builds) > _NAMED else ""
         lines.append(printable(f"  built by {', '.join(builds[:_NAMED])}{more}"))
-    if diagnostic.help:
-        help_lines = [printable(line) for line in diagnostic.help.splitlines()]
+    told = _told(finding)
+    if told:
+        help_lines = [printable(line) for line in told.splitlines()]
         lines.append(f"  {painted('help:', '1', colour=colour)} {help_lines[0]}")
         lines += [f"        {line}" for line in help_lines[1:]]
     return lines
+
+
+def _told(finding: Finding) -> str:
+    """What to do, and the option of `check` that does it."""
+    fix = finding.fix(is_safe=True) or finding.fix(is_safe=False)
+    cure = finding.diagnostic.help or (fix.title if fix else "")
+    return f"{cure} ({'--fix' if fix.safe else '--unsafe-fixes'})" if fix else cure
 
 
 def _at(place: Place) -> str:

@@ -14,7 +14,7 @@ from render.diagnostics.codes import (
     UNEXPECTED_KIND,
     Code,
 )
-from render.diagnostics.fix import Fix, choice, set_to
+from render.diagnostics.fix import Fix, choice, respelled, set_to
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition, Key, Unfit
 from render.model.fieldpath import FieldPath
@@ -119,6 +119,11 @@ def _live(
             f"got unexpected kind in {kind_class.matcher}: {asked}",
             "kind",
             lambda: f"use {kind_class.namespaced} or {kind_class.cluster}",
+            lambda path: respelled(
+                (*path, "kind"),
+                asked,
+                _of_name(kind_class, name, namespace, catalogue),
+            ),
         )
     if not name:
         return Missing(
@@ -146,16 +151,20 @@ def _fixes(
     kind_class: KindClass, wanted: Key, namespace: str, catalogue: Catalogue, path: FieldPath
 ) -> tuple[Fix, ...]:
     """The matcher at *path* with another kind, if only that is wrong, else with the one name that is near."""
-    kinds = (kind_class.namespaced, kind_class.cluster)
-    within_reach = [
-        key for key in catalogue.named(wanted.name, kinds) if key.namespace in ("", namespace)
-    ]
-    if within_reach:
-        return choice(
-            *((f"name the {key.kind}", set_to((*path, "kind"), key.kind)) for key in within_reach)
-        )
+    named = _of_name(kind_class, wanted.name, namespace, catalogue)
+    if named:
+        return choice(*((f"name the {kind}", set_to((*path, "kind"), kind)) for kind in named))
     near = _near(wanted.name, catalogue.known(wanted.kind, wanted.namespace))
     return choice((f"name {near}", set_to((*path, "name"), near))) if near else ()
+
+
+def _of_name(
+    kind_class: KindClass, name: str, namespace: str, catalogue: Catalogue
+) -> dict[str, None]:
+    """The kinds of the definitions with this *name* that a VM in *namespace* may name."""
+    kinds = (kind_class.namespaced, kind_class.cluster)
+    keys = catalogue.named(name, kinds)
+    return dict.fromkeys(key.kind for key in keys if key.namespace in ("", namespace))
 
 
 def _suggest(kind_class: KindClass, wanted: Key, catalogue: Catalogue) -> str:

@@ -92,11 +92,13 @@ _OTHERS: tuple[NamingField, ...] = (
 class Dangling(NamedTuple):
     """A name at *path* of a VMI spec that leads nowhere.
 
-    *check* says how; *wanted* is what it names, *other* the object that may be meant, *keys* what that one lacks.
+    *check* says how; *name* stands there, and *wanted* is that in words; *other* is the object that may be meant,
+    *keys* what that one lacks.
     """
 
     check: str
     path: FieldPath
+    name: str
     wanted: str
     other: Resource
     keys: tuple[str, ...] = ()
@@ -118,7 +120,7 @@ class References:
             if found is not None:
                 check, other = found
                 word = f"{field.target.word} {name}"
-                yield Dangling(check, path, word, other, field.keys)
+                yield Dangling(check, path, name, word, other, field.keys)
 
     def _look_up(
         self, field: NamingField, name: str, namespace: str, own: set[str]

@@ -126,7 +126,23 @@ def mistyped(value: Any, expected: str, link: Link) -> Cause:
         cure = "put the value in quotes"
         fix = Fix(cure, (quote(path(link)),), safe=True)
         return Cause(WRONG_TYPE.slug, path(link), text, cure, fixes=(fix,))
+    meant = _unquoted(value, expected) if isinstance(value, str) else None
+    if meant is not None:
+        cure = f"write {value.lower()}, without quotes"
+        fix = Fix(cure, (set_to(path(link), meant),), safe=True)
+        return Cause(WRONG_TYPE.slug, path(link), text, cure, fixes=(fix,))
     return Cause(WRONG_TYPE.slug, path(link), text)
+
+
+_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,18}")
+_BOOLEANS = {"true": True, "false": False}
+
+
+def _unquoted(text: str, expected: str) -> int | bool | None:
+    """The number, or true or false, that *text* says where *expected* wants one."""
+    if expected == "boolean":
+        return _BOOLEANS.get(text.lower())
+    return int(text) if expected == "integer" and _NUMBER.fullmatch(text) else None
 
 
 def dropped_null(link: Link) -> Cause:
@@ -143,15 +159,15 @@ def dropped_null(link: Link) -> Cause:
 def missing(name: str, link: Link, go_type: str) -> Cause:
     """A required field that is not there."""
     text = f'missing field "{name}": {_dotted((link, name))} in body is required'
+    place = path((link, name))
     empty = types.is_struct(go_type) and not any(
         f.required for f in types.fields(go_type, NEWEST).values()
     )
-    return Cause(
-        MISSING_FIELD.slug,
-        path((link, name)),
-        text,
-        f"add `{name}: {{}}`" if empty else f"add `{name}`",
-    )
+    if not empty:
+        return Cause(MISSING_FIELD.slug, place, text, f"add `{name}`")
+    cure = f"add `{name}: {{}}`"
+    fix = Fix(cure, (set_to(place, {}),), safe=True)
+    return Cause(MISSING_FIELD.slug, place, text, cure, fixes=(fix,))
 
 
 def not_listed(value: str, values: tuple[str, ...], link: Link) -> Cause:

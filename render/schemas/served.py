@@ -7,10 +7,14 @@ from functools import cache
 
 from render.diagnostics.codes import UNKNOWN_KIND
 from render.diagnostics.diagnostic import Diagnostic, at
+from render.diagnostics.fix import Fix, respelled, set_to
+from render.model.fieldpath import FieldPath
 from render.model.release import Version, served, serving, tag
 from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource, text_at
 from render.model.tree import Tree
 
+_API_VERSION: FieldPath = ("apiVersion",)
+_KIND: FieldPath = ("kind",)
 _CORE = (
     "KubeVirt",
     "VirtualMachine",
@@ -80,36 +84,47 @@ def check(resource: Resource, release: Version) -> Diagnostic | None:
     versions = _kinds(resource.group, release)
     if versions is not None and resource.kind in versions.get(resource.version, ()):
         return None
+    found = _cure(resource, release)
+    if found is None:
+        return None
+    path, help_text, fixes = found
     api_version = text_at(resource.body, "apiVersion")
-    if versions is None and _is_other_releases(resource, release):
-        group = resource.group
-        help_text = f"write apiVersion: {group}/{served(group, release)[0]}"
-        place = at(resource, ("apiVersion",))
-    elif versions is None:
-        if resource.version not in _KINDS or resource.group:
-            return None
-        group, versions = resource.version, _KINDS[resource.version]
-        help_text = f"write apiVersion: {group}/{next(iter(versions))}"
-        place = at(resource, ("apiVersion",))
-    elif resource.version not in versions:
-        help_text = f"write apiVersion: {resource.group}/{next(iter(versions))}"
-        place = at(resource, ("apiVersion",))
-    else:
-        from render.model.nearest import nearest
-
-        newest, known = next(iter(versions.items()))
-        elsewhere = next((name for name, kinds in versions.items() if resource.kind in kinds), "")
-        near = nearest(resource.kind, versions[resource.version]) or nearest(resource.kind, known)
-        help_text = f"did you mean {near}?" if near else ""
-        if elsewhere:
-            help_text = f"write apiVersion: {resource.group}/{elsewhere}"
-        help_text = help_text or f"{resource.group}/{newest} has {', '.join(known)}"
-        place = at(resource, ("kind",))
     return UNKNOWN_KIND.at(
-        place,
+        at(resource, path),
         f"KubeVirt {tag(release)} serves no kind {resource.kind} in {api_version}",
         help=help_text,
+        fixes=fixes,
     )
+
+
+def _cure(resource: Resource, release: Version) -> tuple[FieldPath, str, tuple[Fix, ...]] | None:
+    """The field that is wrong of an object that *release* does not serve, and what to write; None for another's."""
+    group, versions = resource.group, _kinds(resource.group, release)
+    if versions is None and _is_other_releases(resource, release):
+        return _API_VERSION, *_written(f"{group}/{served(group, release)[0]}")
+    if versions is None:
+        if resource.version not in _KINDS or group:
+            return None
+        group = resource.version
+        return _API_VERSION, *_written(f"{group}/{next(iter(_KINDS[group]))}")
+    newest, known = next(iter(versions.items()))
+    if resource.version not in versions:
+        return _API_VERSION, *_written(f"{group}/{newest}")
+    elsewhere = next((name for name, kinds in versions.items() if resource.kind in kinds), "")
+    if elsewhere:
+        return _KIND, *_written(f"{group}/{elsewhere}")
+    from render.model.nearest import nearest
+
+    here = nearest(resource.kind, versions[resource.version])
+    near = here or nearest(resource.kind, known)
+    help_text = f"did you mean {near}?" if near else f"{group}/{newest} has {', '.join(known)}"
+    return _KIND, help_text, respelled(_KIND, resource.kind, [here])
+
+
+def _written(api_version: str) -> tuple[str, tuple[Fix, ...]]:
+    """What to write in the place of an API version, and the fix that does."""
+    cure = f"write apiVersion: {api_version}"
+    return cure, (Fix(cure, (set_to(_API_VERSION, api_version),)),)
 
 
 def current(resource: Resource, release: Version) -> Tree:

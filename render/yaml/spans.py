@@ -69,13 +69,12 @@ def _change(text: str, root: Any, prefix: FieldPath, edit: Operation) -> TextEdi
         case Move(path, to) if path[:-1] == to[:-1]:
             mapping = _at(root, (*prefix, *path[:-1]))
             pair, other = _pair(mapping, path[-1]), _pair(mapping, to[-1])
-            if pair is None or other is not None or not _is_plain(pair[0]):
+            if pair is None or other not in (None, pair) or not _is_plain(pair[0]):
                 return None
-            key, new = pair[0], str(to[-1])
-            key.value = new  # what is edited next is found by its new name
-            return (
-                TextEdit(key.start_mark.index, key.end_mark.index, new) if _is_word(new) else None
-            )
+            key, new = pair[0], _spelled(str(to[-1]))
+            start, end = key.start_mark.index, key.end_mark.index
+            key.value, key.style = to[-1], '"'  # what is edited next is found by its new name
+            return None if new is None else TextEdit(start, end, new)
         case Put(path, value):
             node = _at(root, (*prefix, *path))
             if node is not None:
@@ -222,9 +221,15 @@ def _below(text: str, end: int) -> int | None:
     return eol + 1 if eol >= 0 and (not rest or rest.startswith("#")) else None
 
 
-def _is_word(text: str) -> bool:
-    """Whether the key *text* means itself without quotes."""
-    return text.replace("/", "").replace(".", "").isalnum() and text[0].isalpha()
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9./]*")
+_QUOTABLE = re.compile(r"[A-Za-z0-9./_ +:-]+")
+
+
+def _spelled(key: str) -> str | None:
+    """The *key* as one writes it, in quotes if it would be something else without them; None where that takes more."""
+    if _WORD.fullmatch(key) and _is_text(key):
+        return key
+    return f'"{key}"' if _QUOTABLE.fullmatch(key) else None
 
 
 def _is_plain(node: Any) -> bool:

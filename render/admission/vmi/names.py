@@ -1,13 +1,9 @@
 """Host name and subdomain (upstream: admitters/vmi-create-admitter.go)."""
 
-import re
-
 from render.admission.checks import Check, FieldValue, Subject, judged
 from render.diagnostics.fix import Fix, set_to
-from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
+from render.model.apimachinery.dns1123 import as_label, label_faults, subdomain_faults
 from render.model.fieldpath import FieldPath
-
-_LONGEST = 63
 
 
 def _hostname(subject: Subject, at: FieldValue) -> str:
@@ -20,7 +16,7 @@ def _hostname(subject: Subject, at: FieldValue) -> str:
 
 def _as_label(path: FieldPath, value: str) -> tuple[Fix, ...]:
     """*value* as a name that every DNS takes; host names have no case."""
-    label = re.sub("[^a-z0-9-]+", "-", value.lower())[:_LONGEST].strip("-")
+    label = as_label(value)
     return (Fix(f"write {label}", (set_to(path, label),), label == value.lower()),) if label else ()
 
 

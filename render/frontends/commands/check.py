@@ -31,7 +31,17 @@ def check(asked: Request, work: Work) -> Answer:
         return _mended(asked, work, known)
     found = _found(asked, work)
     findings, tally = known.without(found.findings, found.tally)
-    return Answer(findings=findings, tally=tally)
+    return Answer(findings=findings, tally=_with_fixable(tally, findings, asked))
+
+
+def _with_fixable(tally: Tally, findings: Sequence[Finding], asked: Request) -> Tally:
+    """*tally* with how many of *findings* are mended by options."""
+    if not any(one.fixes for one in findings):
+        return tally
+    from render.frontends import fixing
+
+    safely, unsafely = fixing.counts(findings, asked)
+    return tally._replace(fixable=safely, fixable_unsafely=unsafely)
 
 
 class _Found(NamedTuple):
@@ -57,6 +67,7 @@ def _mended(asked: Request, work: Work, known: "_Known") -> Answer:
     fixed = fixing.fixed(asked, look, unsafe=asked.own["unsafe_fixes"])
     last = next(one for one in looks if one.findings is fixed.last.findings)
     findings, tally = known.without(last.findings, last.tally)
+    tally = _with_fixable(tally, findings, asked)
     changes = [
         patching.FileChange(file, fixed.known[file].decode(), text)
         for file, text in sorted(fixed.texts.items())

@@ -50,3 +50,12 @@ def _is_label(name: str) -> bool:
 
 def _is_subdomain(name: str) -> bool:
     return all(map(_is_label, name.split(".")))
+
+
+def as_label(text: str, *, dots: bool = False) -> str:
+    """What *text* was meant to be as a label, or with *dots* as a subdomain; ``""`` where nothing is left of it."""
+    most = _LONGEST_SUBDOMAIN if dots else _LONGEST_LABEL
+    allowed = _OF_LABEL | {"."} if dots else _OF_LABEL
+    meant = "".join(one if one in allowed else " " for one in text.lower())
+    label = "-".join(meant.split())[:most].strip("-.")
+    return "" if (subdomain_faults if dots else label_faults)(label) else label

@@ -227,7 +227,9 @@ def _refused_metadata(resource: Resource) -> Iterator[Diagnostic]:
 
     sent = resource.written
     for one in metadata.refusals(sent.body.get("metadata")):
-        yield METADATA_REFUSED.at(at(sent, one.path), f"{sent.ref}: {one.message}", help=one.help)
+        yield METADATA_REFUSED.at(
+            at(sent, one.path), f"{sent.ref}: {one.message}", help=one.help, fixes=one.fixes
+        )
 
 
 def _load_preset(

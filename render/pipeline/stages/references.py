@@ -2,6 +2,7 @@
 
 from render.diagnostics.codes import REFERENCE
 from render.diagnostics.diagnostic import Diagnostic, Related, Severity, at
+from render.diagnostics.fix import Fix, choice, set_to
 from render.machine import Machine
 from render.model import tree
 from render.resolve.references import Dangling
@@ -17,6 +18,8 @@ def check_references(machine: Machine) -> None:
 
 def _finding(machine: Machine, one: Dangling) -> Diagnostic:
     other = one.other
+    path = (*machine.vmi_path, *one.path)
+    fixes: tuple[Fix, ...] = ()
     match one.check:
         case "reference/key":
             message = f"{one.wanted} has no key {one.keys[0]}, and KubeVirt reads no other"
@@ -30,15 +33,19 @@ def _finding(machine: Machine, one: Dangling) -> Diagnostic:
         case "reference/slip":
             message = f"{one.wanted} is not in the input, but {other.name} is"
             cure = f"write {other.name}, if that is meant"
+            space = one.name.rpartition("/")[0]
+            fixes = choice(
+                (f"write {other.name}", set_to(path, "/".join(filter(None, (space, other.name)))))
+            )
         case _:
             message = f"{one.wanted} is in the input in namespace {other.namespace} only"
             cure = "a VM sees the objects of its own namespace: move one of the two, or add the object there"
     severity = Severity.INFO if one.check == "reference/namespace" else Severity.WARNING
-    path = (*machine.vmi_path, *one.path)
     return REFERENCE.at(
         at(machine.resource, path),
         message,
         Related(f"{other.ref} is here", at(other)),
         help=cure,
         severity=severity,
+        fixes=() if machine.resource.older else fixes,
     )._replace(check=one.check)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
+from render.admission.vm import STRATEGIES
 from render.frontends.dispatch import invoke
 
 VM = """\
@@ -58,6 +59,7 @@ class Mending(NamedTuple):
     setup: str = ""
 
 
+REST = VM[VM.index("        cpu:") :]
 PLAIN = "  instancetype: # how large\n    name: small\n"
 CASES = {
     "bus-case": Mending("bus: virtio", "bus: VirtIO", "bus: virtio", safe=True),
@@ -144,6 +146,67 @@ CASES = {
         "          inputs: [{name: t, type: tablet, bus: usb}]\n          disks:\n",
         safe=True,
     ),
+    "number-in-quotes": Mending(
+        PLAIN
+        + "  template:\n    spec:\n      domain:\n        cpu:\n          model: host-model\n",
+        "  template:\n    spec:\n      domain:\n        cpu:\n          cores: '2'\n        memory: {guest: 1Gi}\n",
+        "  template:\n    spec:\n      domain:\n        cpu:\n          cores: 2\n        memory: {guest: 1Gi}\n",
+        safe=True,
+    ),
+    "true-in-quotes": Mending(
+        "masquerade: {}",
+        'masquerade: {}\n          autoattachSerialConsole: "True"',
+        "masquerade: {}\n          autoattachSerialConsole: true",
+        safe=True,
+    ),
+    "missing-mapping": Mending(
+        REST,
+        "        machine: {type: q35}\n",
+        "        machine: {type: q35}\n        devices: {}\n",
+        safe=True,
+    ),
+    "kind-case": Mending(
+        "kind: VirtualMachine\n", "kind: Virtualmachine\n", "kind: VirtualMachine\n", safe=True
+    ),
+    "kind-spelling": Mending(
+        "kind: VirtualMachine\n", "kind: VirtualMachne\n", "kind: VirtualMachine\n"
+    ),
+    "api-version": Mending("kubevirt.io/v1\n", "kubevirt.io/v2\n", "kubevirt.io/v1\n"),
+    "matcher-kind": Mending(
+        "name: small",
+        "name: small\n    kind: VirtualMachineFlavor",
+        "name: small\n    kind: VirtualMachineClusterInstancetype",
+    ),
+    "object-name": Mending("  name: web\nspec:", "  name: Web_1\nspec:", "  name: web-1\nspec:"),
+    "twice-the-same": Mending(
+        "runStrategy: Always",
+        "runStrategy: Always\n  running: true # at once",
+        "runStrategy: Always\n  # at once",
+        safe=True,
+    ),
+    "twice": Mending(
+        "runStrategy: Always", "runStrategy: Manual\n  running: true", "runStrategy: Manual"
+    ),
+    "protocol": Mending(
+        "masquerade: {}",
+        "masquerade: {}\n            ports: [{port: 80, protocol: tcp}]",
+        "masquerade: {}\n            ports: [{port: 80, protocol: TCP}]",
+        safe=True,
+    ),
+    "pinned": Mending(
+        PLAIN
+        + "  template:\n    spec:\n      domain:\n        cpu:\n          model: host-model\n",
+        "  template:\n    spec:\n      domain:\n        memory: {guest: 1Gi}\n        cpu:\n          cores: 2\n"
+        "          isolateEmulatorThread: true\n",
+        "  template:\n    spec:\n      domain:\n        memory: {guest: 1Gi}\n        cpu:\n          cores: 2\n"
+        "          isolateEmulatorThread: true\n          dedicatedCpuPlacement: true\n",
+    ),
+    "slip": Mending(
+        "containerDisk: {image: x}",
+        "persistentVolumeClaim: {claimName: databse}",
+        "persistentVolumeClaim: {claimName: database}",
+        setup="---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: database}\n",
+    ),
 }
 
 
@@ -216,6 +279,24 @@ CHOICES = {
         ),
         ["write 4Gi", "write 4G"],
     ),
+    "no strategy": (
+        Mending("  runStrategy: Always\n", "", ""),
+        [f"write runStrategy: {one}" for one in STRATEGIES],
+    ),
+    "no unit": (
+        Mending(
+            PLAIN + "  template:\n    spec:\n      domain:\n",
+            "  template:\n    spec:\n      domain:\n        resources: {requests: {memory: 512}}\n",
+            "",
+        ),
+        ["write 512Mi", "write 512Gi"],
+    ),
+    "key": (
+        Mending(
+            "  template:\n", "  template:\n    metadata:\n      labels:\n        on: x # in\n", ""
+        ),
+        ['call it "true"', 'call it "on"'],
+    ),
     "ide": (Mending("bus: virtio", "bus: ide", ""), ["write sata", "write virtio"]),
 }
 
@@ -229,7 +310,7 @@ def test_a_choice_is_for_its_reader(
     text = VM.replace(case.good, case.wrong) + SMALL
     assert case.wrong in text
     file.write_text(text, encoding="utf-8")
-    assert invoke(["check", "--unsafe-fixes", "--format", "json", "."]) == 1
+    assert invoke(["check", "--unsafe-fixes", "--format", "json", "."]) == int(name != "key")
     import json
 
     found = json.loads(capfd.readouterr().out)["diagnostics"]

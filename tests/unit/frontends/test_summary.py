@@ -133,7 +133,7 @@ def test_last_line_counts_what_was_looked_at(ask: Ask) -> None:
         "template.yaml": TEMPLATE,
     }
     assert ask("check", files=files).err == (
-        "5 VMs: 5 errors; for KubeVirt 1.9, since nothing says which release runs;"
+        "5 VMs: 5 errors; 5 fixable with --unsafe-fixes; for KubeVirt 1.9, since nothing says which release runs;"
         " not looked at: 1 Helm chart, 1 Jinja or Go template (-v)\n"
     )
     found = json.loads(ask("check", "--format", "json").out)["summary"]
@@ -200,7 +200,7 @@ def test_only_what_a_change_brings(ask: Ask, tmp_path: Path) -> None:
     assert answer.exit == Exit.FINDINGS
     assert answer.out.count("error VR301") == 1
     assert "vms/002.yaml:14:11: error VR301" in answer.out
-    assert "3 VMs: 1 error; 2 there before; for KubeVirt 1.9" in answer.err
+    assert "3 VMs: 1 error; 1 fixable with --unsafe-fixes; 2 there before;" in answer.err
     os.chdir(tmp_path / "vms")
     answer = ask("check", "--changed-since", "main", "002.yaml", "001.yaml")
     assert answer.out.count("error VR301") == 1

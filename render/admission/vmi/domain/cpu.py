@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from render.admission.checks import Check, Evaluate, Subject
 from render.diagnostics.cause import Cause
+from render.diagnostics.fix import Fix, choice, respelled, set_to
 from render.model.apimachinery import quantity
 from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, since, until
@@ -153,6 +154,7 @@ def _threads(subject: Subject) -> Iterator[Cause]:
             f"threads must not be greater than 1 at {shown} (got {threads}) when {named} is arm64",
             "set domain.cpu.threads: 1",
             place=subject.at(*_CPU, "threads"),
+            fixes=choice(("write 1", set_to(subject.at(*_CPU, "threads"), 1))),
         )
     if threads > _MOST_THREADS:
         yield Cause(
@@ -163,6 +165,10 @@ def _threads(subject: Subject) -> Iterator[Cause]:
             "set domain.cpu.threads to 1 or 2",
             place=subject.at(*_CPU, "threads"),
         )
+
+
+def _pin(subject: Subject) -> tuple[Fix, ...]:
+    return choice((_PIN, set_to(subject.at(*_PINNED), value=True)))
 
 
 def _shape(subject: Subject) -> Iterator[Cause]:
@@ -177,6 +183,7 @@ def _shape(subject: Subject) -> Iterator[Cause]:
             subject.at(*_CPU, "isolateEmulatorThread"),
             "IsolateEmulatorThread should be only set in combination with DedicatedCPUPlacement",
             _PIN,
+            fixes=_pin(subject),
         )
     for index, feature in enumerate(cpu.get("features") or ()):
         policy = feature.get("policy") or ""
@@ -186,6 +193,9 @@ def _shape(subject: Subject) -> Iterator[Cause]:
                 subject.at(*_CPU, "features", index, "policy"),
                 f"CPU feature {feature.get('name', '')} uses policy {policy} that is not supported.",
                 "use one of force, require, optional, disable, forbid",
+                fixes=respelled(
+                    subject.at(*_CPU, "features", index, "policy"), policy, sorted(_POLICIES)
+                ),
             )
     if (cpu.get("sockets") or 0) > (cpu.get("maxSockets") or _UINT32):
         yield Cause(
@@ -198,7 +208,9 @@ def _shape(subject: Subject) -> Iterator[Cause]:
         used = f"when {subject.text(*_CPU, 'realtime')} is used"
         if not pinned:
             message = f"{subject.text(*_PINNED)} must be set to true {used}"
-            yield Cause("cpu/realtime-pinned", subject.at(*_PINNED), message, _PIN)
+            yield Cause(
+                "cpu/realtime-pinned", subject.at(*_PINNED), message, _PIN, fixes=_pin(subject)
+            )
         if not passthrough:
             message = f"{subject.text(*_PASSTHROUGH)} must be defined {used}"
             cure = "set domain.cpu.numa.guestMappingPassthrough: {}"
@@ -210,7 +222,9 @@ def _numa(subject: Subject, *, pinned: bool) -> Iterator[Cause]:
     where = f"when NUMA topology strategy is set in {named}"
     if not pinned:
         message = f"{subject.text(*_PINNED)} must be set to true {where}"
-        yield Cause("cpu/numa-pinned", subject.at(*_PASSTHROUGH), message, _PIN)
+        yield Cause(
+            "cpu/numa-pinned", subject.at(*_PASSTHROUGH), message, _PIN, fixes=_pin(subject)
+        )
     if subject.get(*_HUGEPAGES) is None:
         message = f"{subject.text(*_HUGEPAGES)} must be requested {where}"
         cure = "set domain.memory.hugepages.pageSize"

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from render.admission.checks import Check, Evaluate, Subject, Violation
 from render.diagnostics.cause import Cause
+from render.diagnostics.fix import choice, set_to
 from render.model.apimachinery import quantity
 from render.model.apimachinery.quantity import FORMAT_WRONG, QuantityError
 from render.model.fieldpath import FieldPath
@@ -41,6 +42,13 @@ def _bounds(subject: Subject) -> Iterator[Cause]:
             subject.at(*_REQUEST),
             f"{_worded(subject, _REQUEST, request)}: must be greater than or equal to 1M.",
             "the unit is missing, most likely: Mi or Gi",
+            fixes=choice(
+                *(
+                    (f"write {request}{unit}", set_to(subject.at(*_REQUEST), f"{request}{unit}"))
+                    for unit in ("Mi", "Gi")
+                    if request.isdecimal()
+                )
+            ),
         )
     if limited < 0:
         yield Cause(

@@ -20,6 +20,7 @@ from render.admission.checks import (
     one_of,
 )
 from render.diagnostics.cause import Cause
+from render.diagnostics.fix import respelled
 from render.model import fieldpath
 from render.model.apimachinery.addresses import is_ipv4, mac_octets
 from render.model.apimachinery.go import is_pci_address
@@ -125,6 +126,7 @@ def _ports(last: int, number: FieldPath, subject: Subject) -> Iterator[Cause]:
                     subject.at(*place, "protocol"),
                     "Unknown protocol, only TCP or UDP allowed",
                     "write TCP or UDP, in capitals",
+                    fixes=respelled(subject.at(*place, "protocol"), port["protocol"], _PROTOCOLS),
                 )
 
 
