@@ -123,8 +123,7 @@ def publish(
     print_findings(findings, asked, counted)
     faults: list[Diagnostic] = []
     for name, file in asked.reporting.files:
-        style = formats.Style(asked.reporting.max_findings, grouped=not asked.reporting.verbose)
-        said = formats.report(name, _shown(findings, name, asked), counted, style)
+        said = formats.report(name, _shown(findings, name, asked), counted, _style(asked))
         if file == "-":  # where nothing else goes there
             emit(said, STDOUT)
             continue
@@ -186,14 +185,17 @@ def _shown(findings: Sequence[Finding], name: str, asked: Request) -> Sequence[F
     return [finding for finding in findings if finding.diagnostic in said]
 
 
+def _style(asked: Request) -> formats.Style:
+    how = asked.reporting
+    return formats.Style(how.max_findings, grouped=not how.verbose, mends="fix" in asked.own)
+
+
 def print_findings(findings: Sequence[Finding], asked: Request, tally: Tally | None = None) -> None:
     """Report *findings* in the format that was asked for; in colours on a terminal that wants them."""
     to = asked.reporting.stream
     findings = _shown(findings, asked.reporting.format, asked)
     is_text = asked.reporting.format == "text"
     colour = is_text and terminal.is_coloured(to)
-    style = formats.Style(
-        asked.reporting.max_findings, grouped=not asked.reporting.verbose, colour=colour
-    )
+    style = _style(asked)._replace(colour=colour)
     written = formats.report(asked.reporting.format, findings, tally, style)
     emit(terminal.fold(written, terminal.width(to)) if is_text else written, to)

@@ -49,11 +49,15 @@ IMPACT_FORMATS: dict[str, Format] = {
 
 
 class Style(NamedTuple):
-    """How much is shown, and how: at *most* so many findings (0: all), *grouped* and in *colour* where that is text."""
+    """How much is shown, and how: at *most* so many findings (0: all), *grouped* and in *colour* where that is text.
+
+    *mends*: the command has options that mend findings, which are named with these.
+    """
 
     most: int = 0
     grouped: bool = True
     colour: bool = False
+    mends: bool = False
 
 
 def report(
@@ -74,7 +78,7 @@ def report(
     if name == "text":
         from render.report import text
 
-        return text.report(shown, cut=len(whole) - len(shown), colour=style.colour)
+        return text.report(shown, style, cut=len(whole) - len(shown))
     firsts = [group.first for group in shown]
     from importlib import import_module
 

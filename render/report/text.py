@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from render.diagnostics.diagnostic import Severity
 from render.model.counting import counted
 from render.report.findings import Finding, Group
+from render.report.formats import Style
 from render.report.places import Place
 from render.report.terminal import BOLD, DIM, painted
 
@@ -14,20 +15,20 @@ _NAMED = 3
 _SHORT = {"VirtualMachine": "VM", "VirtualMachineInstance": "VMI"}
 
 
-def report(groups: Sequence[Group], *, cut: int = 0, colour: bool = False) -> str:
+def report(groups: Sequence[Group], style: Style = Style(), *, cut: int = 0) -> str:  # noqa: B008 - a value
     """All *groups*; the first line of each is ``FILE:LINE:COLUMN: SEVERITY CODE SLUG: OBJECT: MESSAGE``.
 
     Notes come without the source line: there may be one for every VM, and nothing in it to mend. *cut*: how many
     others there are.
     """
-    lines = [line for group in groups for line in _block(group, colour=colour)]
+    lines = [line for group in groups for line in _block(group, style)]
     if cut:
         lines.append(f"and {counted(cut, 'more finding')}")
     return "".join(f"{line}\n" for line in lines)
 
 
-def _block(group: Group, *, colour: bool) -> Iterator[str]:
-    yield from _lines(group.first, colour=colour)
+def _block(group: Group, style: Style) -> Iterator[str]:
+    yield from _lines(group.first, style)
     if group.others:
         resource = group.first.diagnostic.resource
         kind = resource.kind if resource else "place"
@@ -51,8 +52,8 @@ def _name(finding: Finding) -> str:
     return "/".join(filter(None, resource[1:])) if resource else ""
 
 
-def _lines(finding: Finding, *, colour: bool) -> list[str]:
-    diagnostic = finding.diagnostic
+def _lines(finding: Finding, style: Style) -> list[str]:
+    diagnostic, colour = finding.diagnostic, style.colour
     severity = painted(diagnostic.severity, f"1;{_COLOURS[diagnostic.severity]}", colour=colour)
     first, *rest = finding.text.splitlines() or [""]
     at = painted(_at(finding.place), BOLD, colour=colour)
@@ -68,7 +69,7 @@ def _lines(finding: Finding, *, colour: bool) -> list[str]:
     if builds and diagnostic.resource and diagnostic.severity is not Severity.INFO:
         more = f" and {len(builds) - _NAMED:,} more" if len(builds) > _NAMED else ""
         lines.append(printable(f"  built by {', '.join(builds[:_NAMED])}{more}"))
-    told = _told(finding)
+    told = _told(finding) if style.mends else diagnostic.help
     if told:
         help_lines = [printable(line) for line in told.splitlines()]
         lines.append(f"  {painted('help:', '1', colour=colour)} {help_lines[0]}")

@@ -228,3 +228,28 @@ def test_a_label_whose_key_looks_like_a_boolean(
     assert invoke(["check", "--fix", "."]) == 0
     assert (repository / "vm.yaml").read_text() == text.replace("yes", '"yes"')
     assert "VR113" in capfd.readouterr().out
+
+
+def test_the_text_says_what_an_option_mends(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Where a fix would be made: a base that two overlays share is left alone, and not counted."""
+    wrong = vm().replace("guest: 1Gi", "gest: 1Gi, guest: 1Gi, hugepage: {pageSize: 2Mi}")
+    files = {
+        "vm.yaml": wrong,
+        "base/kustomization.yaml": KUSTOMIZATION.format("vm.yaml"),
+        "base/vm.yaml": vm("base"),
+        "prod/kustomization.yaml": "namePrefix: prod-\nresources: [../base]\n",
+        "test/kustomization.yaml": "namePrefix: test-\nresources: [../base]\n",
+    }
+    put(repository, files)
+    assert invoke(["check", "."]) == 1
+    out, err = capfd.readouterr()
+    assert "  help: write runStrategy: Always (--fix)\n" in out
+    assert '  help: did you mean "hugepages"? (--unsafe-fixes)\n' in out
+    assert "; 1 fixable with --fix, 1 more with --unsafe-fixes; " in err
+    invoke(["check", "--format", "json", "."])
+    summary = json.loads(capfd.readouterr().out)["summary"]
+    assert (summary["fixable"], summary["fixableUnsafely"]) == (1, 1)
+    assert invoke(["build", "vm.yaml"]) == 1
+    assert "-fix" not in "".join(capfd.readouterr())
