@@ -6,6 +6,7 @@ may share a name.
 
 from collections.abc import Iterable, Sequence
 
+from render.model import patterns
 from render.model.resource import VM, Resource, ResourceRef
 
 _PLAIN = frozenset({VM, "VM"})
@@ -35,6 +36,28 @@ def fitting(name: str, known: Iterable[str]) -> list[str]:
     }
     exact = [one for one, rest in candidates.items() if rest == wanted]
     return exact or [one for one, rest in candidates.items() if rest.rpartition("/")[2] == wanted]
+
+
+def is_pattern(name: str) -> bool:
+    """Whether *name* may mean several machines: it has a wildcard, or is a namespace with a slash behind it."""
+    return name.endswith("/") or any(one in name for one in "*?[")
+
+
+def matching(pattern: str, known: Iterable[str]) -> list[str]:
+    """Those of *known*, which `name_of` gave, that a *pattern* means: ``web-*``, ``prod/web-*``, ``prod/``.
+
+    Without a kind any kind, without a slash any namespace; a wildcard stands for no slash.
+    """
+    kind, wanted = _parted(pattern)
+    namespace, slash, name = wanted.rpartition("/")
+    named, spaced = patterns.named(name or "*"), patterns.named(namespace)
+    found = []
+    for one in sorted(known):
+        other, rest = _parted(one)
+        space, _, last = rest.rpartition("/")
+        if (not kind or kind == (other or VM)) and named(last) and (not slash or spaced(space)):
+            found.append(one)
+    return found
 
 
 def ambiguity(name: str, names: Sequence[str]) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.frontends import locks
 from render.frontends.answer import Answer, Files, refused
 from render.frontends.commands.baseline import accepted_by, without
+from render.frontends.commands.upgrades import choice, tables
 from render.frontends.figures import tally_of
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
@@ -23,18 +24,15 @@ from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
 from render.manifests.sources import loading, walk
 from render.manifests.sources.reading import Reading
-from render.model.naming import ambiguity, fitting, name_of
-from render.model.nearest import nearest
-from render.model.resource import LOCK_KIND, Resource
+from render.model.counting import counted
+from render.model.resource import LOCK_KIND
 from render.pipeline import pinning
-from render.pipeline.pinning import PinMove, Pinned
+from render.pipeline.pinning import Adopted, PinMove, Pinned
 from render.report.findings import Finding, merge
 from render.report.places import Sources
 from render.report.summary import Tally
-from render.report.text import table
 from render.revisions import lockfile
-from render.revisions.hashes import suffix
-from render.revisions.lockfile import Entry, Lock, Pin
+from render.revisions.lockfile import Lock
 from render.system import files
 from render.system.streams import standard_input
 from render.yaml import writer
@@ -59,23 +57,59 @@ def pin(asked: Request, work: Work) -> Answer:
     for one in targets:
         written = not asked.own["check"]
         locks.choose(one.part.loaded, one.part.request, new=True, written=written)
-    known = [one.part.resources for one in targets]
-    upgrade, faults = _upgrades([vm for resources in known for vm in resources], asked)
+    known = pinning.vms(vm for one in targets for vm in one.part.resources)
+    upgrade, faults = choice.chosen(known, asked)
     dump, more = (None, []) if faults else _dump(asked, work)
     faults += more
-    pinned = []
-    for one, resources in zip(targets, known, strict=True):
-        adopted = None
-        if dump is not None:
-            adopted = pinning.adopt(dump.resources, resources, one.part.request.settings)
-            adopted = adopted._replace(diagnostics=_placed(adopted.diagnostics, dump.loaded))
-        work.begin("render", rendering(one.part.loaded))
-        result = pinning.pin(resources, one.part.request.settings, upgrade, adopted)
-        one.part.diagnostics = [*one.part.diagnostics, *result.diagnostics]
+    adopted = [_adopted(one, dump) for one in targets]
+    everything = [upgrade] * len(targets)
+    told = ""
+    if (asked.own["limit"] or asked.own["percent"]) and not faults:
+        nothing: list[frozenset[str]] = [frozenset()] * len(targets)
+        before, after = (_locks(targets, vms, adopted, work) for vms in (nothing, everything))
+        first = choice.wave(before, after, asked)
+        everything, told = first.vms, _told(first, asked)
+    pinned = [
+        one._replace(pinned=result)
+        for one, result in zip(targets, _locks(targets, everything, adopted, work), strict=True)
+    ]
+    for one in pinned:
+        one.part.diagnostics = [*one.part.diagnostics, *one.pinned.diagnostics]
         one.part.is_rendered = True
-        pinned.append(one._replace(pinned=result))
     work.parts = [one.part for one in pinned]
-    return _answer(pinned, faults, asked)
+    return _answer(pinned, faults, told, asked)
+
+
+def _adopted(target: _PinTarget, dump: FleetPart | None) -> Adopted | None:
+    """What the VMs of *target* run in the cluster that *dump* is of."""
+    if dump is None:
+        return None
+    adopted = pinning.adopt(dump.resources, target.part.resources, target.part.request.settings)
+    return adopted._replace(diagnostics=_placed(adopted.diagnostics, dump.loaded))
+
+
+def _locks(
+    targets: Sequence[_PinTarget],
+    upgrades: Sequence[frozenset[str]],
+    adopted: Sequence[Adopted | None],
+    work: Work,
+) -> list[Pinned]:
+    """What each lock should say, with the VMs of *upgrades* for each, and what was *adopted* for it."""
+    pinned = []
+    for one, upgrade, running in zip(targets, upgrades, adopted, strict=True):
+        work.begin("render", rendering(one.part.loaded))
+        settings = one.part.request.settings
+        pinned.append(pinning.pin(one.part.resources, settings, upgrade, running))
+    return pinned
+
+
+def _told(first: choice.Wave, asked: Request) -> str:
+    """How much of an upgrade this run makes."""
+    whole = counted(first.whole, "VM")
+    verb = "would be upgraded" if asked.own["dry_run"] else "upgraded"
+    if first.made == first.whole:
+        return f"{verb}: {whole}, the last that would change\n" if first.whole else ""
+    return f"{verb}: {first.made:,} of {whole} that would change, the first by name; the next run takes the next\n"
 
 
 def _dump(asked: Request, work: Work) -> tuple[FleetPart | None, list[Diagnostic]]:
@@ -88,8 +122,10 @@ def _dump(asked: Request, work: Work) -> tuple[FleetPart | None, list[Diagnostic
     return dump, [fault for fault in dump.diagnostics if fault.is_error]
 
 
-def _answer(targets: Sequence[_PinTarget], faults: Sequence[Diagnostic], asked: Request) -> Answer:
-    """The locks of what has no error, or what would be written; the others are named."""
+def _answer(
+    targets: Sequence[_PinTarget], faults: Sequence[Diagnostic], told: str, asked: Request
+) -> Answer:
+    """The locks of what has no error, or what would be written; the others are named; and what is *told* of a wave."""
     judged = _judged([one.part for one in targets], asked)
     sound = [one for one in targets if one.part not in judged.unsound]
     found = [*faults, *(finding.diagnostic for finding in judged.findings)]
@@ -110,10 +146,10 @@ def _answer(targets: Sequence[_PinTarget], faults: Sequence[Diagnostic], asked: 
         return answer
     answer.exit = outcome(found, asked)
     if asked.own["dry_run"]:
-        answer.output = (unpinned, *_previews(sound))
+        answer.output = (unpinned, *_previews(sound, asked), told)
         return answer
     locks_ = [(one.target, one.pinned) for one in sound]
-    answer.output = (unpinned, _moved(locks_, titled=len(targets) > 1))
+    answer.output = (unpinned, _moved(locks_, asked, titled=len(targets) > 1), told)
     answer.files = _files(locks_, asked)
     return answer
 
@@ -158,8 +194,13 @@ def _outdated_findings(targets: Iterable[_PinTarget], asked: Request) -> Iterato
         yield from findings_of(one.part.loaded, diagnostics, one.part.request)
 
 
-def _previews(targets: Iterable[_PinTarget]) -> Iterator[str]:
-    yield "".join(map(_preview, targets)) or "nothing moved\n"
+def _previews(targets: Iterable[_PinTarget], asked: Request) -> Iterator[str]:
+    each = asked.reporting.verbose
+    shown = (
+        tables.preview(one.pinned, one.part.resources, one.part.request.settings, each=each)
+        for one in targets
+    )
+    yield "".join(shown) or "nothing moved\n"
 
 
 def _targets(asked: Request, work: Work) -> list[_PinTarget]:
@@ -184,28 +225,6 @@ def _is_pinned(target: _PinTarget) -> bool:
     part = target.part
     faulty = any(one.is_error for one in part.diagnostics)
     return faulty or target.target in part.loaded.data or bool(pinning.vms(part.resources))
-
-
-def _preview(target: _PinTarget) -> str:
-    """What the moves of *target* do to the VMs, field by field: the same objects under the old lock and the new."""
-    from render.pipeline.comparison.fleet import compare
-    from render.report.impact.text import lines
-
-    settings = target.part.request.settings._replace(
-        emit="vm", stored=False, defaults="manifest", firmware_uuid="none", annotations=False
-    )
-    resources = target.part.resources
-    after = settings._replace(lock=lockfile.document(target.pinned.lock))
-    bodies = [resource.body for resource in resources]
-    rest = [resource.body for resource in pinning.without_locks(resources)]
-    impact = compare(bodies, rest, settings, after)
-    said = {name_of(one.resource): lines(one) for one in impact.machines}
-    shown = []
-    for move in target.pinned.moves:
-        shown.append("  ".join(_row(move)))
-        if move.old and move.new:
-            shown += [f"      {one}" for one in said.get(move.vm, ())]
-    return "".join(f"{line}\n" for line in shown)
 
 
 def _placed(diagnostics: Sequence[Diagnostic], dump: Documents) -> list[Diagnostic]:
@@ -238,33 +257,6 @@ def _target(asked: Request) -> str:
     return target
 
 
-def _upgrades(
-    resources: Iterable[Resource], asked: Request
-) -> tuple[frozenset[str], list[Diagnostic]]:
-    """The VMs to upgrade as the lock names them, and the names that fit none."""
-    known = pinning.vms(resources)
-    if asked.own["upgrade_all"]:
-        return frozenset(known), []
-    chosen, faults = set(), []
-    for name in asked.own["upgrade"]:
-        names = fitting(name, known)
-        if len(names) == 1:
-            chosen.add(names[0])
-        else:
-            faults.append(_no_such(name, names, known))
-    return frozenset(chosen), faults
-
-
-def _no_such(name: str, names: Sequence[str], known: Iterable[str]) -> Diagnostic:
-    if names:
-        message, cure = ambiguity(name, names)
-    else:
-        near = nearest(name, sorted({*known, *(vm.rpartition("/")[2] for vm in known)}))
-        message = f"no VirtualMachine {name} in the input"
-        cure = f"did you mean {near}?" if near else "a VM is named NAME or NAMESPACE/NAME"
-    return codes.USAGE.at(Location(), message, help=cure)
-
-
 def _outdated(pinned: Pinned, target: str, asked: Request) -> Iterable[Diagnostic]:
     cure = "run virt-render pin and commit the lock"
     if "-" in asked.paths:
@@ -286,34 +278,16 @@ def _outdated(pinned: Pinned, target: str, asked: Request) -> Iterable[Diagnosti
                 f"{move.new.revision}: it renders to something else"
             )
         else:
-            message = (
-                f"the pin of {move.vm} would change: {', '.join(_changes(move.old, move.new))}"
-            )
+            message = f"the pin of {move.vm} would change: {', '.join(tables.changes(move.old, move.new))}"
         yield codes.PIN_OUTDATED.at(place, message, help=cure)
 
 
-def _changes(old: Pin, new: Pin) -> list[str]:
-    """What differs between two pins of a VM, in words."""
-    lines = []
-    for word in lockfile.CLASSES:
-        was, now = (one.entries.get(word, Entry()) for one in (old, new))
-        if was._replace(before=None) != now._replace(before=None):
-            lines.append(f"{word} {_shown(was)} -> {_shown(now)}")
-    return lines or ["rendered"]
-
-
-def _shown(entry: Entry) -> str:
-    if entry.ref is None:
-        return "none"
-    named = f" of ControllerRevision {entry.revision_name}" if entry.revision_name else ""
-    return f"{entry.ref.name}@{suffix(entry.ref.hash)}{named}"
-
-
-def _moved(locks_: Sequence[tuple[str, Pinned]], *, titled: bool) -> str:
+def _moved(locks_: Sequence[tuple[str, Pinned]], asked: Request, *, titled: bool) -> str:
     """A table of what moved, one each for several locks."""
     moved = [(target, pinned.moves) for target, pinned in locks_ if pinned.moves]
-    tables = [f"{name}\n{_table(moves)}" if titled else _table(moves) for name, moves in moved]
-    return "\n".join(tables) or "nothing moved\n"
+    each = asked.reporting.verbose
+    shown = [f"{name}\n" * titled + tables.moved(moves, each=each) for name, moves in moved]
+    return "\n".join(shown) or "nothing moved\n"
 
 
 def _files(locks_: Sequence[tuple[str, Pinned]], asked: Request) -> Files:
@@ -337,23 +311,6 @@ def _is_written(target: str, text: str, asked: Request) -> bool:
     return isinstance(present, bytes) and present.replace(b"\r\n", b"\n") == text.encode()
 
 
-def _table(moves: Sequence[PinMove]) -> str:
-    return "".join(table([("VM", "REVISION", "WHAT"), *map(_row, moves)]))
-
-
-def _row(move: PinMove) -> tuple[str, str, str]:
-    if move.new is None:
-        return move.vm, "-", "no longer in the input"
-    number = str(move.new.revision)
-    if move.old is None:
-        entries = (f"{word} {_shown(entry)}" for word, entry in move.new.entries.items())
-        return move.vm, number, ", ".join(["new", *entries])
-    if move.new.revision != move.old.revision:
-        number = f"{move.old.revision} -> {number}"
-    changes = _changes(move.old, move.new)
-    return move.vm, number, ", ".join(changes).replace("rendered", "renders to something else")
-
-
 def _resolve_all(asked: Request) -> Answer:
     """Finish the merge of each lock below the path that git left half-merged, else of the one of the path itself."""
     target = _target(asked)
@@ -371,7 +328,7 @@ def _resolve_all(asked: Request) -> Answer:
             merged.append((one, resolved))
         else:
             faults += resolved
-    told = [_table(one.moves) if one.moves else "nothing moved\n" for _, one in merged]
+    told = [_moved([one], asked, titled=False) for one in merged]
     return Answer(told, exit=status(faults), faults=faults, files=_files(merged, asked))
 
 

@@ -31,6 +31,7 @@ from render.frontends.request.options import (
     FORMAT,
     FROM,
     HOST_OPTIONS,
+    LIMIT,
     LINK_TEMPLATE,
     LIST,
     MAX_BYTES,
@@ -42,6 +43,7 @@ from render.frontends.request.options import (
     ONLY,
     OUTPUT,
     PAGE,
+    PERCENT,
     PIN_CHECK,
     QUIET,
     RELEASE,
@@ -53,6 +55,7 @@ from render.frontends.request.options import (
     REVISION,
     ROOT,
     RULE_FORMAT,
+    SELECTOR,
     SET,
     TIMINGS,
     UNSAFE_FIXES,
@@ -304,10 +307,12 @@ _ROWS: tuple[Command, ...] = (
         """,
         (_PATHS,),
         (
-            UPGRADE, UPGRADE_ALL, DRY_RUN, PIN_CHECK, RESOLVE, FROM, BASELINE,
+            UPGRADE, UPGRADE_ALL, SELECTOR, LIMIT, PERCENT, DRY_RUN, PIN_CHECK, RESOLVE, FROM, BASELINE,
             *_PINNING, *HOST_OPTIONS, *_REPORTING, *_COMMON,
         ),
-        excludes=((PIN_CHECK, RESOLVE), (UPGRADE, UPGRADE_ALL), (PIN_CHECK, DRY_RUN), (RESOLVE, DRY_RUN)),
+        excludes=(
+            (PIN_CHECK, RESOLVE), (UPGRADE, UPGRADE_ALL), (PIN_CHECK, DRY_RUN), (RESOLVE, DRY_RUN), (LIMIT, PERCENT),
+        ),
         whole=True,
     ),
     Command(

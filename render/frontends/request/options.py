@@ -131,10 +131,28 @@ MOST_SECONDS = DEADLINE._replace(
 EDIT_SECONDS = DEADLINE._replace(default=30, help="leave an edit unjudged after so many seconds")
 
 UPGRADE = Option(
-    "upgrade", "text", "", "let this VM have what its instancetype and preference hold now; may be repeated",
+    "upgrade", "text", "",
+    "let this VM have what its instancetype and preference hold now, NAMESPACE/ all there, a pattern those that fit it"
+    " ('prod/web-*'); may be repeated",
     metavar="VM", many=True,
 )  # fmt: skip
 UPGRADE_ALL = Option("upgrade-all", "flag", default=False, help="the same for every VM")
+SELECTOR = Option(
+    "selector", "text", "", "of those only the VMs with these labels, as kubectl takes them: 'wave=1,tier!=db'",
+    metavar="LABELS", short="l",
+)  # fmt: skip
+LIMIT = Option(
+    "limit", "number", 0, "of those that would change only so many, the first by namespace and name; the next run takes"
+    " the next", metavar="N",
+)  # fmt: skip
+PERCENT = Option(
+    "percent",
+    "number",
+    0,
+    "the same as a share of those that would change, rounded up",
+    metavar="P",
+    most=100,
+)
 PIN_CHECK = Option(
     "check", "flag", default=False, help="write nothing; fail if the lock would change"
 )
@@ -142,7 +160,7 @@ DRY_RUN = Option(
     "dry-run",
     "flag",
     default=False,
-    help="write nothing; show what would become of each VM that moves",
+    help="write nothing; show what would become of the VMs that move",
 )
 RESOLVE = Option(
     "resolve", "flag", default=False, help="merge the two sides of a conflict in git by VM"

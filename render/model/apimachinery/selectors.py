@@ -36,6 +36,61 @@ _LISTINGS: Items[Callable[[Sequence[str]], str]] = (
 )
 
 
+_WORDS = {"in": "In", "notin": "NotIn"}
+
+
+def parsed(text: str) -> Tree:
+    """A LabelSelector of what ``kubectl -l`` takes: ``wave=1,tier!=db,env in (a,b),size,!legacy``.
+
+    Raises SelectorError. Upstream: Parse, without ``<`` and ``>``, which no LabelSelector has.
+    """
+    expressions = []
+    rest = text.strip()
+    while rest:
+        one, rest = _requirement(rest)
+        expressions.append(one)
+        rest = rest.lstrip()
+        if not rest:
+            break
+        if not rest.startswith(",") or not rest[1:].strip():
+            raise SelectorError(f"{quoted(rest)} is in the place of a comma and another label")
+        rest = rest[1:].lstrip()
+    if not expressions:
+        raise SelectorError("it names no label")
+    return {"matchExpressions": expressions}
+
+
+def _requirement(text: str) -> tuple[Tree, str]:
+    """What *text* asks of one label, and the rest of it."""
+    absent = text.startswith("!")
+    key, rest = _word(text[1:].lstrip() if absent else text)
+    if not key:
+        raise SelectorError(f"{quoted(text)} begins with no label")
+    for sign, operator in (("!=", "NotIn"), ("==", "In"), ("=", "In")):
+        if rest.startswith(sign) and not absent:
+            value, rest = _word(rest[len(sign) :].lstrip())
+            return {"key": key, "operator": operator, "values": [value]}, rest
+    word, after = _word(rest)
+    if word in _WORDS and not absent:
+        values, rest = _values(after)
+        return {"key": key, "operator": _WORDS[word], "values": values}, rest
+    return {"key": key, "operator": "DoesNotExist" if absent else "Exists"}, rest
+
+
+def _values(text: str) -> tuple[list[str], str]:
+    """The values in brackets that *text* begins with, and what is behind them."""
+    inside, closed, rest = text[1:].partition(")")
+    if not text.startswith("(") or not closed:
+        raise SelectorError(f"{quoted(text)} is in the place of values in brackets")
+    return [value.strip() for value in inside.split(",")], rest
+
+
+def _word(text: str) -> tuple[str, str]:
+    """What *text* begins with up to what means something in a selector, and the rest without blanks before it."""
+    end = next((at for at, one in enumerate(text) if one.isspace() or one in ",()=!<>"), len(text))
+    return text[:end], text[end:].lstrip()
+
+
 def selects(selector: Tree, labels: dict[str, str], release: Version) -> bool:
     """Whether a LabelSelector matches *labels*; an empty one matches everything.
 
