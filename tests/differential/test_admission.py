@@ -44,7 +44,7 @@ def _unindexed(field: str) -> str:
 def test_what_a_schema_refuses_is_refused_at_its_field(family: str) -> None:
     missing = []
     for case in cases(family):
-        rendered = answers.rendered(case, preset_conflicts="override", admission="strict")
+        rendered = answers.rendered(case, admission="strict")
         for machine, entry in zip(answers.machines(case), case["want"], strict=True):
             wanted = _fields(entry)
             if wanted:
@@ -64,8 +64,8 @@ def test_nothing_that_only_an_unknown_setting_decides_is_an_error() -> None:
     for case in cases("admission-gates"):
         if any(one["kind"] == "KubeVirt" for one in case["objects"]):
             continue
-        strict = answers.rendered(case, preset_conflicts="override", admission="strict")
-        full = answers.rendered(case, preset_conflicts="override")
+        strict = answers.rendered(case, admission="strict")
+        full = answers.rendered(case)
         for one, other in zip(strict.diagnostics, full.diagnostics, strict=True):
             assert (one.code, one.location, one.check) == (other.code, other.location, other.check)
             if one.severity is not other.severity:

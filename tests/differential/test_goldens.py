@@ -34,17 +34,22 @@ NOT_RECORDED = {
 }
 
 
+@pytest.fixture(scope="module", params=FAMILIES)
+def family(request: pytest.FixtureRequest) -> str:
+    """Each family, with all of its tests in a row: they share what it renders to."""
+    return str(request.param)
+
+
 def rendered_errors(rendered: Rendered) -> list[str]:
     return [d.message for d in rendered.diagnostics if d.is_error]
 
 
 @pytest.mark.parametrize("answer", MODES)
-@pytest.mark.parametrize("family", FAMILIES)
 def test_every_answer_is_ours(family: str, answer: str) -> None:
     wrong = []
     compared = 0
     for case in cases(family):
-        rendered = answers.rendered(case, preset_conflicts="override", **MODES[answer])
+        rendered = answers.rendered(case, **MODES[answer])
         for machine, want in zip(answers.machines(case), case["want"], strict=True):
             # The subresource takes the body as it is sent, nulls and all: no answer was recorded.
             if "panics" in want or (answer == "expand" and "nulls" in want.get("crd", {})):
@@ -64,7 +69,6 @@ def test_every_answer_is_ours(family: str, answer: str) -> None:
     assert compared or (family, answer) in {("preset", "vm"), *NOT_RECORDED}
 
 
-@pytest.mark.parametrize("family", FAMILIES)
 def test_kubevirts_texts_are_in_our_errors(family: str) -> None:
     missing = []
     for case in cases(family):
@@ -85,13 +89,12 @@ def test_kubevirts_texts_are_in_our_errors(family: str) -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("family", FAMILIES)
 def test_no_false_alarm(family: str) -> None:
     alarms = []
     for case in cases(family):
         if any(not r.get("allowed") or "crd" in r for r in case.get("resources", ())):
             continue
-        rendered = answers.rendered(case, preset_conflicts="override")
+        rendered = answers.rendered(case)
         for machine, want in zip(answers.machines(case), case["want"], strict=True):
             if not is_refused(want) and "panics" not in want:
                 alarms += [(case["id"], text) for text in answers.errors_of(rendered, machine)]
@@ -114,7 +117,6 @@ def test_every_null_that_the_api_server_drops_is_a_warning_and_no_refusal() -> N
     assert checked >= 20
 
 
-@pytest.mark.parametrize("family", FAMILIES)
 def test_what_makes_kubevirt_crash_is_a_clear_error(family: str) -> None:
     for case in cases(family):
         for machine, want in zip(answers.machines(case), case["want"], strict=True):
@@ -122,7 +124,6 @@ def test_what_makes_kubevirt_crash_is_a_clear_error(family: str) -> None:
                 assert answers.errors_of(answers.rendered(case), machine), case["id"]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
 def test_a_rendered_vm_gives_the_same_vmi_and_stays_as_it_is(family: str) -> None:
     """Promises 1 and 4: the same VMI, and rendering again changes nothing."""
     checked = sum(map(answers.kept_promises, cases(family)))
@@ -145,12 +146,11 @@ def seeded(mutated: answers.Json, sent: answers.Json) -> answers.Json:
     return body
 
 
-@pytest.mark.parametrize("family", FAMILIES)
 def test_the_webhook_only_seeds_what_the_cluster_keeps(family: str) -> None:
     """Promise 2: every field that we emit survives admission, and none is added but what is seeded."""
     checked = 0
     for case in cases(family):
-        first = render(case["objects"], Settings(preset_conflicts="override"))
+        first = answers.rendered(case)
         # A VM without matchers comes back from expand-spec as the webhook made it.
         stored = render(first.resources, Settings(emit="expand", stored=True))
         for machine in answers.machines(case):

@@ -24,6 +24,12 @@ ADMISSION = (
 )
 
 
+@pytest.fixture(scope="module", params=RELEASES)
+def release(request: pytest.FixtureRequest) -> str:
+    """Each release, with all of its tests in a row: they share what its cases render to."""
+    return str(request.param)
+
+
 def entries(release: str) -> Iterator[tuple[Json, Json, Json]]:
     """Each case with a machine of it and the answer about that, where there is one."""
     for case in cases(release):
@@ -39,15 +45,12 @@ def version(release: str) -> Version:
 
 
 @pytest.mark.parametrize("answer", MODES)
-@pytest.mark.parametrize("release", RELEASES)
 def test_every_answer_is_ours(release: str, answer: str) -> None:
     wrong, compared = [], 0
     for case in cases(release):
         if not any(answer in want for want in case["want"]):
             continue
-        rendered = answers.rendered(
-            case, preset_conflicts="override", kubevirt=release, **MODES[answer]
-        )
+        rendered = answers.rendered(case, kubevirt=release, **MODES[answer])
         for machine, want in zip(answers.machines(case), case["want"], strict=True):
             if answer in want and "panics" not in want:
                 compared += 1
@@ -58,7 +61,6 @@ def test_every_answer_is_ours(release: str, answer: str) -> None:
     assert compared > 600
 
 
-@pytest.mark.parametrize("release", RELEASES)
 def test_its_texts_are_in_our_errors(release: str) -> None:
     missing, compared = [], 0
     for case, machine, want in entries(release):
@@ -81,7 +83,6 @@ def test_its_texts_are_in_our_errors(release: str) -> None:
     assert compared > 200
 
 
-@pytest.mark.parametrize("release", RELEASES)
 def test_what_it_would_prune_is_an_error_at_that_field(release: str) -> None:
     missing, compared = [], 0
     for case, machine, want in entries(release):
@@ -104,7 +105,6 @@ def test_what_it_would_prune_is_an_error_at_that_field(release: str) -> None:
     assert compared > 20
 
 
-@pytest.mark.parametrize("release", RELEASES)
 def test_no_false_alarm(release: str) -> None:
     """No error about what the release admits and starts."""
     alarms, compared = [], 0
@@ -113,7 +113,7 @@ def test_no_false_alarm(release: str) -> None:
             continue
         if not is_refused(want):
             compared += 1
-            rendered = answers.rendered(case, preset_conflicts="override", kubevirt=release)
+            rendered = answers.rendered(case, kubevirt=release)
             alarms += [(case["id"], text) for text in answers.errors_of(rendered, machine)]
     assert alarms == []
     assert compared > 50
@@ -140,15 +140,12 @@ def stored(rendered: Any, case: Json, machine: Json, release: Version) -> list[J
     return found
 
 
-@pytest.mark.parametrize("release", RELEASES)
 def test_revisions_hold_what_it_would_store(release: str) -> None:
     wrong, compared = [], 0
     for case in cases(release):
         if not any("revisions" in want for want in case["want"]):
             continue
-        rendered = answers.rendered(
-            case, preset_conflicts="override", kubevirt=release, emit="revisions"
-        )
+        rendered = answers.rendered(case, kubevirt=release, emit="revisions")
         for machine, want in zip(answers.machines(case), case["want"], strict=True):
             if "revisions" not in want or answers.result_for(rendered, machine) is None:
                 continue
@@ -160,7 +157,6 @@ def test_revisions_hold_what_it_would_store(release: str) -> None:
     assert compared > 500
 
 
-@pytest.mark.parametrize("release", RELEASES)
 def test_a_rendered_vm_gives_the_same_vmi_and_stays_as_it_is(release: str) -> None:
     """Promises 1 and 4: the same VMI, and rendering again changes nothing."""
     checked = sum(answers.kept_promises(case, kubevirt=release) for case in cases(release))
@@ -174,7 +170,7 @@ def test_main_answers_as_the_newest_release_does() -> None:
         for case in goldens.cases(family):
             texts, resources = {}, {}
             for release in (MAIN, "1.9"):
-                found = answers.rendered(case, preset_conflicts="override", kubevirt=release)
+                found = answers.rendered(case, kubevirt=release)
                 texts[release] = [
                     one.message
                     for one in found.diagnostics

@@ -129,7 +129,7 @@ def differences(family: str) -> Iterator[Difference]:
 
 def differences_of(case: Json, **settings: Any) -> Iterator[Difference]:
     """The same for one case."""
-    rendered = answers.rendered(case, preset_conflicts="override", admission="strict", **settings)
+    rendered = answers.rendered(case, admission="strict", **settings)
     yield from _of_definitions(case, rendered)
     if is_refused_by_schema(case, {}):
         return

@@ -31,8 +31,21 @@ def comparable(body: Json) -> Json:
     return {"metadata": metadata, "spec": body["spec"]}
 
 
+#: So many renderings are kept for the next test of the same family.
+_MOST_KEPT = 5000
+#: Renderings by case and settings. The case is kept with its rendering, so that no other one gets its identity.
+_kept: dict[tuple[int, Settings], tuple[Json, Rendered]] = {}
+
+
 def rendered(case: Json, **settings: Any) -> Rendered:
-    return render(tree.copy(case["objects"]), Settings(**settings))
+    """What *case* renders to, presets as KubeVirt takes them. Tests share it: do not change what is in it."""
+    asked = Settings(preset_conflicts="override", **settings)
+    key = id(case), asked
+    if key not in _kept:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        _kept[key] = case, render(tree.copy(case["objects"]), asked)
+    return _kept[key][1]
 
 
 def kept_promises(case: Json, **settings: Any) -> int:
@@ -42,9 +55,9 @@ def kept_promises(case: Json, **settings: Any) -> int:
     """
     if any("Preset" in one["kind"] for one in case["objects"]):
         return 0
-    first = render(case["objects"], Settings(**settings))
+    first = rendered(case, **settings)
     again = render(first.resources, Settings(**settings))
-    direct = render(case["objects"], Settings(emit="vmi", **settings))
+    direct = rendered(case, emit="vmi", **settings)
     through = render(first.resources, Settings(emit="vmi", **settings))
     rendering = [machine for machine in machines(case) if not errors_of(first, machine)]
     for machine in rendering:
