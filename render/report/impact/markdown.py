@@ -1,12 +1,12 @@
-"""The impact of a change as Markdown for a pull request: counts first, then causes, then each VM, folded.
+"""The impact of a change as Markdown for a pull request: causes first, then effects and VMs, one screen open.
 
-ImpactText of the repository stands in code spans that it cannot close; in the one line of HTML that folds a VM every
+ImpactText of the repository stands in code spans that it cannot close; in the lines of HTML that fold every
 character that could mean something is a reference.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from typing import NamedTuple
 
 from render.diff.impact import FieldChange
 from render.model.counting import counted
@@ -62,6 +62,7 @@ from render.report.text import printable
 
 _PLAIN = re.compile(r"[^A-Za-z0-9 /-]")
 _TICKS = re.compile("`+")
+_BLANK = re.compile("\n{3,}")
 #: Effects of which KubeVirt's text says more than the fields do.
 _QUOTED = ("unrenderable", "repaired", "refused", "error")
 #: Shares of what is left of the budget, section by section.
@@ -75,8 +76,10 @@ _ERRORS, _CAUSES, _MACHINES, _UNAFFECTED, _DETAILS, _HOLDERS, _TOTALS = (
     1,
 )
 #: All that may be cut, and how much saying so takes.
-_SECTIONS, _NOTE_BYTES = 9, 100
+_SECTIONS, _NOTE_BYTES = 9, 200
 _NAMED = 5
+_OPEN = 10
+"""So much of each section is open: what a change does is read on one screen, the rest unfolds."""
 
 
 def report(review: Review, style: ImpactStyle) -> str:
@@ -87,44 +90,57 @@ def report(review: Review, style: ImpactStyle) -> str:
     tail = f"\nAssumed: {'; '.join(ASSUMED)}.\n" if machine_entries else ""
     budget = _ByteBudget(style.most, sum(map(_bytes, (head, counted, tail))))
     listed = ((1 + len(one.others), _error(one)) for one in found.groups)
-    sections = [head, *budget.fitting(listed, _ERRORS, "{} of these errors")]
+    sections = [head, *_section(budget.fitting(listed, _ERRORS), "{} of these errors")]
     warnings = new_warnings(review.parts)
     if warnings:
         sections.append(f"\n{warned(warnings)[:1].upper()}{warned(warnings)[1:]}:\n")
         blocks_ = ((1 + len(one.others), _error(one)) for one in warnings)
-        sections += budget.fitting(blocks_, _ERRORS, "{} of these warnings")
-    sections += ["\n" if found.new or warnings else "", counted]
+        sections += _section(budget.fitting(blocks_, _ERRORS), "{} of these warnings")
     sections += _table(
         ("Cause", "VMs"), map(_cause, causes(machine_entries)), "more causes", budget, _CAUSES
     )
-    sections += _table(
-        ("VM", "Effect", "Why"), map(_row, machine_entries), "more VMs", budget, _MACHINES
-    )
-    machines = review.machines
-    for word, users in unaffected(machines):
-        sections += _table(
-            (f"{word.capitalize()}, without an effect", "VMs", "Why"),
-            map(_unaffected, users), "more of these definitions", budget, _UNAFFECTED,
-        )  # fmt: skip
-    shown = [one for one in machine_entries if one.machine.changes or any(texts(one))]
-    sections += budget.fitting(
-        ((len(one.machines), _folded(one)) for one in alike(shown)), _DETAILS, "details of {} VMs"
-    )
+    sections += ["\n", counted]
+    sections += _machines(review, machine_entries, budget)
     listed_holders = holders(review.parts)
     blocks = ((1, _holder(entry)) for entry in listed_holders)
-    title = holders_title(listed_holders)
     rest = "{} more pools, replica sets and templates"
-    sections += budget.fitting(_headed(blocks, title), _HOLDERS, rest)
+    title = holders_title(listed_holders)
+    sections += _section(budget.fitting(_headed(blocks, title), _HOLDERS), rest)
     for word, totals in (
-        ("Namespace", by_namespace(machines)),
-        ("Instancetype", by_instancetype(machines)),
+        ("Namespace", by_namespace(review.machines)),
+        ("Instancetype", by_instancetype(review.machines)),
     ):
         rows = (_totals(name, one) for name, one in totals.items() if one[0] != one[1])
         titles = (word, "VMs", "vCPU", "Memory")
         sections += _table(titles, rows, f"more {word.lower()}s", budget, _TOTALS)
     listed_room = [(1, f"- {code(line)}\n") for line in room.lines(review.parts)]
-    sections += budget.fitting(_headed(listed_room, "Requests of pods"), _TOTALS, "{} more lines")
-    return "".join([*sections, tail])
+    headed = _headed(listed_room, "Requests of pods")
+    sections += _section(budget.fitting(headed, _TOTALS), "{} more lines")
+    return _BLANK.sub("\n\n", "".join([*sections, tail]))
+
+
+def _machines(
+    review: Review, listed: Sequence[MachineEntry], budget: "_ByteBudget"
+) -> Iterator[str]:
+    """The VMs, the definitions whose users stay as they are, and what changes in each VM."""
+    yield from _table(("VM", "Effect", "Why"), map(_row, listed), "more VMs", budget, _MACHINES)
+    for word, users in unaffected(review.machines):
+        yield from _table(
+            (f"{word.capitalize()}, without an effect", "VMs", "Why"),
+            map(_unaffected, users), "more of these definitions", budget, _UNAFFECTED,
+        )  # fmt: skip
+    shown = [one for one in listed if one.machine.changes or any(texts(one))]
+    blocks = ((len(one.machines), _folded(one)) for one in alike(shown))
+    fitting = budget.fitting(blocks, _DETAILS)
+    most = 0 if len(fitting.blocks) > _OPEN else _OPEN  # each is folded by itself
+    yield from _section(fitting, "details of {} VMs", most=most)
+
+
+class _Fitting(NamedTuple):
+    """Blocks that fit, each with the number of what it stands for; and how many did not fit."""
+
+    blocks: list[tuple[int, str]]
+    cut: int
 
 
 class _ByteBudget:
@@ -134,23 +150,34 @@ class _ByteBudget:
         self._most = most
         self._left = most - used - _SECTIONS * _NOTE_BYTES
 
-    def fitting(self, blocks: Iterable[tuple[int, str]], share: float, rest: str) -> Iterator[str]:
-        """Those first *blocks* that fit into a *share* of what is left, and how many of the *rest* do not.
-
-        Each comes with the number of what it stands for.
-        """
+    def fitting(self, blocks: Iterable[tuple[int, str]], share: float) -> _Fitting:
+        """Those first *blocks* that fit into a *share* of what is left; each has the number of what it stands for."""
         limit = self._left * share
         used = cut = 0
+        kept: list[tuple[int, str]] = []
         for number_of, block in blocks:
             size = _bytes(block)
             if self._most and (cut or used + size > limit):
                 cut += number_of
                 continue
             used += size
-            yield block
+            kept.append((number_of, block))
         self._left -= used
-        if cut:
-            yield f"\n{rest.format(f'{cut:,}')} left out here (--max-bytes); the counts above have all\n"
+        return _Fitting(kept, cut)
+
+
+def _section(fitting: _Fitting, rest: str, head: str = "", *, most: int = _OPEN) -> Iterator[str]:
+    """The first *most* blocks, the others folded below *head* and counted as *rest*; and how many were cut."""
+    yield from (block for _, block in fitting.blocks[:most])
+    folded = fitting.blocks[most:]
+    if folded:
+        number = f"{sum(number_of for number_of, _ in folded):,}"
+        yield f"\n<details><summary>{rest.format(number)}</summary>\n{head or chr(10)}"
+        yield from (block for _, block in folded)
+        yield "\n</details>\n"
+    if fitting.cut:
+        number = f"{fitting.cut:,}"
+        yield f"\n{rest.format(number)} left out here (--max-bytes); the counts above have all\n"
 
 
 def _table(
@@ -160,13 +187,13 @@ def _table(
     budget: _ByteBudget,
     share: float,
 ) -> Iterator[str]:
-    """A table, if it has a row; *rest* is what those are that are left out."""
-    lines = ((1, f"| {' | '.join(cells)} |\n") for cells in rows)
-    first = next(lines, None)
-    if first is None:
+    """A table, if it has a row; *rest* is what those are that are folded or left out."""
+    lines = [(1, f"| {' | '.join(cells)} |\n") for cells in rows]
+    if not lines:
         return
     head = f"\n| {' | '.join(titles)} |\n|{' --- |' * len(titles)}\n"
-    yield from budget.fitting(chain([(1, f"{head}{first[1]}")], lines), share, f"{{}} {rest}")
+    lines[0] = 1, f"{head}{lines[0][1]}"
+    yield from _section(budget.fitting(lines, share), f"{{}} {rest}", head)
 
 
 def _title(review: Review, found: ErrorsOfChange) -> Iterator[str]:

@@ -201,8 +201,11 @@ def test_hostile_text_forges_no_markdown() -> None:
     title = re.compile(
         r"<details><summary><b>[a-z]+</b> <code>[A-Za-z0-9 /&#;-]*</code> in <code>[A-Za-z0-9 /&#;-]*</code></summary>"
     )
-    assert all(one == "</details>" or title.fullmatch(one) for one in blocks)
-    assert len(blocks) == 2 * len(HOSTILE)
+    rest = re.compile(r"<details><summary>(details of )?[0-9]+ [A-Za-z ]+</summary>")
+    opened = [one for one in blocks if one != "</details>"]
+    assert all(title.fullmatch(one) or rest.fullmatch(one) for one in opened)
+    assert len([one for one in opened if title.fullmatch(one)]) == len(HOSTILE)
+    assert len(blocks) == 2 * len(opened)
     assert {one.type for one in flat}.isdisjoint({"image", "link_open", "html_inline", "fence"})
     assert {one.tag for one in flat if one.type == "heading_open"} == {"h3"}
     plain = "".join(one.content for one in flat if one.type == "text")
@@ -260,8 +263,28 @@ def test_markdown_cuts_details_and_never_counts(most: int) -> None:
     assert "### 300 VMs: 300 restart" in text
     assert "| 300 | **restart** |" in text
     left = int(re.findall(r"details of ([\d,]+) VMs left out", text)[0])
-    assert text.count("<details>") == text.count("</details>") == 300 - left
+    assert text.count("<details>") == text.count("</details>")
+    assert text.count("<details><summary><b>") == 300 - left
     assert "left out" not in written("markdown", one)
+
+
+def test_markdown_of_many_machines_is_one_screen_with_the_rest_folded() -> None:
+    names = [f"vm-{number}" for number in range(300)]
+    one = review(
+        [instancetype(2), *map(using, names)],
+        [instancetype(4), *(using(name, hostname=name) for name in names)],
+    )
+    depth, is_open = 0, []
+    for line in written("markdown", one).splitlines():
+        if not depth:
+            is_open.append(line)
+        depth += line.count("<details>") - line.count("</details>")
+    assert depth == 0
+    assert len(is_open) <= 55
+    text = "\n".join(is_open)
+    assert "290 more VMs" in text
+    assert "details of 300 VMs" in text
+    assert text.index("| Cause |") < text.index("| VM |")
 
 
 def named(number: int, guest: int = 0) -> dict[str, Any]:
