@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from render.diagnostics import codes, defects
 from render.diagnostics.codes import status
-from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
+from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
 from render.diagnostics.fix import Fix, choice, quote, rename, set_to
 from render.diagnostics.suppression import suppress
 from render.frontends import locks
@@ -202,6 +202,8 @@ def with_neighbours(asked: Request, loaded: Documents, neighbours: "Neighbours")
     """*asked* with what the VMs of *loaded* find in other folders of the repository."""
     shared, unclear = neighbours.of(loaded)
     loaded.diagnostics.extend(unclear)
+    limits = asked.reading.limits
+    loaded.unread_holder = lambda name: neighbours.unread(loaded, name, limits)
     if not shared:
         return asked
     documents = [one.document for one in shared]
@@ -281,6 +283,8 @@ def render_loaded(  # noqa: PLR0913 - as `run`
         of_rendering = (
             diagnostic for diagnostic in of_rendering if not codes.CODES[diagnostic.code].follows
         )
+    else:
+        of_rendering = (unless_unread(one, loaded, resources) for one in of_rendering)
     of_text = (*_ambiguities(loaded, resources), *_unordered(loaded, resources))
     ambiguous = suppress(of_text, resources, reading=True)
     diagnostics = [*loaded.diagnostics, *ambiguous, *of_rendering]
@@ -289,6 +293,27 @@ def render_loaded(  # noqa: PLR0913 - as `run`
     if not rendered.sources and not asked.settings.allow_empty and not status(diagnostics):
         diagnostics.append(no_objects(asked, loaded))
     return rendered, diagnostics
+
+
+def unless_unread(
+    diagnostic: Diagnostic, loaded: Documents, resources: Sequence[Resource]
+) -> Diagnostic:
+    """*diagnostic*, no error where it misses what may stand in an input of the repository that cannot be read."""
+    place = diagnostic.location
+    if not codes.CODES[diagnostic.code].follows or place.path[-1:] != ("name",):
+        return diagnostic
+    if place.index is None or place.index >= len(resources):
+        return diagnostic
+    name = tree.get(resources[place.index].body, *place.path)
+    holder = loaded.unread_holder(name) if isinstance(name, str) and name else ""
+    if not holder:
+        return diagnostic
+    return diagnostic._replace(
+        severity=Severity.WARNING,
+        message=f"{diagnostic.message}; it may stand in {holder}, which cannot be read",
+        help="mend that first",
+        fixes=(),
+    )
 
 
 def _with_values(loaded: Documents, diagnostic: Diagnostic) -> Diagnostic:

@@ -1,5 +1,6 @@
 """What was read: documents, what positions are looked up in, and what may be reported about them."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import relevance
 from render.manifests.contents import Contents
+from render.manifests.kustomization import LOCK
 from render.model.fieldpath import FieldPath
 from render.yaml.reader import Document
 
@@ -30,6 +32,7 @@ class Documents:
     that counts, *referents* the positions of objects to which VMs refer, *locked* the machines of those inputs with
     a lock, by its file. *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are
     not read again, see `Contents`. *unfilled*: why a chart or a use of one came to nothing, by folder and user.
+    *unread_holder*: which other input cannot be read and may hold the object of a name, in words, ``""`` for none.
     *user*: the object that says how the folder is filled in, if one does; *has_lock*: a lock there is its own.
     """
 
@@ -49,6 +52,7 @@ class Documents:
         "referents",
         "unbuilt",
         "unfilled",
+        "unread_holder",
         "unseen",
         "user",
     )  # fmt: skip
@@ -69,6 +73,7 @@ class Documents:
         self.referents: dict[tuple[str, ...], int] = {}
         self.locked: Mapping[str, frozenset[str]] = MappingProxyType({})
         self.unfilled: dict[tuple[str, str], list[Diagnostic]] = {}
+        self.unread_holder: Callable[[str], str] = lambda _: ""
         self.unseen: Counter[str] = Counter()
         self.data = Contents(whole=whole)
 
@@ -123,6 +128,21 @@ class Documents:
     def is_one_root(self) -> bool:
         """Whether kustomize or helm made all of it, so that it is one root whatever files it comes from."""
         return self.is_built or bool(self.filled)
+
+    @property
+    def unread_files(self) -> dict[str, tuple[str, ...]]:
+        """The loose files that cannot be read, with the codes that say why, where nothing else is at fault.
+
+        What a kustomization, a chart or a lock says is not known then.
+        """
+        errors = [one for one in self.diagnostics if one.is_error]
+        files = {one.location.file for one in errors}
+        if self.is_one_root or "" in files or any(os.path.basename(one) == LOCK for one in files):
+            return {}
+        return {
+            file: tuple(dict.fromkeys(one.code for one in errors if one.location.file == file))
+            for file in sorted(files)
+        }
 
     @property
     def files(self) -> list[str]:

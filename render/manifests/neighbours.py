@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
+from render.manifests import discover, kustomization
 from render.manifests.documents import Documents
 from render.manifests.relevance import Globs
 from render.manifests.roots import distance
@@ -22,6 +23,8 @@ from render.model.resource import (
     from_body,
 )
 from render.model.tree import Tree, get
+from render.system import files
+from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
 _CLAIMS = frozenset({("", "PersistentVolumeClaim"), (SNAPSHOT, "VolumeSnapshot")})
@@ -49,10 +52,12 @@ class Shared(NamedTuple):
 class Neighbours:
     """The objects of several inputs that VMs of the others may mean; of those in *allowed*, if that has a pattern."""
 
-    __slots__ = ("_allowed", "_by_name", "_settings")
+    __slots__ = ("_allowed", "_by_name", "_settings", "_texts", "_unread")
 
     def __init__(self, inputs: Sequence[Documents], allowed: Globs) -> None:
         self._allowed = allowed
+        self._unread = [one for one in inputs if any(d.is_error for d in one.diagnostics)]
+        self._texts: dict[str, list[bytes]] = {}
         self._by_name: dict[str, list[Shared]] = {}
         self._settings: list[Shared] = []
         for loaded in inputs if len(inputs) > 1 else ():
@@ -67,6 +72,18 @@ class Neighbours:
                     self._settings.append(shared)
                 elif one.group in _GROUPS or kind in _CLAIMS:
                     self._by_name.setdefault(one.name, []).append(shared)
+
+    def unread(self, loaded: Documents, name: str, limits: Limits) -> str:
+        """What else than *loaded* cannot be read and mentions *name*, in words; ``""`` for nothing."""
+        for other in self._unread:
+            if other is loaded:
+                continue
+            if other.name not in self._texts:
+                self._texts[other.name] = [*_texts_of(other, limits)]
+            if any(name.encode() in text for text in self._texts[other.name]):
+                numbers = dict.fromkeys(one.code for one in other.diagnostics if one.is_error)
+                return f"{', '.join(other.unread_files) or other.name} ({', '.join(numbers)})"
+        return ""
 
     def _is_allowed(self, document: Document) -> bool:
         return not self._allowed.patterns or bool(
@@ -116,6 +133,17 @@ class Neighbours:
                     groups.setdefault(shared.identity, []).append(shared)
                     pending += shared.names
         yield from groups.items()
+
+
+def _texts_of(unread: Documents, limits: Limits) -> Iterator[bytes]:
+    """What those files say that could not be read as objects, and those of a kustomization that is not built."""
+    names: Iterable[str] = unread.unread_files
+    if not names and unread.unbuilt:
+        names = kustomization.reach(unread.folder, limits, allow_remote=True).resources
+    for file in names:
+        data = files.read(file, file, limits.file_bytes)
+        if isinstance(data, bytes) and not discover.leads_out(file):
+            yield data
 
 
 def _may_hold_vm(one: Resource) -> bool:

@@ -46,13 +46,15 @@ class PinMove(NamedTuple):
 class Pinned(NamedTuple):
     """The lock as it should be, what that changes by VM, and the findings of the rendering.
 
-    *before*: the release that the lock was written for until now.
+    *before*: the release that the lock was written for until now. *left*: VMs of the input whose pin stays as it is,
+    for what they are made of could not be read or rendered.
     """
 
     lock: Lock
     moves: list[PinMove]
     diagnostics: list[Diagnostic]
     before: str
+    left: tuple[str, ...] = ()
 
 
 class Adopted(NamedTuple):
@@ -92,10 +94,12 @@ def pin(
     settings: Settings,
     upgrade: Collection[str] = (),
     adopted: Adopted | None = None,
+    unread: Collection[bytes] = (),
 ) -> Pinned:
     """Pin every VM of *resources*: what is pinned stays, but for the VMs of *upgrade*, and what *adopted* says counts.
 
-    Where the diagnostics have an error, the lock is not to be written.
+    Where the diagnostics have an error, the lock is not to be written. *unread*: texts of the input that nobody could
+    read. VMs may stand there, and what others are made of: as far as they may, pins stay as they are.
     """
     settings = settings._replace(
         emit="vm", stored=False, defaults="manifest", firmware_uuid="none", pins="auto", annotations=False
@@ -115,13 +119,15 @@ def pin(
     release = tag(releases.target(resources, settings).release)
     settings = settings._replace(lock=lockfile.document(start))
     rendered = run(unlocked, settings, observe)
-    # One that cannot be rendered keeps what it has.
-    failed = vms(resources).keys() & old.pins.keys() - next_pins.keys()
-    next_pins |= {vm: old.pins[vm] for vm in failed}
+    next_pins = {vm: pin for vm, pin in next_pins.items() if not _may_differ(pin, unread)}
+    known = vms(resources)
+    left = known.keys() - next_pins.keys()
+    # One that cannot be rendered keeps what it has, and so does one that may stand in what is not read.
+    kept = old.pins.keys() - next_pins.keys() if unread else old.pins.keys() & left
+    next_pins |= {vm: old.pins[vm] for vm in kept}
     otherwise = _otherwise(unlocked, settings, old, next_pins, release)
     for vm in otherwise:
         next_pins[vm] = next_pins[vm]._replace(revision=old.pins[vm].revision)
-    known = vms(resources)
     diagnostics = [
         *in_force.diagnostics,
         *_impossible(known),
@@ -137,7 +143,14 @@ def pin(
     ]
     if otherwise:
         diagnostics.append(_by_another_release(len(otherwise), old, release))
-    return Pinned(Lock(contents, next_pins, release), moves, diagnostics, old.kubevirt)
+    lock = Lock(contents, next_pins, release)
+    return Pinned(lock, moves, diagnostics, old.kubevirt, tuple(sorted(left)))
+
+
+def _may_differ(pin: Pin, unread: Iterable[bytes]) -> bool:
+    """Whether one of the texts *unread* may hold another definition of a name that *pin* has."""
+    names = [entry.ref.name.encode() for entry in pin.entries.values() if entry.ref is not None]
+    return any(name in text for text in unread for name in names)
 
 
 def _impossible(known: Mapping[str, Resource]) -> Iterator[Diagnostic]:

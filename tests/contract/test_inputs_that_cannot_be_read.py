@@ -172,3 +172,92 @@ def test_ignored_differences_of_the_others(repository: Path) -> None:
     assert done.returncode == Exit.FINDINGS
     assert done.stdout.count("name: web") == 2
     assert "VR122" in done.stderr
+
+
+BROKEN = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineInstancetype
+metadata: {name: small}
+spec: {cpu: {guest: 1}, memory: {guest: 1Gi}}
+spec: {}
+"""
+
+
+def instance(name: str, instancetype: str, kind: str = "VirtualMachineInstancetype") -> str:
+    """A VM of an instancetype."""
+    matcher = f"  instancetype: {{kind: {kind}, name: {instancetype}}}\n  runStrategy"
+    return vm(name=name).replace("  runStrategy", matcher)
+
+
+@pytest.fixture
+def loose(tmp_path: Path) -> Path:
+    """Loose VMs, one of an instancetype in a file of its own."""
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    put(tmp_path / "vms/web.yaml", vm(name="web", memory="1Gi"))
+    put(tmp_path / "vms/small.yaml", instance("one", "small"))
+    put(tmp_path / "vms/definition.yaml", BROKEN.removesuffix("spec: {}\n"))
+    commit(tmp_path)
+    return tmp_path
+
+
+def test_pin_leaves_out_what_depends_on_a_broken_file_alone(loose: Path) -> None:
+    assert run(loose, "pin", ".").returncode == Exit.OK
+    before = (loose / LOCK).read_text()
+    put(loose / "vms/definition.yaml", BROKEN)
+    put(loose / "vms/new.yaml", vm(name="new", memory="1Gi"))
+    (loose / "vms/web.yaml").rename(loose / "vms/gone")
+    put(loose / "vms/web.yaml", vm(name="web", memory="1Gi") + "kind: VirtualMachine\n")
+    done = run(loose, "pin", ".")
+    assert done.returncode == Exit.FINDINGS
+    assert done.stdout.splitlines()[:3] == [
+        "not pinned: vms/definition.yaml (VR102)",
+        "not pinned: vms/web.yaml (VR102)",
+        "not pinned: one, whose definitions may stand in what cannot be read",
+    ]
+    assert "VR201" not in done.stderr
+    after = (loose / LOCK).read_text()
+    pins = before.split("pins:\n")[1]
+    one, web = pins[: pins.index("  web:")], pins[pins.index("  web:") :]
+    assert one in after
+    assert web in after
+    assert "  new:\n" in after
+
+
+@pytest.mark.parametrize("word", ["VirtualMachineInstancePreset", "HyperConverged", "KubeVirt"])
+def test_pin_writes_no_lock_where_a_broken_file_may_reach_all(word: str, loose: Path) -> None:
+    put(loose / "vms/definition.yaml", BROKEN + f"# {word}\n")
+    done = run(loose, "pin", ".")
+    assert done.returncode == Exit.FINDINGS
+    assert not list(loose.rglob(LOCK))
+
+
+def test_what_is_not_found_may_stand_in_what_cannot_be_read(repository: Path) -> None:
+    kind = "VirtualMachineClusterInstancetype"
+    put(repository / "vms/kustomization.yaml", "resources: [big.yaml, typo.yaml]\n")
+    put(repository / "vms/big.yaml", instance("big", "huge", kind))
+    put(repository / "vms/typo.yaml", instance("typo", "hoge", kind))
+    put(repository / "infra/huge.yaml", BROKEN.replace("small", "huge"))
+    put(repository / "infra/kustomization.yaml", REMOTE.replace("vm.yaml", "vm.yaml, huge.yaml"))
+    done = run(repository, "check", ".")
+    assert done.returncode == Exit.FINDINGS
+    said = [line for line in done.stdout.splitlines() if "VR201" in line]
+    assert [line.split()[1] for line in said] == ["warning", "error"]
+    assert said[0].endswith("not found; it may stand in infra (VR122), which cannot be read")
+    pinned = run(repository, "pin", "--dry-run", ".").stdout.splitlines()
+    assert "not pinned: vms (VR201)" in pinned  # of the name that stands nowhere
+    (repository / "vms/typo.yaml").unlink()
+    put(repository / "vms/kustomization.yaml", "resources: [big.yaml]\n")
+    pinned = run(repository, "pin", "--dry-run", ".").stdout.splitlines()
+    assert "not pinned: big, whose definitions may stand in what cannot be read" in pinned
+
+
+def test_a_field_that_the_api_server_drops_of_settings_elsewhere_stops_no_pin(
+    repository: Path,
+) -> None:
+    settings = "apiVersion: hco.kubevirt.io/v1beta1\nkind: HyperConverged\n"
+    settings += "metadata: {name: kubevirt-hyperconverged}\nspec: {nonsense: 1}\n"
+    put(repository / "cluster/settings.yaml", settings)
+    done = run(repository, "pin", ".")
+    assert done.returncode == Exit.FINDINGS
+    assert "not pinned: prod" not in done.stdout
+    assert (repository / f"prod/{LOCK}").exists()

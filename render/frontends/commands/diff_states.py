@@ -22,7 +22,6 @@ from render.frontends.request.request import Request
 from render.frontends.session import include, leave_out_rendered, reading
 from render.manifests import kustomization, roots
 from render.manifests.documents import Documents
-from render.manifests.kustomization import LOCK
 from render.manifests.neighbours import Neighbours
 from render.manifests.relevance import Scope
 from render.manifests.sources import loading
@@ -438,23 +437,6 @@ def _read(side: _PlacedSide, common: tuple[str, ...], texts: _Texts) -> _LoadedS
         return _LoadedSide(name, folder, loaded.folder, there, [loaded])
 
 
-def _unread(loaded: Documents, path: str) -> dict[str, tuple[str, ...]]:
-    """The loose files of *loaded* that cannot be read, seen from *path*, with the codes that say why.
-
-    None where more than files are at fault: what a kustomization, a chart or a lock says is not known then.
-    """
-    errors = [one for one in loaded.diagnostics if one.is_error]
-    files_ = {one.location.file for one in errors}
-    if loaded.is_one_root or "" in files_ or any(os.path.basename(one) == LOCK for one in files_):
-        return {}
-    return {
-        os.path.relpath(file, path): tuple(
-            dict.fromkeys(one.code for one in errors if one.location.file == file)
-        )
-        for file in sorted(files_)
-    }
-
-
 def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> NamedState:
     there = side.there
     locks.choose(loaded, there)
@@ -480,7 +462,9 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         Sources(origins, loaded.data, loaded.blame, folder=os.getcwd()),
         fault,
         {from_body(one.body, 0).ref: count + position for position, one in enumerate(around)},
-        unread=_unread(loaded, side.path),
+        unread={
+            os.path.relpath(file, side.path): codes_ for file, codes_ in loaded.unread_files.items()
+        },
         configured=there.beside.configured,
         unseen=dict(loaded.unseen),
         files=[os.path.relpath(document.origin.file, side.path) for document in loaded.documents],

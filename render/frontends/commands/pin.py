@@ -17,7 +17,7 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of, outcome
 from render.frontends.request.request import Request
-from render.frontends.session import fleet, rendering, single
+from render.frontends.session import fleet, rendering, single, unless_unread
 from render.manifests import discover, kustomization
 from render.manifests.discover import tidy
 from render.manifests.documents import Documents
@@ -74,7 +74,7 @@ def pin(asked: Request, work: Work) -> Answer:
         for one, result in zip(targets, _locks(targets, everything, adopted, work), strict=True)
     ]
     for one in pinned:
-        one.part.diagnostics = [*one.part.diagnostics, *one.pinned.diagnostics]
+        one.part.diagnostics = [*one.part.diagnostics, *_found(one)]
         one.part.is_rendered = True
     work.parts = [one.part for one in pinned]
     return _answer(pinned, faults, told, asked)
@@ -98,9 +98,18 @@ def _locks(
     pinned = []
     for one, upgrade, running in zip(targets, upgrades, adopted, strict=True):
         work.begin("render", rendering(one.part.loaded))
-        settings = one.part.request.settings
-        pinned.append(pinning.pin(one.part.resources, settings, upgrade, running))
+        settings, unread = one.part.request.settings, _unread_texts(one.part.loaded)
+        pinned.append(pinning.pin(one.part.resources, settings, upgrade, running, unread))
     return pinned
+
+
+def _found(target: _PinTarget) -> Iterator[Diagnostic]:
+    """What was found in rendering *target*, but that something misses what may stand where nobody can read."""
+    loaded, resources = target.part.loaded, target.part.resources
+    is_parted = bool(_unread_texts(loaded))
+    for one in target.pinned.diagnostics:
+        if not is_parted or not codes.CODES[one.code].follows:
+            yield unless_unread(one, loaded, resources)
 
 
 def _told(first: choice.Wave, asked: Request) -> str:
@@ -126,7 +135,7 @@ def _answer(
     targets: Sequence[_PinTarget], faults: Sequence[Diagnostic], told: str, asked: Request
 ) -> Answer:
     """The locks of what has no error, or what would be written; the others are named; and what is *told* of a wave."""
-    judged = _judged([one.part for one in targets], asked)
+    judged = _judged(targets, asked)
     sound = [one for one in targets if one.part not in judged.unsound]
     found = [*faults, *(finding.diagnostic for finding in judged.findings)]
     if not any(one.pinned.lock.pins for one in targets) and not asked.settings.allow_empty:
@@ -136,7 +145,7 @@ def _answer(
             faults = [codes.NO_OBJECTS.at(Location(), message, help=cure)]
         sound = []
     answer = Answer(findings=judged.findings, tally=judged.tally, faults=faults)
-    unpinned = "".join(f"{one}\n" for one in judged.unsound.values())
+    unpinned = "".join(f"{one}\n" for one in (*judged.unsound.values(), *judged.left))
     if not sound and not status(found):
         answer.output = (unpinned,)
     if faults or not sound:
@@ -155,15 +164,20 @@ def _answer(
 
 
 class _Judged(NamedTuple):
-    """What was found, but for what is accepted; the figures; and which parts get no lock, each in words."""
+    """What was found, but for what is accepted; the figures; and which parts get no lock, each in words.
+
+    *left*: of the others, what is not pinned, in words too.
+    """
 
     findings: list[Finding]
     tally: Tally
     unsound: Mapping[FleetPart, str]
+    left: Sequence[str] = ()
 
 
-def _judged(parts: Sequence[FleetPart], asked: Request) -> _Judged:
-    """What is wrong with *parts*. Who writes a lock must know of every VM, and so what cannot be read."""
+def _judged(targets: Sequence[_PinTarget], asked: Request) -> _Judged:
+    """What is wrong with *targets*. Who writes a lock must know of every VM, and so what cannot be read."""
+    parts = [one.part for one in targets]
     known = accepted_by(asked.own["baseline"], asked) if asked.own["baseline"] else frozenset()
     whole = merge(
         finding
@@ -173,15 +187,51 @@ def _judged(parts: Sequence[FleetPart], asked: Request) -> _Judged:
     findings, accepted = without(whole, known) if known else (whole, 0)
     errors = {_identity(one.diagnostic) for one in findings if one.diagnostic.is_error}
     unsound = {}
-    for part in parts:
-        unread = [one for one in part.loaded.diagnostics if one.is_error]
-        others = [one for one in part.diagnostics if one.is_error and _identity(one) in errors]
+    left: list[str] = []
+    for target in targets:
+        part = target.part
+        is_parted = bool(_unread_texts(part.loaded))
+        unread = [one for one in part.loaded.diagnostics if one.is_error and not is_parted]
+        others = [
+            one
+            for one in part.diagnostics[len(part.loaded.diagnostics) if is_parted else 0 :]
+            if one.is_error and _identity(one) in errors and not _is_of_others(one, part)
+        ]
         if not part.loaded.has_lock:
             unsound[part] = f"not pinned: {part.loaded.name}: others fill in that folder too"
         elif unread or others:
             named = dict.fromkeys(one.code for one in (*unread, *others))
             unsound[part] = f"not pinned: {part.loaded.name} ({', '.join(named)})"
-    return _Judged(findings, tally_of(parts)._replace(accepted=accepted), unsound)
+        else:
+            left += _left(target)
+    return _Judged(findings, tally_of(parts)._replace(accepted=accepted), unsound, left)
+
+
+#: Kinds of objects that any VM may be rendered otherwise by, and what may spell their names in other letters.
+_OF_ALL = (b"Preset", b"KubeVirt", b"HyperConverged", b"\\u", b"\\x", b"\\U")
+
+
+def _unread_texts(loaded: Documents) -> tuple[bytes, ...]:
+    """What the files say that alone cannot be read, as far as only some VMs may depend on them; else nothing."""
+    unread = loaded.unread_files
+    texts = [loaded.data.get(file, b"") for file in unread]
+    if not all(texts) or any(word in text for text in texts for word in _OF_ALL):
+        return ()
+    return tuple(texts)
+
+
+def _left(target: _PinTarget) -> Iterator[str]:
+    """The files of *target* that cannot be read, and the VMs that may depend on them, in words."""
+    for file, numbers in target.part.loaded.unread_files.items():
+        yield f"not pinned: {file} ({', '.join(numbers)})"
+    for vm in target.pinned.left:
+        yield f"not pinned: {vm}, whose definitions may stand in what cannot be read"
+
+
+def _is_of_others(error: Diagnostic, part: FleetPart) -> bool:
+    """Whether *error* is of a field that the API server drops, in an object of another folder."""
+    is_dropped = error.code == codes.UNKNOWN_FIELD.number
+    return is_dropped and error.location.index in part.loaded.borrowed
 
 
 def _identity(diagnostic: Diagnostic) -> tuple[object, ...]:
