@@ -8,9 +8,10 @@ YAML, and libyaml decides. Lines repeat a lot in manifests, so what a line says 
 import re
 from collections.abc import Iterator
 from itertools import chain, repeat
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from render.model import tree
+from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
 from render.yaml import scalars
 
@@ -61,6 +62,8 @@ _LINES: Final[dict[str, _Line]] = {}
 _KEYS: Final[set[str]] = set()
 _LAST = "\0"  # stands behind the lines of a text, in which there is none
 _ROOM = 20_000
+_MOST_PLACED = 50_000
+"""Lines of a text whose places are remembered: each takes more than it has."""
 
 
 class _UnsureError(Exception):
@@ -80,6 +83,94 @@ def read(text: str, depth: int) -> tuple[Tree, int] | None:
         return None
 
 
+class PlainPlaces(NamedTuple):
+    """Line and column, from 0, of each field and item of a text, by path: *at*, those *within* flow collections apart.
+
+    *within* are the fields that have such a collection; where what is in it stands, libyaml has to say.
+    """
+
+    at: dict[FieldPath, tuple[int, int]]
+    within: frozenset[FieldPath]
+
+
+def places(text: str, depth: int) -> PlainPlaces | None:
+    """Where the fields of *text* stand that `read` knows; None where libyaml has to look.
+
+    A field stands where its key does, an item where what follows its dash does; ``()`` is the first key.
+    """
+    known = read(text, depth) if text.count("\n") <= _MOST_PLACED else None
+    return None if known is None else _placed(_lines(text), known[1])
+
+
+class _Open(NamedTuple):
+    """A mapping or sequence that may go on: its *indent* and *path*, and how many *items* a sequence has so far."""
+
+    indent: int
+    path: FieldPath
+    items: int = -1
+
+
+def _placed(lines: list[str], first: int) -> PlainPlaces:
+    """The places in *lines*, which are known to be right, and of which the *first* says something."""
+    at: dict[FieldPath, tuple[int, int]] = {(): (first, 0)}
+    within: set[FieldPath] = set()
+    opened = [_Open(0, ())]
+    path: FieldPath = ()  # of what the last line said
+    skipped = 0  # lines up to here are text of a block
+    for number, text in enumerate(lines):
+        if number < skipped:
+            continue
+        begins, inner, key, value = _LINES.get(text) or _remembered(text)
+        if begins < 0:
+            continue
+        if inner:
+            path = _item(opened, begins, path)
+            at[path] = number, inner
+        if key is not None:
+            path = (*_mapping(opened, inner or begins, path), key)
+            at[path] = number, inner or begins
+        if value is _CLIPPED or value is _STRIPPED:
+            skipped = _block_end(lines, number + 1)
+        elif isinstance(value, _Flow) and value.holds:
+            within.add(path)
+    return PlainPlaces(at, frozenset(within))
+
+
+def _item(opened: list[_Open], indent: int, path: FieldPath) -> FieldPath:
+    """The path of the item whose dash stands at *indent*: the next one of those *opened*, or the first of *path*."""
+    while opened[-1].indent > indent:
+        opened.pop()
+    is_next = opened[-1].indent == indent and opened[-1].items >= 0
+    last = opened.pop() if is_next else _Open(indent, path, 0)
+    opened.append(last._replace(items=last.items + 1))
+    return (*last.path, last.items)
+
+
+def _mapping(opened: list[_Open], indent: int, path: FieldPath) -> FieldPath:
+    """The path of the mapping at *indent*: the one of those *opened*, or else what stands at *path*."""
+    while opened[-1].indent > indent or (opened[-1].indent == indent and opened[-1].items >= 0):
+        opened.pop()
+    if opened[-1].indent < indent:
+        opened.append(_Open(indent, path))
+    return opened[-1].path
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.split("\n")
+    lines[-1] = _LAST
+    return lines
+
+
+def _block_end(lines: list[str], start: int) -> int:
+    """The line behind the literal block that begins at *start*, and the blank lines after it."""
+    first = lines[start]
+    margin = first[: len(first) - len(first.lstrip(" "))]
+    end = start + 1
+    while lines[end].startswith(margin) or not lines[end].strip(" "):
+        end += 1
+    return end
+
+
 def _is_printable(text: str) -> bool:
     if text.isascii():  # the quick way for nearly all
         return not text.encode().translate(None, _PRINTABLE)
@@ -92,8 +183,7 @@ class _LineReader:
     __slots__ = ("_at", "_depth", "_lines")
 
     def __init__(self, text: str, depth: int) -> None:
-        self._lines = text.split("\n")
-        self._lines[-1] = _LAST
+        self._lines = _lines(text)
         self._at = 0
         self._depth = depth
 
@@ -180,10 +270,7 @@ class _LineReader:
         width = len(first) - len(first.lstrip(" "))
         if not indent < width < len(first):
             raise _UnsureError
-        margin = first[:width]
-        end = start + 1
-        while lines[end].startswith(margin) or not lines[end].strip(" "):
-            end += 1
+        end = _block_end(lines, start)
         self._at = end
         while not lines[end - 1].strip(" "):
             end -= 1

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from render.model.fieldpath import FieldPath
 from render.model.resource import Origin
-from render.yaml import scalars, stream
+from render.yaml import plain, scalars, stream
+from render.yaml.budget import DEEPEST
 from render.yaml.libyaml import ALIAS, SCALAR, SEQUENCE
 from render.yaml.nodes import Node, child, is_merge, key_of, parsed, target_of, value_of
 from render.yaml.stream import Chunk
@@ -23,6 +24,7 @@ _RECENT = 8
 def forget() -> None:
     """Give back what is remembered of documents: all places are looked up."""
     document.cache_clear()
+    _plain_places.cache_clear()
     _holders.cache_clear()
 
 
@@ -34,15 +36,37 @@ def locate(
     Where there is no such field: of the nearest thing above it that exists, at worst the document's first line.
     *within*: line and column (from 1) in the text at *path*, which has places of its own where it is a literal block.
     """
+    route = (*_prefix(origin), *path) if origin.item else path
+    if not within[0] and (known := _plain_place(data, origin, route)):
+        return known
     node = document(data, origin.document)[0]
     if node is None:
         return origin.line, 1
-    route = (*_prefix(origin), *path) if origin.item else path
     if within[0]:
         inner = _in_block(chunks(data)[origin.document].text, node, route, within)
         if inner:
             return inner
     return _beside_known(node, route, _holders(data, origin.document))
+
+
+def _plain_place(data: bytes, origin: Origin, path: FieldPath) -> tuple[int, int] | None:
+    """The place of *path* where the document is such that no parser need be asked; else None."""
+    places = _plain_places(data, origin.document)
+    if places is None:
+        return None
+    at, within = places
+    while path not in at:
+        path = path[:-1]
+    if path in within:
+        return None
+    line, column = at[path]
+    return chunks(data)[origin.document].position(line, column)
+
+
+@lru_cache(maxsize=32)
+def _plain_places(data: bytes, index: int) -> plain.PlainPlaces | None:
+    every_chunk = chunks(data)
+    return plain.places(every_chunk[index].text, DEEPEST) if index < len(every_chunk) else None
 
 
 def _in_block(

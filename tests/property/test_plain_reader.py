@@ -1,11 +1,16 @@
 """The quick reader answers what libyaml answers, or nothing."""
 
+from collections.abc import Iterator
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from render.yaml import libyaml, plain, writer
+from render.model.fieldpath import FieldPath
+from render.model.resource import Origin
+from render.yaml import libyaml, plain, positions, stream, writer
 from render.yaml.budget import Budget
 from render.yaml.builder import UnbuildableError, build
+from render.yaml.stream import Chunk
 from tests.property.test_yaml_round_trip import TREES
 
 DEPTH = 6
@@ -31,7 +36,26 @@ def agree(text: str) -> bool:
     body, line = found
     clean = not (built.ambiguous or built.altered or built.end or built.dropped)
     same = repr(body) == repr(built.body)  # the order of keys and the types of values too
-    return clean and same and built.mark is not None and built.mark.line == line
+    same_line = built.mark is not None and built.mark.line == line
+    return clean and same and same_line and agree_on_places(text, body)
+
+
+def agree_on_places(text: str, body: object) -> bool:
+    """Whether all that *body* has, and what it might, is found in *text* where libyaml sees it."""
+    data, chunk = text.encode(), Chunk(text, 1)
+    origin = Origin("file", line=1)
+    return [*stream.split(text)] != [chunk] or all(
+        positions.locate(data, origin, path) == positions.place(chunk, path) for path in paths(body)
+    )
+
+
+def paths(node: object, path: FieldPath = ()) -> Iterator[FieldPath]:
+    """Every place in *node*, and some that are not there."""
+    yield path
+    entries = {**node, "": None} if isinstance(node, dict) else {"a": None}
+    entries |= dict(enumerate([*node, None])) if isinstance(node, list) else {0: None}
+    for step, value in entries.items():
+        yield from paths(value, (*path, step)) if value else iter([(*path, step)])
 
 
 @given(st.lists(PIECES, max_size=25).map(lambda parts: "".join(parts) + "\n"))

@@ -1,7 +1,6 @@
 """A chart with what it depends on, where that lies in the repository and not in its ``charts/``."""
 
 import os
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -136,6 +135,8 @@ def has_git(folder: str) -> bool:
 
 def _lay(folder: str, to: str) -> None:
     """Copy the files of the chart in *folder* to the new folder *to*. Raises OSError."""
+    import shutil  # not at every start: few charts are laid out
+
     os.makedirs(to)
     for file in chart_files(folder):
         target = os.path.join(to, os.path.relpath(file, folder))

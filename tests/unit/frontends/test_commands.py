@@ -506,7 +506,7 @@ def test_full_disk_is_said(tmp_path: Path, argv: list[str]) -> None:
 def test_machine_forms_load_nothing_heavy(tmp_path: Path) -> None:
     start(tmp_path)
     heavy = ["click", "jsonschema", "ruamel.yaml", "difflib", "pathlib"]
-    heavy += ["signal", "subprocess", "threading"]
+    heavy += ["signal", "shutil", "subprocess", "threading"]
     code = (
         "import sys; from render.frontends import dispatch; "
         "status = dispatch.invoke(['build', '-o', 'out.yaml']); "
