@@ -63,9 +63,13 @@ def text_of(amounts: Mapping[str, Quantity], name: str) -> str:
 def add(left: Amounts, right: Amounts) -> Amounts:
     """The sum of two lists of resources."""
     total = dict(left)
-    for name, amount in right.items():
-        total[name] = quantity.plus(total[name], amount) if name in total else amount
+    _add_to(total, right)
     return total
+
+
+def _add_to(total: Amounts, part: Amounts) -> None:
+    for name, amount in part.items():
+        total[name] = quantity.plus(total[name], amount) if name in total else amount
 
 
 def times(part: Amounts, count: int) -> Amounts:
@@ -93,7 +97,7 @@ def sums(parts: Iterable[Amounts]) -> Amounts:
     """The sum of many lists of resources."""
     total: Amounts = {}
     for part in parts:
-        total = add(total, part)
+        _add_to(total, part)
     return total
 
 

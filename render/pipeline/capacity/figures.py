@@ -25,6 +25,9 @@ def capacity(
     uses: Sequence[PodUse], rules: Mapping[str, NamespaceRules], nodes: Sequence[SchedulableNode]
 ) -> ClusterCapacity:
     """The figures of *uses* in namespaces with *rules* and on *nodes*."""
+    by_namespace: dict[str, list[PodUse]] = {}
+    for use in uses:
+        by_namespace.setdefault(use.namespace, []).append(use)
     return ClusterCapacity(
         tuple(
             _limited(group, rules.get(group.name))
@@ -35,7 +38,7 @@ def capacity(
             figure
             for namespace in sorted(rules)
             for resource in rules[namespace].quotas
-            for figure in _of_quota(resource, namespace, uses)
+            for figure in _of_quota(resource, namespace, by_namespace.get(namespace, ()))
         ),
         tuple(_pools(uses, nodes)),
     )

@@ -17,10 +17,11 @@ from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.release import VERSIONS, Version, minor
 from render.model.resource import VMI, Resource
+from render.model.tree import Tree
 from render.pipeline.capacity import blame, figures, namespaces, quotas, watch
 from render.pipeline.capacity.blame import Blamed
 from render.pipeline.capacity.judgement import PodJudge, PodJudgement
-from render.pipeline.capacity.namespaces import NamespaceRules
+from render.pipeline.capacity.namespaces import AlikeNamespaces, NamespaceRules
 from render.pipeline.capacity.quotas import PodUse
 from render.room import decoding, nodes, quota
 from render.room.amounts import Amounts
@@ -47,6 +48,7 @@ class Capacity:
         self._judge = PodJudge(
             context, [one for one in resources if decoding.unreadable(one.kind, one.body) is None]
         )
+        self._alike = AlikeNamespaces(resources, self._rules, context.settings.namespace)
         self._judged: dict[_PodKey, PodJudgement | None] = {}
         #: A machine of each pod, where another release may judge otherwise.
         self._samples: dict[_PodKey, Machine] = {}
@@ -66,7 +68,12 @@ class Capacity:
         """
         known = len(self._found)
         rules = self._rules.get(machine.namespace, _FREE)
-        key = (machine.namespace, _fingerprint(machine, is_doubtful=is_doubtful))
+        key = (
+            self._alike.key(machine.namespace),
+            _fingerprint(
+                machine, is_doubtful=is_doubtful, knows_networks=self._alike.knows_networks
+            ),
+        )
         if key not in self._judged:
             self._judged[key] = self._judge.judge(machine, rules, is_doubtful=is_doubtful)
             if self._is_release_assumed():
@@ -80,9 +87,11 @@ class Capacity:
         if judged.violations:
             self._found.append(self._insecure(machine, key, judged.violations))
         if judged.refusal:
-            self._found.append(self._refused_by(machine, key, *judged.refusal))
+            index, text = judged.refusal
+            self._found.append(self._refused_by(machine, key, rules.limit_ranges[index], text))
         elif judged.unspoken:
-            self._found.append(_unspoken(machine, *judged.unspoken))
+            index, missing = judged.unspoken
+            self._found.append(_unspoken(machine, rules.quotas[index], missing))
         elif not judged.invalid:
             self._count(machine, key, judged)
         return len(self._found) > known
@@ -98,7 +107,7 @@ class Capacity:
                 at(machine.resource.written),
                 machine.resource.ref.name,
                 machine.namespace,
-                judged.usage,
+                _by_resource(judged, self._rules.get(machine.namespace, _FREE)),
                 judged.requests,
                 judged.size._replace(instancetype=name),
                 replicas,
@@ -222,9 +231,11 @@ class Capacity:
         others = ((use, self._judged_in(use.pod, release)) for use in uses)
         return quotas.steady(
             (
-                use._replace(usage=other.usage)
+                use._replace(usage=usage)
                 for use, other in others
-                if other is not None and resource.index in other.usage
+                if other is not None
+                and resource.index
+                in (usage := _by_resource(other, self._rules.get(use.namespace, _FREE)))
             ),
             resource.index,
         )
@@ -304,10 +315,20 @@ _OWN_SOURCES = ("persistentVolumeClaim", "dataVolume", "cloudInitNoCloud", "clou
 _IDENTITY = ("uuid", "serial")
 
 
-def _fingerprint(machine: Machine, *, is_doubtful: bool) -> str:
-    """What of the VMI of *machine* decides the resources and the rights of its pod."""
+def _by_resource(judged: PodJudgement, rules: NamespaceRules) -> dict[int, Amounts]:
+    """What the *judged* pods count in a namespace with *rules*, by the indexes of its quotas."""
+    return {rules.quotas[place].index: counted for place, counted in judged.usage.items()}
+
+
+def _fingerprint(machine: Machine, *, is_doubtful: bool, knows_networks: bool) -> str:
+    """What of the VMI of *machine* decides the resources and the rights of its pod.
+
+    *knows_networks*: it matters which network an interface is of.
+    """
     spec = dict(machine.vmi.get("spec") or {})
     spec.pop("hostname", None)
+    if not knows_networks and spec.get("networks"):
+        spec["networks"] = [_own_network(network) for network in spec["networks"]]
     volumes = spec.get("volumes")
     if volumes:
         spec["volumes"] = [
@@ -334,6 +355,16 @@ def _fingerprint(machine: Machine, *, is_doubtful: bool) -> str:
     odd = resource.name if is_doubtful and watch.is_odd_name(resource.name) else ""
     place = bool(resource.holders), odd
     return json.dumps((annotations, spec, resource.kind, place), default=str)
+
+
+def _own_network(network: Tree) -> Tree:
+    multus = network.get("multus")
+    if not isinstance(multus, dict):
+        return network
+    return {
+        **network,
+        "multus": {key: value for key, value in multus.items() if key != "networkName"},
+    }
 
 
 def _own_source(key: str, value: object) -> object:

@@ -34,16 +34,16 @@ class PodJudgement(NamedTuple):
 
     *invalid*: what of its launcher pod the API server itself refuses; *violations* of the level that its namespace
     enforces; *refusal*: the LimitRange that refuses it, and why; *unspoken*: the quota that wants to know more of its
-    containers, and what. If it is refused by none of them: what its pods count against each quota (*usage*, by index)
-    and ask for (*requests*). *size*: that of its guest; *moves*: a drain of its node migrates it; *shares*: what
-    containers have of an amount; *vmi*: what it starts.
+    containers, and what. If it is refused by none of them: what its pods count against each quota (*usage*) and ask for
+    (*requests*). *size*: that of its guest; *moves*: a drain of its node migrates it; *shares*: what containers have of
+    an amount; *vmi*: what it starts. Quotas and LimitRanges are places in the rules: namespaces are alike in all else.
     """
 
     vmi: Tree
     invalid: tuple[Blamed, ...] = ()
     violations: tuple[PodViolation, ...] = ()
-    refusal: tuple[Resource, str] | None = None
-    unspoken: tuple[Resource, str] | None = None
+    refusal: tuple[int, str] | None = None
+    unspoken: tuple[int, str] | None = None
     usage: Mapping[int, Amounts] = {}
     requests: Mapping[str, Quantity] = {}
     size: Size = Size(0, 0)
@@ -104,20 +104,19 @@ class PodJudge:
             refusal = next(_refusals({**launch.pod, "spec": one}, rules.limit_ranges), None)
             if refusal is not None:
                 return judged._replace(refusal=refusal)
-        in_scope = {
-            one.index: [each for each in specs if quota.matches(one.body, each)]
-            for one in rules.quotas
-        }
-        for limiting in rules.quotas:
-            for each in in_scope[limiting.index]:
+        in_scope = [
+            [each for each in specs if quota.matches(one.body, each)] for one in rules.quotas
+        ]
+        for index, limiting in enumerate(rules.quotas):
+            for each in in_scope[index]:
                 missing = quota.unspoken(limiting.body, each)
                 if missing:
-                    return judged._replace(unspoken=(limiting, missing))
-        is_counted = any(in_scope.values())
+                    return judged._replace(unspoken=(index, missing))
+        is_counted = any(in_scope)
         return judged._replace(
             usage={
                 index: amounts.sums(map(quota.usage, each))
-                for index, each in in_scope.items()
+                for index, each in enumerate(in_scope)
                 if each
             },
             requests=amounts.sums(amounts.of_pod(one, "requests") for one in specs),
@@ -137,17 +136,17 @@ class PodJudge:
         return spec
 
 
-def _refusals(made: Tree, limit_ranges: Sequence[Resource]) -> Iterator[tuple[Resource, str]]:
-    """What is refused of a pod once LimitRanges have filled it in: by the API server first."""
+def _refusals(made: Tree, limit_ranges: Sequence[Resource]) -> Iterator[tuple[int, str]]:
+    """What is refused of a pod once LimitRanges have filled it in, and by which: by the API server first."""
     spec = made["spec"]
     for one in pod.refusals(made) if limit_ranges else ():
         group, index = one.path[1:3]
         words = str(one).partition(f"{group}[{index}].")[2]
-        yield limit_ranges[0], f"container {spec[group][index]['name']}: {words}"
-    for limit_range in limit_ranges:
+        yield 0, f"container {spec[group][index]['name']}: {words}"
+    for index, limit_range in enumerate(limit_ranges):
         text = limits.refusal(spec, limit_range.body)
         if text:
-            yield limit_range, text
+            yield index, text
 
 
 def launched(machine: Machine, release: Version | None = None) -> tuple[Tree, Launched] | None:

@@ -3,16 +3,20 @@
 A quota or a LimitRange that the API server cannot read limits nothing; of one with a placeholder nobody knows.
 """
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from render.model import tree
 from render.model.resource import Resource
+from render.model.tree import Tree
 from render.pipeline.capacity.watch import ENFORCE
 from render.room import decoding, security
 from render.room.decoding import Unreadable
 
 _VERSION = f"{ENFORCE}-version"
+#: The label that says the name of a namespace once more.
+_OWN_NAME = "kubernetes.io/metadata.name"
 
 
 class NamespaceRules(NamedTuple):
@@ -49,6 +53,46 @@ def rules(resources: Iterable[Resource], default: str) -> dict[str, NamespaceRul
                 version = _label(one, _VERSION) or security.LATEST
                 found[name] = known._replace(namespace=one, level=level, version=version)
     return found
+
+
+class AlikeNamespaces:
+    """Which namespaces make and judge pods alike: those with the same *rules*, and the same labels for KubeVirt.
+
+    *knows_networks*: a NetworkAttachmentDefinition among *resources* may say that a network is a device.
+    """
+
+    def __init__(
+        self, resources: Iterable[Resource], rules: Mapping[str, NamespaceRules], default: str
+    ) -> None:
+        self._rules = rules
+        self._labels: dict[str, Tree] = {}
+        self._of_networks: set[str] = set()
+        for one in resources:
+            if one.kind == "Namespace" and not one.group:
+                self._labels[one.name] = tree.get(one.body, "metadata", "labels") or {}
+            elif one.kind == "NetworkAttachmentDefinition":
+                self._of_networks.add(one.namespace or default)
+        self.knows_networks = bool(self._of_networks)
+        self._keys: dict[str, str] = {}
+
+    def key(self, namespace: str) -> str:
+        """The same for all that are as *namespace* is."""
+        if namespace not in self._keys:
+            rules = self._rules.get(namespace, NamespaceRules())
+            labels = self._labels.get(namespace)
+            content = (
+                namespace if namespace in self._of_networks else "",
+                [one.body.get("spec") for one in rules.quotas],
+                [one.body.get("spec") for one in rules.limit_ranges],
+                # KubeVirt reads these too, to limit what has no limit.
+                [one.body.get("spec") for one, _ in rules.unreadable],
+                (rules.level, rules.version),
+                # KubeVirt chooses by labels whose CPUs it limits, where the namespace is there.
+                labels and {key: value for key, value in labels.items() if key != _OWN_NAME},
+                labels is None,
+            )
+            self._keys[namespace] = json.dumps(content, default=str)
+        return self._keys[namespace]
 
 
 def _label(namespace: Resource, name: str) -> str:

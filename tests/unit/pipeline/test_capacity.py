@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from render import Diagnostic, Settings, render
+from render.machine import Machine
+from render.pipeline.capacity.judgement import PodJudge
 
 Json = dict[str, Any]
 MI, GI = 1 << 20, 1 << 30
@@ -339,6 +341,53 @@ def test_a_thousand_vms_and_what_was_planted() -> None:
         ("team-17", MEMORY, "error"),
     ]
     assert all("and 47 more" in one.message for one in said)
+
+
+def test_alike_namespaces_are_judged_once_and_blamed_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[str] = []
+    judge = PodJudge.judge
+
+    def counted(self: PodJudge, machine: Machine, *given: Any, **named: Any) -> Any:
+        judged.append(machine.namespace)
+        return judge(self, machine, *given, **named)
+
+    monkeypatch.setattr(PodJudge, "judge", counted)
+    assert len(found(*fleet(dict.fromkeys(NAMESPACES, 49)))) == len(NAMESPACES)
+    # One namespace of twenty has another size, and so another quota.
+    assert len(found(*fleet({"team-03": 49}))) == 1
+    assert len(judged) == 1 + 2
+    ranges = [limit_range(default={"memory": "1Gi"}) for _ in NAMESPACES]
+    for name, one in zip(NAMESPACES, ranges, strict=True):
+        one["metadata"]["namespace"] = name
+    said = found(*(vm(namespace=one) for one in NAMESPACES), *ranges)
+    places = [one.related[0].location.resource for one in said]
+    assert [one and one.namespace for one in places] == NAMESPACES
+    # Of a quota on limits each namespace hears by itself what is not limited.
+    hook = {"annotations": {"hooks.kubevirt.io/hookSidecars": '[{"image": "a:1"}]'}}
+    both = [vm(namespace=one, metadata=hook) for one in NAMESPACES[:2]]
+    said = found(*both, *(quota(namespace=one, limits_cpu=9) for one in NAMESPACES[:2]))
+    assert [one.resource and one.resource.namespace for one in said] == NAMESPACES[:2]
+
+
+def test_a_network_is_a_device_in_one_namespace_and_none_in_another() -> None:
+    network: Json = {"networks": [{"name": "fast", "multus": {"networkName": "fast"}}]}
+    devices: Json = {"devices": {"interfaces": [{"name": "fast", "sriov": {}}]}}
+    definition = {
+        "apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition",
+        "metadata": {
+            "name": "fast", "namespace": "prod",
+            "annotations": {"k8s.v1.cni.cncf.io/resourceName": "example.com/nic"},
+        },
+        "spec": {"config": "{}"},
+    }  # fmt: skip
+    vms = [vm("a", namespace=name, domain=devices, **network) for name in ("prod", "test")]
+    quotas = [quota(namespace=name, **{"requests_example_com/nic": 0}) for name in ("prod", "test")]
+    (one,) = found(*vms, *quotas, definition, kubevirt="1.7")
+    assert one.resource is not None
+    assert one.resource.namespace == "prod"
+    other = vm("b", domain=devices, networks=[{"name": "fast", "multus": {"networkName": "slow"}}])
+    (one,) = found(vms[0], other, quotas[0], definition, kubevirt="1.7")
+    assert "requested: requests.example.com/nic=1," in one.message
 
 
 HALF_QUOTA = "the API server refuses the ResourceQuota"
