@@ -826,6 +826,7 @@ def factor_schema() -> dict[str, Any]:
     }
     machine = {
         "resource": resource,
+        "path": {**perhaps, "description": "where the VM stands in a pool or a template"},
         "folder": text,
         **place,
         "outcome": {"enum": list(OUTCOMES)},

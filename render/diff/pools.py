@@ -43,6 +43,13 @@ def outcome(found: Sequence[Difference], go_type: str, holder: Tree, release: Ve
     return "restarted" if _TEMPLATE in routes else "updated"
 
 
+def rolls_out(holder: Tree, release: Version) -> bool:
+    """Whether a pool restarts VMs that it has made once their template is another one."""
+    strategy = _strategy(holder, release)
+    waits = strategy.get("unmanaged") is not None or strategy.get("opportunistic") is not None
+    return replicas(holder) > 0 and not waits
+
+
 def is_selective(holder: Tree, release: Version) -> bool:
     """Whether a pool updates only VMs that it selects."""
     place = ("proactive", "selectionPolicy", "selectors")

@@ -31,6 +31,17 @@ class Remove(NamedTuple):
 Operation = Put | Move | Remove
 
 
+def within(above: FieldPath, edit: Operation) -> Operation:
+    """*edit* of what stands at *above*, as one of the object around it."""
+    match edit:
+        case Put(path, value):
+            return Put((*above, *path), value)
+        case Move(path, to):
+            return Move((*above, *path), (*above, *to))
+        case Remove(path):
+            return Remove((*above, *path))
+
+
 def edited(body: Tree, edits: Iterable[Operation]) -> Tree:
     """A copy of *body* with *edits*, in their order."""
     copy: Tree = tree.copy(body)

@@ -27,8 +27,12 @@ SETTINGS = Settings(annotations=False)
 def rewritten(objects: list[Json], settings: Settings = SETTINGS) -> list[Json]:
     """*objects* with the edits that factor proposes, and its definitions."""
     factoring = factor(objects, settings)
-    edits = {one.index: one.edits for one in factoring.machines}
-    bodies = [edited(body, edits.get(index, ())) for index, body in enumerate(objects)]
+    bodies = [
+        edited(
+            body, [edit for one in factoring.machines if one.index == index for edit in one.edits]
+        )
+        for index, body in enumerate(objects)
+    ]
     return [*bodies, *(one.body for one in factoring.definitions)]
 
 

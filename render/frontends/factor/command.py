@@ -13,9 +13,9 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.frontends.session import parts, unread
-from render.model.naming import fitting, name_of
+from render.model.naming import fitting
 from render.pipeline.factor.answers import Factoring
-from render.pipeline.factor.fleet import FactorOptions, Factory, is_subject
+from render.pipeline.factor.fleet import FactorOptions, Factory, names
 
 _STDIN = "-"
 
@@ -41,12 +41,12 @@ def factor(asked: Request, work: Work) -> Answer:
 
 def _check_names(asked: Request, read: Sequence[FleetPart]) -> None:
     """Refuse a VM that is asked for and is not there. Raises RefusedError."""
-    names = {name_of(one) for part in read for one in part.resources if is_subject(one)}
+    known = {name for part in read for name in names(part.resources)}
     for name in asked.own["only"]:
-        if not fitting(name, names):
+        if not fitting(name, known):
             from render.model.nearest import nearest
 
-            near = nearest(name, sorted({*names, *(one.rpartition("/")[2] for one in names)}))
+            near = nearest(name, sorted({*known, *(one.rpartition("/")[2] for one in known)}))
             cure = f"did you mean {near}?" if near else ""
             raise refused(codes.USAGE.at(Location(), f"no VirtualMachine {name}", help=cure))
 

@@ -14,9 +14,9 @@ from render.manifests.fixes import FileEdit, edits_of
 from render.manifests.sources import loading
 from render.model.edits import Operation, edited
 from render.model.fieldpath import FieldPath
-from render.model.resource import ResourceRef
+from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
-from render.pipeline.factor import proof
+from render.pipeline.factor import proof, standins
 from render.pipeline.factor.answers import Factoring, MachineFactoring, NewDefinition
 from render.system import files
 from render.yaml import reader, rewrite, writer
@@ -27,13 +27,17 @@ DEFINITIONS = "definitions.yaml"
 _UNPLACED = "its manifest is made of several files, or is none that can be rewritten"
 
 
+#: A VM by the index of its object, and its place in it.
+MachineKey = tuple[int, FieldPath]
+
+
 class WrittenPart(NamedTuple):
-    """The new *texts* of files, what these were read as, the VMs that changed, and why others did not, by index."""
+    """The new *texts* of files, what these were read as, the VMs that changed, and why others did not, by key."""
 
     texts: dict[str, str]
     known: dict[str, bytes]
-    machines: frozenset[int]
-    refused: dict[int, str]
+    machines: frozenset[MachineKey]
+    refused: dict[MachineKey, str]
     definitions: tuple[NewDefinition, ...]
     file: str
 
@@ -60,9 +64,9 @@ class _PartWriting:
     def __init__(self, one: FactoredPart, asked: Request, editable: Editable) -> None:
         self._part, self._factoring = one.part, one.factoring
         self._asked, self._editable = asked, editable
-        self._refused: dict[int, str] = {}
+        self._refused: dict[MachineKey, str] = {}
         self._originals: dict[str, bytes] = {}
-        self._edits: dict[int, tuple[FileEdit, ...]] = {}
+        self._edits: dict[MachineKey, tuple[FileEdit, ...]] = {}
 
     def run(self) -> WrittenPart:
         """Leave out VMs until nothing speaks against the others."""
@@ -76,9 +80,9 @@ class _PartWriting:
             if not objections:
                 texts = {} if isinstance(attempt, _Objections) else attempt
                 break
-            for index, why in objections.items():
-                self._refused[index] = why
-                self._edits.pop(index, None)
+            for key, why in objections.items():
+                self._refused[key] = why
+                self._edits.pop(key, None)
         known = {file: data for file, data in self._originals.items() if file in texts}
         definitions = tuple(self._definitions()) if texts else ()
         return WrittenPart(
@@ -86,15 +90,16 @@ class _PartWriting:
         )
 
     def _place(self, machine: MachineFactoring) -> None:
+        key = machine.index, machine.path
         edits = edits_of(machine.index, [*map(edit_of, machine.edits)], self._part.loaded)
         if self._part.loaded.filled or not edits:
-            self._refused[machine.index] = _UNPLACED
+            self._refused[key] = _UNPLACED
             return
         why = next(filter(None, (self._editable.why_not(one.file) for one in edits)), "")
         if why:
-            self._refused[machine.index] = why
+            self._refused[key] = why
         else:
-            self._edits[machine.index] = edits
+            self._edits[key] = edits
 
     @property
     def _folder(self) -> str:
@@ -112,7 +117,7 @@ class _PartWriting:
 
     def _definitions(self) -> Iterator[NewDefinition]:
         """The new definitions that VMs use which are written."""
-        kept = {self._part.resources[index].ref for index in self._edits}
+        kept = {self._part.resources[index].ref for index, _ in self._edits}
         for one in self._factoring.definitions:
             users = tuple(ref for ref in one.users if ref in kept)
             if users:
@@ -121,16 +126,16 @@ class _PartWriting:
     def _texts(self) -> "dict[str, str] | _Objections":
         """The new text of each file, or the VMs in files that have none, and why."""
         texts: dict[str, str] = {}
-        by_file: dict[str, list[int]] = {}
-        for index, edits in self._edits.items():
+        by_file: dict[str, list[MachineKey]] = {}
+        for key, edits in self._edits.items():
             for one in edits:
-                by_file.setdefault(one.file, []).append(index)
+                by_file.setdefault(one.file, []).append(key)
         objections = _Objections()
-        for file, indexes in by_file.items():
-            all_edits = (one for index in dict.fromkeys(indexes) for one in self._edits[index])
+        for file, keys in by_file.items():
+            all_edits = (one for key in dict.fromkeys(keys) for one in self._edits[key])
             text = self._rewritten(file, [one for one in all_edits if one.file == file])
             if isinstance(text, Unwritten):
-                objections |= dict.fromkeys(indexes, f"{file} cannot be rewritten: {text.why}")
+                objections |= dict.fromkeys(keys, f"{file} cannot be rewritten: {text.why}")
             else:
                 texts[file] = text
         bodies = [one.body for one in self._definitions()]
@@ -138,7 +143,7 @@ class _PartWriting:
         if why:
             named = {ref for one in self._definitions() for ref in one.users}
             resources = self._part.resources
-            objections |= {index: why for index in self._edits if resources[index].ref in named}
+            objections |= {key: why for key in self._edits if resources[key[0]].ref in named}
         return objections or texts
 
     def _add_definitions(self, bodies: Sequence[Tree], texts: dict[str, str]) -> str:
@@ -196,34 +201,49 @@ class _PartWriting:
         after = self._built(texts) if self._part.loaded.is_built else self._edited()
         if isinstance(after, str):
             return _Objections(dict.fromkeys(self._edits, after))
-        before = [one.body for one in self._part.resources]
-        impacts = proof.impacts(before, after, self._part.request.settings)
-        by_ref: dict[ResourceRef, int] = {
-            self._part.resources[index].ref: index for index in self._edits
-        }
+        held = standins.of(self._part.resources)
+        first, second = ([one.body for one in held.resources], _with_stand_ins(after))
+        impacts = proof.impacts(first, second, self._part.request.settings)
+        by_ref = dict(self._rewritten_machines(held))
         restarts = self._asked.own["restart"]
         found = _Objections()
         others: list[ResourceRef] = []
         for ref, impact in impacts.items():
             if ref in by_ref:
-                if why := proof.objection(impact, restarts=restarts):
-                    found[by_ref[ref]] = why
+                key, number = by_ref[ref]
+                is_known = not number or not impact.unrendered
+                if is_known and (why := proof.objection(impact, restarts=restarts)):
+                    found[key] = why
             elif proof.is_affected(impact):
                 others.append(ref)
         if others:
             # What is found twice, say, has something to say of itself without any change.
-            anyhow = proof.impacts(before, before, self._part.request.settings)
+            anyhow = proof.impacts(first, first, self._part.request.settings)
             changed = [ref for ref in others if ref not in anyhow or anyhow[ref] != impacts[ref]]
             if changed:
                 found |= dict.fromkeys(self._edits, f"{changed[0]} would change")
         lost = [ref for ref in by_ref if ref not in impacts]
-        return _Objections(found | {by_ref[ref]: "it would be gone" for ref in lost})
+        return _Objections(found | {by_ref[ref][0]: "it would be gone" for ref in lost})
+
+    def _rewritten_machines(
+        self, held: standins.Held
+    ) -> Iterator[tuple[ResourceRef, tuple[MachineKey, int]]]:
+        """The VMs that are rewritten, with their keys and the numbers of their examples."""
+        for one in held.resources:
+            outer, path = held.written(one.index)
+            key = outer.index, path
+            if key in self._edits:
+                stand_in = held.by_index.get(one.index)
+                yield one.ref, (key, stand_in.number if stand_in else 0)
 
     def _edited(self) -> list[Tree]:
         """The objects as they are then: texts say exactly this (`rewrite.rewritten`)."""
-        operations = {one.index: one.edits for one in self._factoring.machines}
+        operations: dict[int, list[Operation]] = {}
+        for one in self._factoring.machines:
+            if (one.index, one.path) in self._edits:
+                operations.setdefault(one.index, []).extend(one.edits)
         bodies = [
-            edited(one.body, operations[one.index]) if one.index in self._edits else one.body
+            edited(one.body, operations[one.index]) if one.index in operations else one.body
             for one in self._part.resources
         ]
         return [*bodies, *(one.body for one in self._definitions())]
@@ -239,8 +259,14 @@ class _PartWriting:
         return [one.body for one in loaded.documents]
 
 
-class _Objections(dict[int, str]):
-    """Why VMs, by index, stay as they are."""
+class _Objections(dict[MachineKey, str]):
+    """Why VMs stay as they are."""
+
+
+def _with_stand_ins(objects: Iterable[Tree]) -> list[Tree]:
+    """*objects* with stand-ins for the VMs that some of them hold."""
+    resources = [from_body(body, index) for index, body in enumerate(objects)]
+    return [one.body for one in standins.of(resources).resources]
 
 
 def _joined(before: str, added: str) -> str:

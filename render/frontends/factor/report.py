@@ -58,27 +58,40 @@ def as_text(factored: Sequence[FactoredPart], asked: Request) -> str:
 def _machine_lines(
     machine: MachineFactoring, part: FactoredPart, places: "_FactoredPlaces"
 ) -> Iterator[str]:
-    yield f"{machine.outcome:<6} {machine.resource}  {places.of(machine)}"
+    inside = f" {fieldpath.text(machine.path)}" if machine.path else ""
+    yield f"{machine.outcome:<6} {machine.resource}{inside}  {places.of(machine)}"
     names = (machine.instancetype, machine.preference)
     if any(names):
         yield f"  {', '.join(f'{one.kind} {one.name} ({_HOMES[one.home]})' for one in names if one)}"
         yield f"  {_given_up(machine)}"
     if machine.restarts:
-        yield "  the guest stays the same; KubeVirt asks for a restart if it runs"
+        yield f"  the guest stays the same; {_restarts(machine)}"
     for preset in machine.presets:
         yield f"  {preset} says nothing any more that the VM would lack"
     for reason in machine.reasons:
         where = places.of(machine, reason)
-        field = fieldpath.text((*TEMPLATE, *reason.path)) if reason.path else ""
+        field = _field(machine, reason)
         words = f"{field}: {reason.message}" if field else reason.message
         head = f"no {reason.word}: " if reason.word else ""
         yield f"  {head}{words}{f'  {where}' if field else ''}"
     if machine.nearest is not None:
         yield from _nearest_lines(machine.nearest)
     if part.written is not None and machine.edits:
-        why = part.written.refused.get(machine.index)
+        why = part.written.refused.get((machine.index, machine.path))
         if why is not None:
             yield f"  not written: {why}"
+
+
+def _field(machine: MachineFactoring, reason: Hindrance) -> str:
+    """The field behind a *reason*, as its author counts, ``""`` if none is."""
+    return fieldpath.text((*machine.path, *TEMPLATE, *reason.path)) if reason.path else ""
+
+
+def _restarts(machine: MachineFactoring) -> str:
+    """Who restarts the VM."""
+    if machine.path:
+        return "the pool restarts the VMs that it has made"
+    return "KubeVirt asks for a restart if it runs"
 
 
 def _given_up(machine: MachineFactoring) -> str:
@@ -157,8 +170,10 @@ def _machine(
     machine: MachineFactoring, part: FactoredPart, places: "_FactoredPlaces"
 ) -> dict[str, Any]:
     written = part.written
+    key = machine.index, machine.path
     return {
         "resource": machine.resource._asdict(),
+        "path": fieldpath.text(machine.path) if machine.path else None,
         "folder": part.part.loaded.folder,
         **_place(places.of(machine)),
         "outcome": machine.outcome,
@@ -171,14 +186,14 @@ def _machine(
             {
                 "word": one.word or None,
                 "message": one.message,
-                "field": fieldpath.text((*TEMPLATE, *one.path)) if one.path else None,
+                "field": _field(machine, one) or None,
                 **_place(places.of(machine, one)),
             }
             for one in machine.reasons
         ],
         "nearest": machine.nearest and _nearest(machine.nearest),
-        "written": None if written is None else machine.index in written.machines,
-        "unwritten": None if written is None else written.refused.get(machine.index),
+        "written": None if written is None else key in written.machines,
+        "unwritten": None if written is None else written.refused.get(key),
     }
 
 
@@ -221,4 +236,4 @@ class _FactoredPlaces:
     def of(self, machine: MachineFactoring, reason: Hindrance | None = None) -> Place:
         """The place of a VM, or of the field behind a *reason*."""
         path = (*TEMPLATE, *reason.path) if reason is not None and reason.path else ()
-        return self._sources.place(at(self._resources[machine.index], path))
+        return self._sources.place(at(self._resources[machine.index], (*machine.path, *path)))

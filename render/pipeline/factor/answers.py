@@ -49,6 +49,7 @@ class Nearest(NamedTuple):
 class MachineFactoring(NamedTuple):
     """What becomes of one VM: its *edits* (of the object at *index*), and the fields that leave it.
 
+    It is *resource*, or stands in it at *path*: in a pool or a template.
     *instancetype* and *preference*: what it is given, None where it has or needs none. *reasons*: why not both.
     *nearest*: if that was asked for, and nothing that exists is exact. *restarts*: the guest stays the same, but if it
     runs, KubeVirt asks for a restart, since the VM left a part of its CPU topology open. *presets*: those of which the
@@ -66,6 +67,7 @@ class MachineFactoring(NamedTuple):
     nearest: Nearest | None = None
     restarts: bool = False
     presets: tuple[ResourceRef, ...] = ()
+    path: FieldPath = ()
 
 
 class NewDefinition(NamedTuple):

@@ -1,18 +1,29 @@
 """`factor`: definitions for the VMs of an input, proved by what these start with them."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
+from render.diff import pools
+from render.diff.impact import HALTED, strategy_of
 from render.machine import Context, Machine
 from render.model import tree
 from render.model.draft import additions
-from render.model.edits import Operation, edited
+from render.model.edits import Operation, edited, within
 from render.model.kinds import KIND_CLASSES, class_of
 from render.model.naming import fitting, name_of
-from render.model.resource import INSTANCETYPE_GROUP, VM, Resource, ResourceRef, from_body
+from render.model.release import Version
+from render.model.resource import (
+    INSTANCETYPE_GROUP,
+    KUBEVIRT,
+    TEMPLATE,
+    VM,
+    Resource,
+    ResourceRef,
+    from_body,
+)
 from render.model.tree import Tree
-from render.pipeline.factor import naming, nearest, places
+from render.pipeline.factor import naming, nearest, places, standins
 from render.pipeline.factor.answers import (
     DefinitionName,
     Factoring,
@@ -23,6 +34,7 @@ from render.pipeline.factor.answers import (
 )
 from render.pipeline.factor.catalogue import Offers, kind_class_of
 from render.pipeline.factor.search import Draw, MachinePlan, MachineSearch, edits_of, removed_fields
+from render.pipeline.factor.standins import StandIn
 from render.pipeline.factor.subject import MachineStart, PlainMachine, started_of, subject_of
 from render.pipeline.input import library
 from render.pipeline.run import run
@@ -69,6 +81,15 @@ def factor(
     )
 
 
+def names(resources: Iterable[Resource]) -> dict[str, list[int]]:
+    """The names of VMs, and of what holds some, among *resources*, with the indexes of these."""
+    by_name: dict[str, list[int]] = {}
+    for one in resources:
+        if (is_subject(one) and one.group == KUBEVIRT) or standins.is_holder(one):
+            by_name.setdefault(name_of(one), []).append(one.index)
+    return by_name
+
+
 class FleetStart(NamedTuple):
     """What the VMs of an input start, by index, with the errors about each, and all findings."""
 
@@ -88,9 +109,15 @@ def comparable(settings: Settings) -> Settings:
 
 
 def rendered(
-    resources: Sequence[Resource], settings: Settings, options: FactorOptions | None = None
+    resources: Sequence[Resource],
+    settings: Settings,
+    options: FactorOptions | None = None,
+    held: Mapping[int, StandIn] = {},
 ) -> FleetStart:
-    """Render *resources*: what their VMs start, and the subjects that they are with *options*, if these are given."""
+    """Render *resources*: what their VMs start, and the subjects that they are with *options*, if these are given.
+
+    *held*: those that stand for others, by index.
+    """
     subjects: dict[int, PlainMachine] = {}
     started: dict[int, MachineStart] = {}
     contexts: list[Context] = []
@@ -103,7 +130,8 @@ def rendered(
         if options is None:
             started[resource.index] = started_of(machine, body)
             return
-        subject = subject_of(machine, body, restarts=options.restart)
+        open_ = held[resource.index].open if resource.index in held else {}
+        subject = subject_of(machine, body, open_, restarts=options.restart)
         subjects[resource.index], started[resource.index] = subject, subject.started
 
     answer = run(resources, settings, observe)
@@ -149,7 +177,9 @@ class Factory:
     def __init__(
         self, resources: Sequence[Resource], settings: Settings, options: FactorOptions
     ) -> None:
-        self._resources = resources
+        self._written = resources
+        self._held = standins.of(resources)
+        self._resources = self._held.resources
         self._settings = comparable(settings)
         self._options = options
         self._names: dict[tuple[_ContentKey, str], DefinitionName] = {}
@@ -159,17 +189,20 @@ class Factory:
     def factoring(self) -> Factoring:
         """What becomes of all of them."""
         wanted = self._wanted()
-        before = rendered(self._resources, self._settings, self._options)
+        before = rendered(self._resources, self._settings, self._options, self._held.by_index)
         context = before.context
-        if context is None:
-            return Factoring((), (), before.diagnostics)
+        if context is None:  # there is no VM of which anything is known
+            refused = (self._machine(index, before, None) for index in sorted(wanted))
+            found = tuple(self._found(before.diagnostics))
+            return Factoring(tuple(map(self._located, refused)), (), found)
         offers = Offers(context.catalogue, context.release)
         open_ones = {
             index: _PlannedMachine(MachineSearch(subject, offers))
             for index, subject in before.subjects.items()
             if index in wanted
             and len(subject.applied) < len(KIND_CLASSES)
-            and subject.resource.ref not in before.errors
+            and not self._has_errors(index, before)
+            and (self._options.restart or not self._rolls_out(index, context.release))
         }
         self._choose(open_ones, context)
         self._prove(open_ones, before)
@@ -182,16 +215,50 @@ class Factory:
                 self._resources,
                 self._settings,
             )
-        return Factoring(tuple(machines), tuple(self._added(used)), before.diagnostics)
+        return Factoring(
+            tuple(map(self._located, machines)),
+            tuple(self._added(used)),
+            tuple(self._found(before.diagnostics)),
+        )
 
     def _wanted(self) -> set[int]:
-        by_name: dict[str, list[int]] = {}
-        for one in self._resources:
-            if is_subject(one) and one.group == "kubevirt.io":
-                by_name.setdefault(name_of(one), []).append(one.index)
+        """The indexes of the VMs that are asked for."""
+        by_name = names(self._written)
         only = self._options.only
-        names = {name for word in only for name in fitting(word, by_name)} if only else by_name
-        return {index for name in names for index in by_name[name]}
+        chosen = {name for word in only for name in fitting(word, by_name)} if only else by_name
+        asked = {index for name in chosen for index in by_name[name]}
+        held = self._held.by_index
+        own = {index for index in asked if is_subject(self._resources[index]) and index not in held}
+        inside = {i for i, one in held.items() if one.outer.index in asked and not one.number}
+        return own | inside
+
+    def _rolls_out(self, index: int, release: Version) -> bool:
+        """Whether the VM is one of a pool that restarts its VMs when their template is another one."""
+        held = self._held.by_index.get(index)
+        if held is None or held.is_templated:
+            return False
+        runs = strategy_of(held.resource.body) != HALTED
+        return runs and pools.rolls_out(held.outer.body, release)
+
+    def _located(self, machine: MachineFactoring) -> MachineFactoring:
+        """What becomes of a stand-in, said of the object that holds the VM."""
+        held = self._held.by_index.get(machine.index)
+        if held is None:
+            return machine
+        return machine._replace(
+            resource=held.outer.ref,
+            index=held.outer.index,
+            path=held.path,
+            edits=tuple(within(held.path, one) for one in machine.edits),
+        )
+
+    def _found(self, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+        """*diagnostics* without those about stand-ins: what is wrong is found in the object itself."""
+        held = self._held.by_index
+        for one in diagnostics:
+            about = (one.location, *(other.location for other in one.related))
+            if not any(place.index in held for place in about):
+                yield one
 
     def _choose(self, candidates: dict[int, _PlannedMachine], context: Context) -> None:
         """Let the contents that most VMs share become new definitions; the others get plans without any of theirs."""
@@ -214,7 +281,8 @@ class Factory:
                     one.plan = replaced
                     break
                 one.advance()
-        self._wide = _shared_by_namespaces(one for one in candidates.values())
+        templated = {i for i, one in self._held.by_index.items() if one.is_templated}
+        self._wide = _shared_by_namespaces(candidates, templated)
 
     def _prove(self, candidates: dict[int, _PlannedMachine], before: FleetStart) -> None:
         """Render the VMs with what was chosen, and let those that would change go on to what is next."""
@@ -223,15 +291,21 @@ class Factory:
         while pending:
             edits = {index: self._edits(one) for index, one in pending.items()}
             added = [one.body for one in self._added(pending.values())]
-            kept, positions = self._without_others(pending)
+            for index in pending:
+                edits |= dict.fromkeys(self._held.others([index]), edits[index])
+                if self._is_pooled(index):
+                    pool, path = self._held.written(index)
+                    edits[pool.index] = tuple(within(path, one) for one in edits[index])
+            kept, positions = self._without_others(edits)
             after = rendered(
-                with_edits(kept, {positions[index]: edits[index] for index in pending}, added),
+                with_edits(kept, {positions[index]: edits[index] for index in edits}, added),
                 self._settings,
             )
             for index, one in [*pending.items()]:
                 started = after.started.get(positions[index])
-                if started is not None and _is_same(one.subject, started, before, after):
-                    one.restarts = not one.subject.started.same(started, restarts=False)
+                if started is not None and self._is_proved(index, positions, before, after):
+                    one.restarts = self._rolls_out(index, one.subject.release)
+                    one.restarts |= not one.subject.started.same(started, restarts=False)
                     del pending[index]
                     continue
                 one.is_disproved = True
@@ -241,11 +315,40 @@ class Factory:
                 if one.plan is None:
                     del pending[index]
 
+    def _is_proved(
+        self, index: int, positions: Mapping[int, int], before: FleetStart, after: FleetStart
+    ) -> bool:
+        """Whether the VM at *index* is the same *after*, with all examples that made one, and its pool is as sound."""
+        outer = self._held.written(index)[0].ref
+        examples = [
+            example
+            for example in self._held.others([index])
+            if example in before.subjects and self._resources[example].ref not in before.errors
+        ]
+        return _errors(outer, after) <= _errors(outer, before) and all(
+            _is_same(before.subjects[one], after.started.get(positions[one]), before, after)
+            for one in (index, *examples)
+        )
+
     def _without_others(self, pending: Collection[int]) -> tuple[list[Resource], dict[int, int]]:
         """The objects of the input without VMs but those *pending*, and the position of each by its index."""
-        kept = [one for one in self._resources if one.index in pending or not is_subject(one)]
+        kept = [
+            one
+            for one in self._resources
+            if one.index in pending or not (is_subject(one) or standins.is_holder(one))
+        ]
         positions = {one.index: place for place, one in enumerate(kept)}
         return [one._replace(index=place) for place, one in enumerate(kept)], positions
+
+    def _has_errors(self, index: int, before: FleetStart) -> bool:
+        """Whether there are errors about the VM, or the pool that makes it."""
+        pool = [self._held.written(index)[0].ref] if self._is_pooled(index) else []
+        return any(ref in before.errors for ref in (self._resources[index].ref, *pool))
+
+    def _is_pooled(self, index: int) -> bool:
+        """Whether a pool makes the VM."""
+        held = self._held.by_index.get(index)
+        return held is not None and not held.is_templated
 
     def _edits(self, one: _PlannedMachine) -> tuple[Operation, ...]:
         draws = one.plan.draws if one.plan else ()
@@ -292,7 +395,8 @@ class Factory:
                 name = self._name(draw, one.subject)
                 namespace = "" if draw.key in self._wide else one.subject.resource.namespace
                 key = name.kind, namespace, name.name
-                users.setdefault(key, []).append(one.subject.resource.ref)
+                outer, _ = self._held.written(one.subject.resource.index)
+                users.setdefault(key, []).append(outer.ref)
         for key in sorted(users):
             yield NewDefinition(self._bodies[key], tuple(users[key]))
 
@@ -301,11 +405,16 @@ class Factory:
     ) -> MachineFactoring:
         resource = self._resources[index]
         subject = before.subjects.get(index)
-        if subject is None or resource.ref in before.errors:
-            reason = Hindrance("", "there are errors about it: see `virt-render check`")
+        if subject is None or self._has_errors(index, before):
+            held = self._held.by_index.get(index)
+            fault = held.fault if held else ""
+            reason = Hindrance("", fault or "there are errors about it: see `virt-render check`")
             return MachineFactoring(resource.ref, index, "open", reasons=(reason,))
-        if candidate is None:
+        if len(subject.applied) == len(KIND_CLASSES):
             return MachineFactoring(resource.ref, index, "done")
+        if candidate is None:
+            message = "the pool restarts its VMs when their template is another one: see --restart"
+            return MachineFactoring(resource.ref, index, "open", reasons=(Hindrance("", message),))
         reasons = tuple(self._reasons(candidate))
         if candidate.plan is None:
             return MachineFactoring(resource.ref, index, "open", reasons=reasons)
@@ -336,11 +445,23 @@ class Factory:
             if obstacles:
                 yield from obstacles
             elif word not in candidate.search.words():
-                yield Hindrance(word, "there is nothing that one would bring")
+                parameters = [*_parameters(candidate.subject)] if word == "preference" else []
+                yield from parameters
+                if not parameters:
+                    yield Hindrance(word, "there is nothing that one would bring")
             elif candidate.is_disproved:
-                yield Hindrance(word, "the VM would change, or wait for a restart")
+                cure = "" if self._options.restart else ": see --restart"
+                yield Hindrance(word, f"the VM would change, or wait for a restart{cure}")
             else:
                 yield Hindrance(word, "more new definitions would be needed: see --max-new")
+
+
+def _parameters(subject: PlainMachine) -> Iterator[Hindrance]:
+    """The parameters of a template that stand where a preference would."""
+    template = places.without(tree.get(subject.resource.body, *TEMPLATE) or {}, ())
+    for path, text in subject.parameters(tuple(places.of_preference(template, subject.release))):
+        message = f"{text} stands here, and a preference holds no parameter of a template"
+        yield Hindrance("preference", message, path)
 
 
 def _made(context: Context) -> int:
@@ -399,21 +520,29 @@ def _sharing(
     return MachinePlan((*(one for one in plan.draws if one.word != "preference"), best))
 
 
-def _shared_by_namespaces(candidates: Iterable[_PlannedMachine]) -> set[_ContentKey]:
-    """The contents of new definitions that VMs of several namespaces share."""
+def _shared_by_namespaces(
+    candidates: Mapping[int, _PlannedMachine], templated: Collection[int]
+) -> set[_ContentKey]:
+    """The contents of new definitions that VMs of several namespaces share, or of those *templated*, which have any."""
     namespaces: dict[_ContentKey, set[str]] = {}
-    for one in candidates:
+    wide: set[_ContentKey] = set()
+    for index, one in candidates.items():
         for draw in one.plan.new if one.plan else ():
             namespaces.setdefault(draw.key, set()).add(one.subject.resource.namespace)
-    return {key for key, names in namespaces.items() if len(names) > 1}
+            if index in templated:
+                wide.add(draw.key)
+    return wide | {key for key, used in namespaces.items() if len(used) > 1}
 
 
 def _is_same(
-    subject: PlainMachine, started: MachineStart, before: FleetStart, after: FleetStart
+    subject: PlainMachine, started: MachineStart | None, before: FleetStart, after: FleetStart
 ) -> bool:
     """Whether the VM *started* as before, and nothing is found about it that was not."""
-    if not subject.is_same(started):
+    if started is None or not subject.is_same(started):
         return False
     ref = subject.resource.ref
-    nothing: frozenset[_Error] = frozenset()
-    return after.errors.get(ref, nothing) <= before.errors.get(ref, nothing)
+    return _errors(ref, after) <= _errors(ref, before)
+
+
+def _errors(ref: ResourceRef, start: FleetStart) -> frozenset[_Error]:
+    return start.errors.get(ref, frozenset())

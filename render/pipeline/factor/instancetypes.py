@@ -108,13 +108,20 @@ def wanted_size(subject: PlainMachine) -> GuestSize:
 
 def obstacles(subject: PlainMachine) -> Iterator[Hindrance]:
     """Why no instancetype at all gives the VMI of *subject*; nothing where one may."""
+    open_places = (*_TOPOLOGY, *_NEVER, _GUEST, _REQUESTED)
+    parameters = [*subject.parameters(open_places)]
+    if parameters:
+        for path, text in parameters:
+            message = f"{text} stands here, and an instancetype holds no parameter of a template"
+            yield Hindrance(_WORD, message, path)
+        return
     for path in _NEVER:
         if tree.get(subject.template, *path) is not None:
             message = "every instancetype is in conflict with it, and none brings it"
             yield Hindrance(_WORD, message, path)
     if not subject.is_laid_out and not subject.restarts:
         left = ", ".join(path[-1] for path in _TOPOLOGY if not tree.get(subject.template, *path))
-        message = f"an instancetype writes out {left}, which the VM leaves open"
+        message = f"an instancetype writes out {left}, which the VM leaves open: see --restart"
         yield Hindrance(_WORD, message, (*_DOMAIN, "cpu"))
     if subject.written("domain", "memory", "guest") is None:
         message = "an instancetype writes memory.guest, which the VM leaves open"

@@ -1,5 +1,6 @@
 """A VM that is to be factored: what its author wrote, and what it starts."""
 
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from render.diff import compare
@@ -16,6 +17,7 @@ from render.model.topology import CPUTopology
 from render.model.tree import Tree
 from render.model.types import VMI_TYPE
 from render.pipeline.comparison import lifecycle
+from render.pipeline.factor import places
 from render.presets import MODERN
 
 #: The annotations with which the controller names definitions on a VMI.
@@ -69,6 +71,7 @@ class PlainMachine(NamedTuple):
     *base* is the VMI before the defaults of KubeVirt: what a preference fills the gaps of. *applied* are the
     definitions that it has already, by the word of their kind class, None for one that it names and has not.
     *restarts*: its CPU topology may be written out, for which KubeVirt asks for a restart of a VMI that runs.
+    *open*: where parameters of a template decide, with what it writes there; *template* is without these fields.
     """
 
     resource: Resource
@@ -81,6 +84,7 @@ class PlainMachine(NamedTuple):
     namespace: str
     applied: dict[str, Definition | None]
     restarts: bool
+    open: Mapping[FieldPath, str]
 
     def written(self, *path: str | int) -> Any:
         """What the author, or a preset, wrote at *path* of the spec of the VMI."""
@@ -89,6 +93,12 @@ class PlainMachine(NamedTuple):
     def final(self, path: FieldPath) -> Any:
         """What the VMI has at *path*, which starts with ``spec`` or ``metadata``."""
         return tree.get(self.started.vmi, *path)
+
+    def parameters(self, places_: Collection[FieldPath]) -> Iterator[tuple[FieldPath, str]]:
+        """Those of *places_*, or around them, where a parameter of a template decides, with what it writes there."""
+        for path, text in self.open.items():
+            if any(one[: len(path)] == path for one in places_):
+                yield path, text
 
     @property
     def topology(self) -> CPUTopology:
@@ -112,8 +122,10 @@ class PlainMachine(NamedTuple):
         return self.started.same(after, restarts=self.restarts)
 
 
-def subject_of(machine: Machine, body: Tree, *, restarts: bool) -> PlainMachine:
-    """The subject that *machine* is, which became the VMI *body*."""
+def subject_of(
+    machine: Machine, body: Tree, open_: Mapping[FieldPath, str], *, restarts: bool
+) -> PlainMachine:
+    """The subject that *machine* is, which became the VMI *body*; *open_*: see `PlainMachine.open`."""
     manifest = tree.get(machine.decoded, *TEMPLATE) or {}
     started = started_of(machine, body)
     # A definition that brings what a preset says changes the template, and so needs a restart of a VM that runs.
@@ -121,7 +133,7 @@ def subject_of(machine: Machine, body: Tree, *, restarts: bool) -> PlainMachine:
     template, presets = _with_presets(machine, manifest) if takes_presets else (manifest, ())
     return PlainMachine(
         machine.resource,
-        template,
+        places.without(template, open_) if open_ else template,
         manifest,
         presets,
         machine.vmi,
@@ -134,6 +146,7 @@ def subject_of(machine: Machine, body: Tree, *, restarts: bool) -> PlainMachine:
             if machine.spec.get(one.word) is not None
         },
         restarts,
+        open_,
     )
 
 
