@@ -121,10 +121,11 @@ def read_roots(
     from render.frontends.request import config
 
     lenient = asked.called.call.command != "pin"
-    scope = Scope(asked.reading.layout.exclude, lenient=lenient)
+    layout = asked.reading.layout
+    scope = Scope(layout.exclude, lenient=lenient, shared=layout.shared)
     how = reading(asked, standard_input())._replace(scope=scope)
     inputs = loading.load_all(paths, how, anything=anything, watch=work.inputs)
-    inputs[0].diagnostics += config.unmatched(asked.reading.layout, asked.reading.limits)
+    inputs[0].diagnostics += config.unmatched(layout, asked.reading.limits)
     return laid_out(inputs, asked)
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
-from render.manifests import discover, kustomization
+from render.manifests import discover, kustomization, relevance
 from render.manifests.documents import Documents
 from render.manifests.relevance import Globs
 from render.manifests.roots import distance
@@ -35,6 +35,8 @@ _HOLDERS = frozenset(
         "infrastructure.cluster.x-k8s.io",
     }
 )  # fmt: skip
+#: Objects of a whole cluster that every pod may be of.
+_CLASSES = frozenset({"PriorityClass", "RuntimeClass"})
 _NAMING = frozenset({"name", "claimName", "flavor", "kubevirt.io/flavour"})
 _Identity = tuple[str, ResourceRef]
 
@@ -52,7 +54,7 @@ class Shared(NamedTuple):
 class Neighbours:
     """The objects of several inputs that VMs of the others may mean; of those in *allowed*, if that has a pattern."""
 
-    __slots__ = ("_allowed", "_by_name", "_settings", "_texts", "_unread")
+    __slots__ = ("_allowed", "_by_name", "_limiting", "_settings", "_texts", "_unread")
 
     def __init__(self, inputs: Sequence[Documents], allowed: Globs) -> None:
         self._allowed = allowed
@@ -60,6 +62,8 @@ class Neighbours:
         self._texts: dict[str, list[bytes]] = {}
         self._by_name: dict[str, list[Shared]] = {}
         self._settings: list[Shared] = []
+        #: What limits pods does so in one cluster: which folders are one, only the settings can say.
+        self._limiting: list[Shared] = []
         for loaded in inputs if len(inputs) > 1 else ():
             for index, document in enumerate(loaded.documents):
                 one = from_body(document.body, 0)
@@ -70,6 +74,8 @@ class Neighbours:
                 shared = Shared(document, (one.group, one.ref), loaded, index, names)
                 if kind in SETTINGS_HOLDERS:
                     self._settings.append(shared)
+                elif allowed.patterns and relevance.limits(document.body):
+                    self._limiting.append(shared)
                 elif one.group in _GROUPS or kind in _CLAIMS:
                     self._by_name.setdefault(one.name, []).append(shared)
 
@@ -95,7 +101,7 @@ class Neighbours:
 
         Settings of the cluster count without a VM too: they say of which release the definitions are.
         """
-        if not self._by_name and not self._settings:
+        if not self._by_name and not self._settings and not self._limiting:
             return [], []
         own = [from_body(document.body, 0) for document in loaded.documents]
         present = {(one.group, one.ref) for one in own}
@@ -114,7 +120,23 @@ class Neighbours:
             nearest.append(first)
             first.loaded.data.share(first.document.origin.file, loaded.data)
             diagnostics += _ambiguous(first, same[1:], loaded)
+        for same in self._limits_of(own, loaded):
+            same.sort(key=lambda shared: distance(loaded.folder, shared.loaded.folder))
+            if same[0].identity not in present and not any(_ambiguous(same[0], same[1:], loaded)):
+                nearest.append(same[0])
+                same[0].loaded.data.share(same[0].document.origin.file, loaded.data)
         return nearest, diagnostics if any(map(_may_hold_vm, own)) else []
+
+    def _limits_of(self, own: Iterable[Resource], loaded: Documents) -> Iterator[list[Shared]]:
+        """What elsewhere limits the pods of VMs in *own*, by identity: in their namespaces, or all of a class."""
+        namespaces = {one.namespace for one in own if _may_hold_vm(one)} if self._limiting else ()
+        groups: dict[_Identity, list[Shared]] = {}
+        for shared in self._limiting if namespaces else ():
+            ref = shared.identity[1]
+            where = ref.name if ref.kind == "Namespace" else ref.namespace
+            if shared.loaded is not loaded and (where in namespaces or ref.kind in _CLASSES):
+                groups.setdefault(shared.identity, []).append(shared)
+        yield from groups.values()
 
     def _meant(
         self, own: Iterable[Resource], loaded: Documents

@@ -232,6 +232,7 @@ def _steps(pattern: str) -> _Steps:
 class Scope(NamedTuple):
     """That only what can hold or reach an object of KubeVirt's counts, and of that nothing in *exclude*.
 
+    In *shared* that may also be what says whether there is room for pods: others are meant by it.
     *lenient*: what a walk meets and cannot read is a note, since nobody says that a VM stands in it. *drop*: of the
     other objects in a file that counts nothing is known afterwards.
     """
@@ -239,6 +240,7 @@ class Scope(NamedTuple):
     exclude: Globs = Globs()
     lenient: bool = True
     drop: bool = True
+    shared: Globs = Globs()
 
 
 class Texts:
@@ -248,7 +250,7 @@ class Texts:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._known: dict[str, tuple[bool, bool]] = {}
+        self._known: dict[str, tuple[bool, bool, bool]] = {}
 
     def any(self, paths: Iterable[str]) -> bool:
         """Whether one of the files *paths* may."""
@@ -257,6 +259,10 @@ class Texts:
     def asks(self, path: str) -> bool:
         """Whether an object that says how others are filled in may stand in the file *path*."""
         return self._looked_at(path)[1]
+
+    def any_limiting(self, paths: Iterable[str]) -> bool:
+        """Whether an object that says whether there is room for pods may stand in one of the files *paths*."""
+        return any(self._looked_at(path)[2] for path in paths)
 
     def any_of_machines(self, paths: Iterable[str]) -> bool:
         """Whether one of the files *paths* may hold a VM, or make one, or patch one."""
@@ -268,14 +274,14 @@ class Texts:
         data = files.read(path, path, self._limits.file_bytes) if self._looked_at(path)[0] else b""
         return isinstance(data, bytes) and _OF_MACHINE.search(data) is not None
 
-    def _looked_at(self, path: str) -> tuple[bool, bool]:
-        """Whether the file *path* may hold an object of KubeVirt's, and whether one that fills in others."""
+    def _looked_at(self, path: str) -> tuple[bool, bool, bool]:
+        """Whether *path* may hold an object of KubeVirt's, one that fills in others, one that limits pods."""
         real = os.path.realpath(path)
         known = self._known.get(real)
         if known is None:
             data = files.read(real, path, self._limits.file_bytes)
             data = data if isinstance(data, bytes) else b""
-            known = self._known[real] = may_hold(data), may_ask(data)
+            known = self._known[real] = may_hold(data), may_ask(data), may_limit(data)
         return known
 
     def anywhere(self, folder: str) -> bool:

@@ -1,5 +1,7 @@
 """The manifest of docs/quotas.md; and quotas of a repository with several environments."""
 
+import contextlib
+import json
 import os
 import re
 from pathlib import Path
@@ -8,6 +10,7 @@ import pytest
 
 from render.frontends.execute import execute
 from render.frontends.request.request import Call
+from tests.support.manifests import put, vm
 
 PAGE = (Path(__file__).parents[2] / "docs" / "quotas.md").read_text(encoding="utf-8")
 MANIFEST = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[0]
@@ -21,13 +24,103 @@ def test_a_quota_in_a_file_of_its_own(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """Of environments that nobody calls roots, one name stands for several quotas: none of them is judged."""
-    vm, quota = MANIFEST.split("---\n")
+    machine, quota = MANIFEST.split("---\n")
     monkeypatch.chdir(tmp_path)
     Path("prod").mkdir()
-    Path("prod/vm.yaml").write_text(vm, encoding="utf-8")
+    Path("prod/vm.yaml").write_text(machine, encoding="utf-8")
     for folder in ("prod", *others):
         os.makedirs(folder, exist_ok=True)
         Path(folder, "quota.yaml").write_text(quota, encoding="utf-8")
     execute(Call("check", (".",), {"--admission": "strict"}), {})
     said = capfd.readouterr()
     assert ("VR444" in said.out + said.err) is not bool(others)
+
+
+def _quota(memory: str, namespace: str = "prod", name: str = "team") -> str:
+    return (
+        f"apiVersion: v1\nkind: ResourceQuota\nmetadata: {{name: {name}, namespace: {namespace}}}\n"
+        f"spec: {{hard: {{requests.memory: {memory}}}}}\n"
+    )
+
+
+def _quotas_said(
+    folder: Path, capfd: pytest.CaptureFixture[str], **words: str
+) -> list[tuple[str, str]]:
+    """The file of each finding on a quota below *folder*, and the VM that it names."""
+    options = {"--admission": "strict", "--format": "json", **words}
+    with contextlib.chdir(folder):
+        execute(Call("check", (".",), options), {})
+    said = json.loads(capfd.readouterr().out)["diagnostics"]
+    assert {one["code"] for one in said if one["severity"] == "error"} <= {"VR444"}
+    return sorted(
+        (one["file"], one["related"][0]["message"].partition(":")[0])
+        for one in said
+        if one["code"] == "VR444"
+    )
+
+
+def _two_roots(folder: Path) -> None:
+    """Two roots of one namespace name: *a* with a quota for the VM of 4 GiB there, *b* without any."""
+    for root, name in (("a", "web"), ("b", "db")):
+        put(folder / root / "vm.yaml", vm(name, namespace="prod", memory="4Gi"))
+        put(folder / root / "kustomization.yaml", "resources: [vm.yaml]\n")
+    put(folder / "a/quota.yaml", _quota("6Gi"))
+    put(folder / "a/kustomization.yaml", "resources: [vm.yaml, quota.yaml]\n")
+
+
+def test_the_quota_of_a_root_is_asked_of_its_own_vms(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Two Applications with one namespace name are two clusters as likely as one."""
+    _two_roots(tmp_path)
+    assert _quotas_said(tmp_path, capfd) == []
+    put(tmp_path / "a/quota.yaml", _quota("4Gi"))
+    assert _quotas_said(tmp_path, capfd) == [("a/quota.yaml", "web")]
+    put(tmp_path / "b/quota.yaml", _quota("4Gi"))
+    put(tmp_path / "b/kustomization.yaml", "resources: [vm.yaml, quota.yaml]\n")
+    put(tmp_path / "a/quota.yaml", _quota("6Gi"))
+    assert _quotas_said(tmp_path, capfd) == [("b/quota.yaml", "db")]
+
+
+_SHARED = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec:\n  shared: [platform*]\n"
+
+
+@pytest.mark.parametrize("is_built", [True, False])
+def test_a_quota_in_a_folder_that_is_shared_is_asked_of_all(
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    is_built: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    """Without a word of KubeVirt's in it, built by kustomize or loose: the settings say that it is meant."""
+    _two_roots(tmp_path)
+    put(tmp_path / "platform/quota.yaml", _quota("4Gi", name="all"))
+    if is_built:
+        put(tmp_path / "platform/kustomization.yaml", "resources: [quota.yaml]\n")
+    assert _quotas_said(tmp_path, capfd) == []
+    put(tmp_path / ".virt-render.yaml", _SHARED)
+    both = [("platform/quota.yaml", "db"), ("platform/quota.yaml", "web")]
+    assert _quotas_said(tmp_path, capfd) == both
+    # One of the same name in the root itself wins, another namespace is none of its business.
+    put(tmp_path / "platform/quota.yaml", _quota("4Gi", name="team"))
+    assert _quotas_said(tmp_path, capfd) == both[:1]
+    put(tmp_path / "platform/quota.yaml", _quota("4Gi", namespace="test"))
+    assert _quotas_said(tmp_path, capfd) == []
+    # Where it is not clear which of two is meant, neither is.
+    put(tmp_path / "platform/quota.yaml", _quota("4Gi", name="all"))
+    put(tmp_path / "platform-2/quota.yaml", _quota("5Gi", name="all"))
+    put(tmp_path / "platform-2/kustomization.yaml", "resources: [quota.yaml]\n")
+    put(tmp_path / "platform/kustomization.yaml", "resources: [quota.yaml]\n")
+    assert _quotas_said(tmp_path, capfd) == []
+
+
+def test_diff_asks_a_quota_that_is_shared(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for state, memory in (("old", "4Gi"), ("new", "9Gi")):
+        _two_roots(tmp_path / state)
+        put(tmp_path / state / "b/vm.yaml", vm("db", namespace="prod", memory=memory))
+        put(tmp_path / state / "platform/quota.yaml", _quota("8Gi", name="all"))
+        put(tmp_path / state / ".virt-render.yaml", _SHARED)
+    with contextlib.chdir(tmp_path):
+        execute(Call("diff", ("old", "new"), {}), {})
+    assert "b: warning: quota prod/all begins to fail" in capfd.readouterr().out

@@ -430,8 +430,10 @@ def _read(side: _PlacedSide, common: tuple[str, ...], texts: _Texts) -> _LoadedS
         if os.path.isdir(path) and not (
             kustomization.find(path) and there.reading.kustomize != "never"
         ):
-            exclude = there.reading.layout.exclude._replace(patterns=common)
-            inputs = loading.load_all((path,), how._replace(scope=Scope(exclude)), whole=True)
+            layout = there.reading.layout
+            exclude = layout.exclude._replace(patterns=common)
+            scope = Scope(exclude, shared=layout.shared)
+            inputs = loading.load_all((path,), how._replace(scope=scope), whole=True)
             return _LoadedSide(name, folder, path, there, inputs)
         loaded = loading.load((path,), how, whole=True)
         return _LoadedSide(name, folder, loaded.folder, there, [loaded])

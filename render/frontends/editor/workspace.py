@@ -141,7 +141,9 @@ class Workspace:
 
     def _reading(self) -> Reading:
         layout = self.asked.reading.layout
-        return session.reading(self.asked, None)._replace(scope=Scope(layout.exclude))
+        return session.reading(self.asked, None)._replace(
+            scope=Scope(layout.exclude, shared=layout.shared)
+        )
 
     def _render(self, changed: Collection[str]) -> None:
         """Render what may have become something else now that the files *changed* say something else."""

@@ -245,12 +245,19 @@ def _is_reached(
     intake: SourceIntake, top: str, reach: kustomization.Reach, into: Documents
 ) -> bool:
     """Whether the kustomization in *top* has a *reach* to what may hold KubeVirt's objects; charts are a note."""
-    is_reached = intake.texts.reached(reach)
+    is_reached = intake.texts.reached(reach) or (
+        _is_shared(intake, top) and intake.texts.any_limiting(reach.resources)
+    )
     if reach.inflates and not is_reached:
         into.diagnostics.append(
             skipped(top, "no word of KubeVirt's but in its helmCharts, perhaps")
         )
     return is_reached
+
+
+def _is_shared(intake: SourceIntake, path: str) -> bool:
+    """Whether what *path* says about room for pods is meant for the VMs of other inputs."""
+    return intake.scope is not None and bool(intake.scope.shared.match(os.path.realpath(path)))
 
 
 def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> list[str]:
@@ -279,7 +286,9 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> lis
             if relevance.may_limit(data):
                 limiting.append((file, data))
     intake.beside_machines(referents if refers else (), relevance.is_referent, into)
-    intake.beside_machines(limiting if into.documents else (), relevance.limits, into)
+    if not into.documents:
+        limiting = [(file, data) for file, data in limiting if _is_shared(intake, file)]
+    intake.beside_machines(limiting, relevance.limits, into)
     return asking
 
 
