@@ -28,7 +28,7 @@ from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, OutcomeRow
 from render.report.deciders import FORMAT_VERSION as EXPLAIN_VERSION
 from render.report.fleet import data as fleet_data
 from render.report.impact.json import FORMAT_VERSION as IMPACT_VERSION
-from render.report.impact.review import HOLDER_OUTCOMES
+from render.report.impact.review import HOLDER_OUTCOMES, RANKED
 from render.report.plain_json import FORMAT_VERSION
 from render.settings import OPTIONS, Option, Source
 from render.yaml import writer
@@ -344,6 +344,80 @@ def config_schema() -> dict[str, Any]:
                         "type": "array",
                         "items": {"type": "string", "minLength": 1},
                     },
+                },
+            },
+        },
+    }
+
+
+def test_schema() -> dict[str, Any]:
+    """The JSON Schema of a file with expectations."""
+    name = {"type": "string", "minLength": 1}
+    names = {"anyOf": [name, {"type": "array", "minItems": 1, "items": name}]}
+    effects = {"enum": list(RANKED)}
+    changes = {"anyOf": [effects, {"type": "array", "minItems": 1, "items": effects}]}
+    subjects = {
+        "vm": "what virt-render build --emit vm prints",
+        "vmi": "the VirtualMachineInstance that KubeVirt starts of it",
+        "pod": "its virt-launcher pod",
+    }
+    expectation = {
+        "type": "object",
+        "additionalProperties": False,
+        "anyOf": [{"required": [one]} for one in (*subjects, "findings", "change")],
+        "properties": {
+            "name": {"description": "of the test case", "type": "string"},
+            "vms": {"description": "web, prod/web, 'prod/web-*', prod/; all if left out", **names},
+            **{
+                one: {"description": f"fields of {words}", "type": "object"}
+                for one, words in subjects.items()
+            },
+            "findings": {
+                "description": "the codes of all errors and warnings about them; without it there is no error",
+                "type": "array",
+                "items": {"enum": list(CODES)},
+            },
+            "change": {"description": "the effects that the change may have", **changes},
+        },
+    }
+    settings = {option.spelled(Source.FILE): _property(option) for option in OPTIONS}
+    given = {
+        "type": ["object", "null"],
+        "additionalProperties": False,
+        "properties": {
+            "paths": {
+                "description": "files and folders, as seen from this file; . if left out",
+                **names,
+            },
+            "before": {
+                "description": "a revision of git, of which that counts where the working tree left it; or a folder",
+                **name,
+            },
+            "settings": {
+                "description": f"as below spec of {config.NAME}",
+                "type": ["object", "null"],
+                "additionalProperties": False,
+                "properties": settings,
+            },
+        },
+    }
+    return {
+        "$schema": DIALECT,
+        "title": "Test: what is expected of VMs, in *.virt-test.yaml",
+        "type": "object",
+        "required": ["apiVersion", "kind", "spec"],
+        "additionalProperties": False,
+        "properties": {
+            "apiVersion": {"const": config.API_VERSION},
+            "kind": {"const": "Test"},
+            "metadata": {"type": "object"},
+            "spec": {
+                "type": "object",
+                "required": ["expect"],
+                "additionalProperties": False,
+                "properties": {
+                    "given": given,
+                    "expect": {"type": "array", "minItems": 1, "items": expectation},
                 },
             },
         },
@@ -906,6 +980,7 @@ def pages() -> dict[str, str]:
         "plugin.yaml": plugin(),
         "schemas/checks.json": json.dumps(checks(), indent=1, ensure_ascii=False) + "\n",
         "schemas/renderconfig.schema.json": json.dumps(config_schema(), indent=2) + "\n",
+        "schemas/test.schema.json": json.dumps(test_schema(), indent=2) + "\n",
         "schemas/explain.schema.json": json.dumps(explain_schema(), indent=2) + "\n",
         "schemas/factor.schema.json": json.dumps(factor_schema(), indent=2) + "\n",
         "schemas/impact.schema.json": json.dumps(impact_schema(), indent=2) + "\n",

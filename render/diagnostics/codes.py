@@ -242,6 +242,7 @@ MATCHERS_EXPANDED = _warning("VR716", "matchers-expanded")
 INVALID_SETTING = _fatal("VR801", "invalid-setting", Exit.USAGE)
 USAGE = _fatal("VR802", "usage", Exit.USAGE)
 PATTERN_UNMATCHED = Code("VR803", "pattern-unmatched", WARNING, suppressible=False)
+UNMET_EXPECTATION = Code("VR804", "unmet-expectation", ERROR, suppressible=False)
 
 INTERNAL = _fatal("VR901", "internal-error", Exit.INTERNAL)
 DEADLINE = _fatal("VR902", "deadline-exceeded", Exit.DEADLINE)

@@ -18,8 +18,12 @@ from render.system.files import repository
 YAML = (".yaml", ".yml", ".json")
 CHART = "the templates of a Helm chart"
 """Why the folder with these is left out."""
+TESTED = "virt-render test reads it"
+"""Why a file with expectations is left out."""
 CHART_FILE = "Chart.yaml"
 SETTINGS_FILE = ".virt-render.yaml"
+EXPECTATIONS = ".virt-test.yaml"
+"""How the names of files end that say what is expected of VMs: nothing in them is a manifest."""
 
 
 class ValuesText(NamedTuple):
@@ -62,10 +66,19 @@ class Discovery:
     *files*: (name to show, resolved name) of each file that may hold manifests, sorted; *kustomizations*: the folders
     that have one, sorted; *owned*: the files below these, which count if one lists them; *charts*: those of Helm charts
     that are no part of another one; *settings*: the folders below
-    the first that have settings of their own; *diagnostics*: what was left out, and what could not be looked into.
+    the first that have settings of their own; *expectations*: the files with these, as *files*; *diagnostics*: what was
+    left out, and what could not be looked into.
     """
 
-    __slots__ = ("charts", "diagnostics", "files", "kustomizations", "owned", "settings")
+    __slots__ = (
+        "charts",
+        "diagnostics",
+        "expectations",
+        "files",
+        "kustomizations",
+        "owned",
+        "settings",
+    )
 
     def __init__(self) -> None:
         self.files: list[tuple[str, str]] = []
@@ -73,6 +86,7 @@ class Discovery:
         self.owned: list[tuple[str, str]] = []
         self.charts: list[str] = []
         self.settings: list[str] = []
+        self.expectations: list[tuple[str, str]] = []
         self.diagnostics: list[Diagnostic] = []
 
 
@@ -236,6 +250,8 @@ class _FolderWalk:
         for name, entry in entries.items():
             child = _Folder(join(folder.shown, name), f"{folder.real.rstrip('/')}/{name}", owned)
             why = self._unread(name, child.real, entries)
+            if why == TESTED and entry.is_file():
+                self.discovery.expectations.append((child.shown, child.real))
             if why:
                 if name.endswith(YAML) or entry.is_dir(follow_symlinks=False):
                     self._skip(child.shown, why)
@@ -279,7 +295,8 @@ class _FolderWalk:
             return "hidden"
         if name == "templates" and CHART_FILE in siblings:
             return CHART
-        return self.omitted.path(real) if self.omitted else ""
+        omitted = self.omitted.path(real) if self.omitted else ""
+        return omitted or (TESTED if name.endswith(EXPECTATIONS) else "")
 
     def _entries(self, folder: _Folder) -> dict[str, "os.DirEntry[str]"]:
         try:

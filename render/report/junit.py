@@ -6,12 +6,23 @@ from xml.sax.saxutils import escape, quoteattr
 from render.report import text
 from render.report.findings import Finding, Group
 from render.report.summary import Tally
+from render.report.tested import TriedExpectation
 
 
 def report(findings: Sequence[Finding], tally: Tally) -> str:
-    """One test suite; without findings it holds one passed case, so that a reader sees that there was a run."""
+    """One test suite; without findings it holds one passed case, so that a reader sees that there was a run.
+
+    Where VMs were held to expectations each of these is a case, with all that is found of it.
+    """
     failures = sum(finding.diagnostic.is_error for finding in findings)
-    cases = [_case(finding) for finding in findings] or [
+    others = list(findings)
+    tried = []
+    for one in tally.tried:
+        mine = [finding for finding in others if _is_of(finding, one)]
+        others = [finding for finding in others if finding not in mine]
+        failures -= max(0, len(mine) - 1)
+        tried.append(_tried(one, mine))
+    cases = [*tried, *(_case(finding) for finding in others)] or [
         '    <testcase classname="virt-render" name="no findings"/>'
     ]
     counts = f'tests="{len(cases)}" failures="{failures}" errors="0"'
@@ -32,18 +43,40 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
     )
 
 
+def _is_of(finding: Finding, tried: TriedExpectation) -> bool:
+    place = finding.diagnostic.position or finding.diagnostic.location
+    return place.file == tried.file and place.path[:3] == ("spec", "expect", tried.number)
+
+
+def _tried(one: TriedExpectation, findings: Sequence[Finding]) -> str:
+    opening = f"    <testcase classname={_attribute(one.file)} name={_attribute(one.name)}"
+    if not findings:
+        return f"{opening}/>"
+    inner = _failure("; ".join(dict.fromkeys(one.text for one in findings)), findings)
+    return f"{opening}>\n      {inner}\n    </testcase>"
+
+
+def _failure(message: str, findings: Sequence[Finding]) -> str:
+    title = _attribute(findings[0].title)
+    return f"<failure type={title} message={_attribute(message)}>{_body(findings)}</failure>"
+
+
+def _output(findings: Sequence[Finding]) -> str:
+    return f"<system-out>{_body(findings)}</system-out>"
+
+
+def _body(findings: Sequence[Finding]) -> str:
+    lines = text.report([Group(finding) for finding in findings]).splitlines()
+    return escape("\n".join(text.printable(line) for line in lines))
+
+
 def _case(finding: Finding) -> str:
     diagnostic = finding.diagnostic
     resource = f" {diagnostic.resource}" if diagnostic.resource else ""
     name = f"{finding.title}{resource}"
     opening = f"    <testcase classname={_attribute(finding.place.file or 'virt-render')} name={_attribute(name)}>"
-    body = escape(
-        "\n".join(text.printable(line) for line in text.report([Group(finding)]).splitlines())
-    )
-    if diagnostic.is_error:
-        inner = f"<failure type={_attribute(finding.title)} message={_attribute(finding.text)}>{body}</failure>"
-    else:
-        inner = f"<system-out>{body}</system-out>"
+    is_error = diagnostic.is_error
+    inner = _failure(finding.text, [finding]) if is_error else _output([finding])
     return f"{opening}\n      {inner}\n    </testcase>"
 
 

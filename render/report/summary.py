@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics.diagnostic import Severity
 from render.model.counting import counted
-from render.report import waivers
+from render.report import tested, waivers
+from render.report.tested import TriedExpectation
 from render.report.waivers import Waiver
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class Tally(NamedTuple):
     *severities* are those of all findings, of which the baseline has *accepted* more, and *before* more were there
     before the change that is looked at; *cut* are not shown. *waivers* are settings of the repository by which less is
     looked at, and so many objects are *ignoring* findings by annotations. So many findings are *fixable* by ``--fix``,
-    and so many others by ``--unsafe-fixes``.
+    and so many others by ``--unsafe-fixes``. *tried* are the expectations that VMs were held to.
     """
 
     machines: int = 0
@@ -42,6 +43,7 @@ class Tally(NamedTuple):
     ignoring: int = 0
     fixable: int = 0
     fixable_unsafely: int = 0
+    tried: tuple[TriedExpectation, ...] = ()
 
     def waived(self) -> list[str]:
         """What is kept back, in a line; none where nothing is."""
@@ -56,6 +58,8 @@ class Tally(NamedTuple):
 
 def line(tally: Tally) -> str:
     """``12 VMs in 2 kustomizations: 1 error, 2 warnings; not looked at: 13 Templates (-v)``."""
+    if tally.tried:
+        return tested.line(tally.tried)
     seen = counted(tally.machines, "VM") if tally.machines else _without_machines(tally)
     if tally.machines and tally.kustomizations:
         seen += f" in {counted(tally.kustomizations, 'kustomization')}"

@@ -64,6 +64,15 @@ def diff(asked: Request, work: Work) -> Answer:
 
 
 def _diff(asked: Request, work: Work, trees: contextlib.ExitStack) -> Answer:
+    review = reviewed(asked, work, trees)
+    style = _style(asked)
+    work.begin("write", "writing the answer")
+    written = formats.report(asked.own["format"], review, style)
+    return Answer([written], (), _status(review, asked))
+
+
+def reviewed(asked: Request, work: Work, trees: contextlib.ExitStack) -> Review:
+    """What becomes of each VM, and where that was written: as long as *trees* are there. Raises RefusedError."""
     work.begin("read", "reading both states")
     clusters = clusters_of(asked)
     before, after = sides_of(asked, clusters, trees)
@@ -74,14 +83,10 @@ def _diff(asked: Request, work: Work, trees: contextlib.ExitStack) -> Answer:
     otherwise = (
         None if "--emit" in asked.called.call.flags else OtherEmit(_other(emitted), other_way)
     )
-    review = Review(
+    return Review(
         old_state, new_state, emitted, tuple(parts), otherwise, tuple(uncompared), _settings_changed(before, after),
         _locked(before, after), _unseen(after),
     )  # fmt: skip
-    style = _style(asked)
-    work.begin("write", "writing the answer")
-    written = formats.report(asked.own["format"], review, style)
-    return Answer([written], (), _status(review, asked))
 
 
 def _compared(

@@ -297,6 +297,20 @@ _ROWS: tuple[Command, ...] = (
         (FORCE,),
     ),
     Command(
+        "test",
+        "commands.expectations.run:test",
+        """Hold the VMs to what is expected of them in the *.virt-test.yaml files of PATH; see docs/testing.md.
+
+        Expected are fields of a VM, of the VMI that KubeVirt starts of it and of its pod, findings, and what a change
+        may do to it. Options win over the settings in these files. As JUnit each expectation is a test case.
+        """,
+        (_PATHS,),
+        (*_REPORTED, *HOST_OPTIONS, *_REPORTING, *_COMMON),
+        report=STDOUT,
+        whole=True,
+        defaults=_LOOKING,
+    ),
+    Command(
         "pin",
         "commands.pin:pin",
         """Write the revision lock of PATH: each VM keeps what its instancetype and preference hold now.

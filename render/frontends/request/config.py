@@ -79,12 +79,12 @@ def load(
         return ConfigFile()
     if not named and (fault := _link_out(path)):
         return ConfigFile(diagnostics=(fault,), path=path)
-    return _read(path, "" if named else _bounds(path), limits, trusted)
+    return _read(path, "" if named else bounds(path), limits, trusted)
 
 
 def _link_out(path: str) -> Diagnostic | None:
     """That the configuration *path*, which nobody named, is a link out of what it belongs to."""
-    if inside(os.path.realpath(path), [_bounds(path)]):
+    if inside(os.path.realpath(path), [bounds(path)]):
         return None
     message = f"{path} is a symbolic link that leads out of its repository"
     return codes.INVALID_SETTING.at(Location(file=path), message, help=_NAME_IT)
@@ -107,7 +107,7 @@ def _read(path: str, bounds: str, limits: Limits, trusted: Sequence[str]) -> Con
     if fault:
         place = Location(file=path, index=0)
         return loaded._replace(diagnostics=(codes.INVALID_SETTING.at(place, fault),))
-    values = _rebased(body.get("spec") or {}, os.path.dirname(path))
+    values = rebased(body.get("spec") or {}, os.path.dirname(path))
     layer = Layer(Source.FILE, values, Location(path=("spec",), index=0, file=path))
     layout, misfits = _layout(layer, os.path.realpath(os.path.dirname(path)))
     faults = (*misfits, *_escapes(layer, path, bounds, trusted))
@@ -188,7 +188,7 @@ def _keys(faults: Sequence[Diagnostic]) -> set[str | int]:
     return {fault.location.path[-1] for fault in faults}
 
 
-def _bounds(path: str) -> str:
+def bounds(path: str) -> str:
     """The folder out of which nothing in the configuration *path* may lead.
 
     That is its git repository; without one the working directory, or its own folder where that is not below it.
@@ -202,12 +202,15 @@ def is_ours(file: str) -> bool:
 
     Settings may name any file, and whoever may set them (in an Application) need not be allowed to read it.
     """
-    return inside(os.path.realpath(file), [_bounds("")])
+    return inside(os.path.realpath(file), [bounds("")])
 
 
-def strays(layer: Layer, trusted: Sequence[str]) -> Iterator[Diagnostic]:
-    """The paths in *layer* that lead neither into the repository worked in nor into folders *trusted*."""
-    return _escapes(layer, "", _bounds(""), trusted)
+def strays(layer: Layer, trusted: Sequence[str], path: str = "") -> Iterator[Diagnostic]:
+    """The paths in *layer* that lead neither into the repository worked in nor into folders *trusted*.
+
+    *path*: the file that the layer is of, whose own repository counts then.
+    """
+    return _escapes(layer, path, bounds(path), trusted)
 
 
 def _escapes(layer: Layer, path: str, bounds: str, trusted: Sequence[str]) -> Iterator[Diagnostic]:
@@ -241,7 +244,7 @@ def fault_of(body: Any) -> str:
     return ""
 
 
-def _rebased(spec: Mapping[str, Any], folder: str) -> dict[str, Any]:
+def rebased(spec: Mapping[str, Any], folder: str) -> dict[str, Any]:
     """*spec* with its relative paths as seen from the working directory."""
     values = dict(spec)
     for option in OPTIONS:

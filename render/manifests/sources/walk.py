@@ -299,6 +299,9 @@ def _named(intake: SourceIntake, file: str, into: Documents) -> None:
         into.diagnostics.append(skipped(file, f"excluded by {pattern}"))
     elif os.path.basename(file) in kustomization.FILES:
         into.diagnostics.append(skipped(file, "a kustomization: name its folder to build it"))
+    elif file.endswith(discover.EXPECTATIONS):
+        into.passed.append(file)
+        into.diagnostics.append(skipped(file, discover.TESTED))
     elif owner := kustomization.user_of(real, intake.limits):
         into.diagnostics.append(skipped(file, f"no resource: {owner} refers to it"))
     elif not intake.is_repeated(real):

@@ -1,0 +1,1 @@
+"""``virt-render test``: what is expected of VMs, in files beside them."""

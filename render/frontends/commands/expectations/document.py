@@ -1,0 +1,261 @@
+"""The files with expectations: which there are, and what they say."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.frontends.request import config
+from render.manifests import discover
+from render.manifests.discover import tidy
+from render.model.fieldpath import FieldPath
+from render.model.nearest import nearest
+from render.model.resource import Origin
+from render.report.impact.review import RANKED
+from render.settings import OPTIONS, Layer, Source, decide
+from render.system import files
+from render.yaml.budget import Limits
+from render.yaml.reader import read
+
+KIND = "Test"
+#: What is looked at of a VM, by the emit mode that makes it.
+FORMS = ("vm", "vmi", "pod")
+_TOP = ("apiVersion", "kind", "metadata", "spec")
+_SPEC = ("given", "expect")
+_GIVEN = ("paths", "before", "settings")
+_EXPECTED = ("name", "vms", *FORMS, "findings", "change")
+_SUBJECTS = (*FORMS, "findings", "change")
+
+
+class Expectation(NamedTuple):
+    """One item of ``expect``, *number*: what is true of each VM that *patterns* mean.
+
+    *forms*: of what it is in an emit mode, by that. *findings* are the codes of all errors and warnings, None for no
+    error; *change* has the effects that a change may have, none where nobody asks.
+    """
+
+    number: int
+    name: str
+    patterns: tuple[str, ...] = ()
+    forms: Mapping[str, Any] = {}
+    findings: tuple[str, ...] | None = None
+    change: tuple[str, ...] = ()
+
+    def at(self, *path: str | int) -> FieldPath:
+        """Where it says something."""
+        return ("spec", "expect", self.number, *path)
+
+
+class ExpectationsFile(NamedTuple):
+    """A file with expectations.
+
+    *paths*, *before* and *flags* are what is given: seen from the working directory, and as the command line has it.
+    """
+
+    path: str
+    origin: Origin | None = None
+    data: bytes = b""
+    paths: tuple[str, ...] = ()
+    before: str = ""
+    flags: Mapping[str, Any] = {}
+    expectations: tuple[Expectation, ...] = ()
+    faults: tuple[Diagnostic, ...] = ()
+
+    def at(self, *path: str | int) -> Location:
+        """The field *path*."""
+        return Location(path=path, index=0, file=self.path)
+
+
+def found(paths: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
+    """The files with expectations that *paths* name, and those below folders, sorted; what cannot be read."""
+    names: dict[str, str] = {}
+    faults: list[Diagnostic] = []
+    for path in map(tidy, paths):
+        if not os.path.isdir(path):
+            names.setdefault(os.path.realpath(path), path)
+            continue
+        walked = discover.walk(path, (os.path.realpath(path),), plain=True)
+        faults += (one for one in walked.diagnostics if one.is_error)
+        for shown, real in walked.expectations:
+            names.setdefault(real, shown)
+    return sorted(names.values()), faults
+
+
+def loaded(path: str, limits: Limits) -> ExpectationsFile:
+    """What the file *path* says, or what is wrong with it."""
+    data = files.read(path, path, limits.file_bytes)
+    if isinstance(data, Diagnostic):
+        return ExpectationsFile(path, faults=(data,))
+    contents = read(data, path, limits)
+    if contents.diagnostics:
+        return ExpectationsFile(path, faults=tuple(contents.diagnostics))
+    if len(contents.documents) != 1:
+        message = f"{path} holds {len(contents.documents)} documents and should hold one {KIND}"
+        place = Location(file=path)
+        return ExpectationsFile(path, faults=(codes.INVALID_SETTING.at(place, message),))
+    (document,) = contents.documents
+    file = ExpectationsFile(path, document.origin, data)
+    body = document.body
+    faults = tuple(_misshapen(file, body))
+    if faults:
+        return file._replace(faults=faults)
+    given = body["spec"].get("given") or {}
+    values, flags, faults = _settings(file, given.get("settings") or {})
+    folder = os.path.dirname(path)
+    file = file._replace(
+        paths=tuple(
+            os.path.normpath(os.path.join(folder, one)) for one in _texts(given.get("paths", "."))
+        ),
+        before=_before(given.get("before", ""), folder),
+        flags=flags,
+        expectations=tuple(_expectations(body["spec"]["expect"])),
+    )
+    return file._replace(faults=(*faults, *_strays(file, values, given)))
+
+
+def _before(given: str, folder: str) -> str:
+    """The folder that *given* names, or the revision that it is."""
+    path = os.path.join(folder, given)
+    return os.path.normpath(path) if given and os.path.isdir(path) else given
+
+
+def _settings(
+    file: ExpectationsFile, values: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], dict[str, Any], tuple[Diagnostic, ...]]:
+    """The settings *values*, with paths as seen from here; the same as flags; and what is wrong with them."""
+    place = file.at("spec", "given", "settings")
+    rebased = config.rebased(values, os.path.dirname(file.path))
+    chosen = decide((Layer(Source.FILE, rebased, place),))
+    known = {option.spelled(Source.FILE): option for option in OPTIONS}
+    flags = {
+        known[key].spelled(Source.FLAG): tuple(value) if isinstance(value, list) else value
+        for key, value in rebased.items()
+        if key in known
+    }
+    return rebased, flags, chosen.diagnostics
+
+
+def _strays(
+    file: ExpectationsFile, settings: Mapping[str, Any], given: Mapping[str, Any]
+) -> Iterator[Diagnostic]:
+    """What leads out of the repository: whoever wrote the file need not be allowed to read that."""
+    layer = Layer(Source.FILE, settings, file.at("spec", "given", "settings"))
+    yield from config.strays(layer, (), file.path)
+    bounds = config.bounds(file.path)
+    named = [("paths", one) for one in file.paths]
+    if os.path.isdir(file.before):
+        named.append(("before", file.before))
+    for key, path in named:
+        if path == "-" or not discover.inside(os.path.realpath(path), (bounds,)):
+            message = f"{given.get(key)} leads out of the repository of {file.path}"
+            yield codes.INVALID_SETTING.at(file.at("spec", "given", key), message)
+
+
+def _misshapen(file: ExpectationsFile, body: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """What of *body* is not what a file with expectations holds."""
+    if (body.get("apiVersion"), body.get("kind")) != (config.API_VERSION, KIND):
+        message = f"should have apiVersion {config.API_VERSION} and kind {KIND}"
+        yield codes.INVALID_SETTING.at(file.at(), message)
+        return
+    spec = body.get("spec")
+    given = spec.get("given") if isinstance(spec, dict) else None
+    yield from _mapping(file, (), body, _TOP)
+    yield from _mapping(file, ("spec",), spec, _SPEC)
+    if not isinstance(spec, dict):
+        return
+    if given is not None:
+        yield from _given(file, given)
+    expect = spec.get("expect")
+    if not isinstance(expect, list) or not expect:
+        yield _said(file, ("spec", "expect") if "expect" in spec else ("spec",),
+                    "expect should be a list of what is expected, and have something in it")  # fmt: skip
+        return
+    for index, one in enumerate(expect):
+        yield from _misshapen_item(file, ("spec", "expect", index), one)
+
+
+def _given(file: ExpectationsFile, given: Any) -> Iterator[Diagnostic]:
+    at = ("spec", "given")
+    yield from _mapping(file, at, given, _GIVEN)
+    if not isinstance(given, dict):
+        return
+    if not _is_texts(given.get("paths", ".")):
+        yield _said(file, (*at, "paths"), "should be files and folders, as seen from this file")
+    before = given.get("before", "HEAD")
+    if not isinstance(before, str) or not before or before.startswith("-"):
+        yield _said(file, (*at, "before"), "should be a revision of git, or a folder")
+    elif "before" in given and len(_texts(given.get("paths", "."))) != 1:
+        yield _said(file, (*at, "paths"), "one path alone is compared with what was before")
+    if not isinstance(given.get("settings"), dict | None):
+        yield _said(file, (*at, "settings"), f"should be options, as below spec of {config.NAME}")
+
+
+def _misshapen_item(file: ExpectationsFile, at: FieldPath, one: Any) -> Iterator[Diagnostic]:
+    yield from _mapping(file, at, one, _EXPECTED)
+    if not isinstance(one, dict):
+        return
+    if one.keys().isdisjoint(_SUBJECTS):
+        yield _said(file, at, f"expects nothing: say one of {', '.join(_SUBJECTS)}")
+    if not isinstance(one.get("name", "a"), str):
+        yield _said(file, (*at, "name"), "should be a text")
+    if not _is_texts(one.get("vms", "*")):
+        yield _said(file, (*at, "vms"), "should name VMs: web, prod/web, prod/db-*, prod/")
+    for form in FORMS:
+        if form in one and not isinstance(one[form], dict):
+            yield _said(file, (*at, form), f"should be fields of the {form}")
+    yield from _words(file, (*at, "findings"), one.get("findings", []), codes.CODES)
+    if "change" in one:
+        yield from _words(file, (*at, "change"), one["change"] or "", RANKED)
+
+
+def _words(
+    file: ExpectationsFile, at: FieldPath, given: Any, known: Iterable[str]
+) -> Iterator[Diagnostic]:
+    """What of *given* is none of the words *known*."""
+    for word in given if isinstance(given, list) else [given]:
+        if word not in known:
+            near = nearest(str(word), known)
+            cure = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
+            yield _said(file, at, f"{word!r} is not known here", cure)
+
+
+def _mapping(
+    file: ExpectationsFile, at: FieldPath, given: Any, known: Sequence[str]
+) -> Iterator[Diagnostic]:
+    if not isinstance(given, dict):
+        yield _said(file, at, f"should be a mapping of {', '.join(known)}")
+        return
+    for key in given.keys() - set(known):
+        near = nearest(str(key), known)
+        cure = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
+        yield _said(file, (*at, key), f"unknown key {key}", cure)
+
+
+def _said(file: ExpectationsFile, at: FieldPath, message: str, cure: str = "") -> Diagnostic:
+    return codes.INVALID_SETTING.at(file.at(*at), message, help=cure)
+
+
+def _is_texts(given: Any) -> bool:
+    words = given if isinstance(given, list) else [given]
+    return bool(words) and all(isinstance(one, str) and one for one in words)
+
+
+def _texts(given: Any) -> tuple[str, ...]:
+    return tuple(given) if isinstance(given, list) else (given,)
+
+
+def _expectations(given: Sequence[Mapping[str, Any]]) -> Iterator[Expectation]:
+    taken: dict[str, int] = {}
+    for index, one in enumerate(given):
+        patterns = _texts(one["vms"]) if "vms" in one else ()
+        name = one.get("name") or ", ".join(patterns) or "every VM"
+        taken[name] = taken.get(name, 0) + 1
+        if taken[name] > 1:
+            name = f"{name} ({taken[name]})"
+        yield Expectation(
+            index, name, patterns,
+            {form: one[form] for form in FORMS if form in one},
+            tuple(one["findings"]) if "findings" in one else None,
+            _texts(one["change"]) if "change" in one else (),
+        )  # fmt: skip

@@ -1,0 +1,153 @@
+"""What is given: the VMs that expectations are about, what they are in each form, and what a change does to them."""
+
+import contextlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.frontends.answer import RefusedError
+from render.frontends.commands.diff import reviewed
+from render.frontends.commands.expectations.document import ExpectationsFile
+from render.frontends.parts import FleetPart
+from render.frontends.progress import Work
+from render.frontends.reporting import findings_of
+from render.frontends.request.commands import COMMANDS
+from render.frontends.request.request import Call, Request, request
+from render.frontends.session import parts, render_part
+from render.machine import Machine
+from render.model import naming
+from render.model.resource import ResourceRef
+from render.model.tree import Tree
+from render.pipeline.input import definitions
+from render.report.findings import Finding, find, merge
+from render.report.impact.review import worst
+from render.report.places import Sources
+from render.settings import Source
+from render.system import git
+from render.system.git import GitError
+
+
+class GivenMachine(NamedTuple):
+    """A VM of an input: what it is in each of the *forms* that somebody asks for, and what was found about it.
+
+    *effect*: the worst that becomes of it by the change, ``""`` where nobody asks.
+    """
+
+    resource: ResourceRef
+    forms: dict[str, Tree]
+    diagnostics: tuple[Diagnostic, ...] = ()
+    effect: str = ""
+
+    @property
+    def name(self) -> str:
+        """How people name it."""
+        return naming.name_of(self.resource)
+
+
+class GivenFleet(NamedTuple):
+    """The VMs of what is given, and the *findings* that keep some of it from being known."""
+
+    machines: list[GivenMachine]
+    findings: Sequence[Finding] = ()
+
+
+def _request(asked: Request, call: Call) -> Request:
+    """What *call* asks for, where *asked* was. Raises RefusedError where what that says is wrong."""
+    there = request(call, asked.called.environ)
+    faults = there.faults
+    if faults.diagnostics:
+        raise RefusedError(merge(find(faults.diagnostics, faults.sources)))
+    return there
+
+
+def fleet(
+    asked: Request,
+    work: Work,
+    paths: tuple[str, ...],
+    flags: Mapping[str, Any],
+    forms: Sequence[str],
+) -> GivenFleet:
+    """The VMs below *paths*, in *forms*, with *flags* as a command line has them. Raises RefusedError."""
+    there = _request(asked, asked.called.call._replace(paths=paths, flags=flags))
+    machines: list[GivenMachine] = []
+    findings: list[Finding] = []
+    for part in parts(there, work):
+        ours = _machines(part, work, forms)
+        machines += ours
+        known = {one.resource for one in ours}
+        others = (one for one in part.diagnostics if one.is_error and one.resource not in known)
+        findings += findings_of(part.loaded, others, part.request)
+    return GivenFleet(machines, merge(findings))
+
+
+def _machines(part: FleetPart, work: Work, forms: Iterable[str]) -> list[GivenMachine]:
+    """The VMs of *part*: what is found about them is what ``check`` says, and what keeps a form from being made."""
+    made: dict[ResourceRef, dict[str, Tree]] = {
+        one.ref: {} for one in part.resources if definitions.is_machine(one)
+    }
+    said: dict[ResourceRef, dict[object, Diagnostic]] = {}
+    for form in dict.fromkeys(("vm", *forms)):
+
+        def observe(machine: Machine, body: Tree, form: str = form) -> None:
+            bodies = made.setdefault(machine.resource.ref, {})
+            if not machine.failed:
+                bodies[form] = body
+
+        settings = part.request.settings._replace(emit=form)  # type: ignore[arg-type] # one of the words
+        render_part(part, work, _forget, observe, settings)
+        for one in part.diagnostics:
+            if one.resource:
+                identity = (one.code, one.message, one.location)
+                said.setdefault(one.resource, {}).setdefault(identity, one)
+    return [
+        GivenMachine(ref, bodies, tuple(said.get(ref, {}).values())) for ref, bodies in made.items()
+    ]
+
+
+def _forget(_body: Tree, _source: int | None) -> None:
+    """Nobody wants the objects."""
+
+
+def with_effects(
+    now: GivenFleet, file: ExpectationsFile, asked: Request, work: Work, flags: Mapping[str, Any]
+) -> GivenFleet:
+    """*now* with what becomes of each VM by the change since *file* says, and with those that are gone.
+
+    Raises RefusedError where that cannot be known.
+    """
+    there = _request(asked, Call("diff", _words(file), _of_diff(flags)))
+    with contextlib.ExitStack() as trees:
+        review = reviewed(there, work, trees)
+        effects = {one.resource: worst(one) for one in review.machines}
+    unread = [
+        codes.UNREADABLE.at(Location(file=one.name), f"not compared: {', '.join(one.codes)}")
+        for one in review.uncompared
+    ]
+    machines = [one._replace(effect=effects.pop(one.resource, "")) for one in now.machines]
+    machines += (GivenMachine(ref, {}, effect=effect) for ref, effect in effects.items())
+    return GivenFleet(machines, [*now.findings, *find(unread, Sources())])
+
+
+def _words(file: ExpectationsFile) -> tuple[str, ...]:
+    """The words by which ``diff`` compares what *file* gives with what was before. Raises RefusedError."""
+    (path,) = file.paths
+    if os.path.isdir(file.before):
+        return ("--", file.before, path)
+    try:
+        top = git.root(path if os.path.isdir(path) else os.path.dirname(path) or ".")
+        return (git.merge_base(top, file.before), "--", path)
+    except GitError as error:
+        fault = codes.INVALID_SETTING.at(file.at("spec", "given", "before"), str(error))
+        sources = Sources([file.origin], {file.path: file.data})
+        raise RefusedError(find([fault], sources)) from error
+
+
+_OTHERS = frozenset({"--format", "--fail-on"})
+"""Options that ``diff`` has too, and that mean something else there."""
+
+
+def _of_diff(flags: Mapping[str, Any]) -> dict[str, Any]:
+    names = {option.spelled(Source.FLAG) for option in COMMANDS["diff"].options}
+    return {name: value for name, value in flags.items() if name in names - _OTHERS}

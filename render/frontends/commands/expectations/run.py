@@ -1,0 +1,86 @@
+"""``virt-render test``: the VMs beside files with expectations, held to these."""
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
+from render.frontends.answer import Answer, RefusedError
+from render.frontends.commands.expectations import given, verdict
+from render.frontends.commands.expectations.document import (
+    FORMS,
+    ExpectationsFile,
+    found,
+    loaded,
+)
+from render.frontends.commands.expectations.given import GivenFleet
+from render.frontends.progress import Work
+from render.frontends.request.request import Request
+from render.report.findings import Finding, find, merge
+from render.report.places import Sources
+from render.report.summary import Tally
+from render.report.tested import TriedExpectation
+
+
+def test(asked: Request, work: Work) -> Answer:
+    """What is not as expected; as JUnit also what is."""
+    names, faults = found(asked.paths or (".",))
+    if not names and not faults:
+        where = " ".join(asked.paths) or "the current folder"
+        message = f"no file *.virt-test.yaml in {where}"
+        return Answer(findings=(), faults=[codes.NO_OBJECTS.at(Location(), message)])
+    findings: list[Finding] = find(faults, Sources())
+    trial = _Trial(asked, work)
+    for name in names:
+        file = loaded(name, asked.reading.limits)
+        said: list[Diagnostic] = []
+        try:
+            if not file.faults:
+                said = trial.of(file)
+        except RefusedError as refused:
+            findings += refused.findings
+        sources = Sources([file.origin] if file.origin else [], {name: file.data})
+        findings += find((*file.faults, *said), sources)
+    for fleet in trial.fleets.values():
+        findings += fleet.findings
+    tally = Tally(tried=tuple(trial.tried)) if trial.tried else None
+    return Answer(findings=merge(findings), tally=tally)
+
+
+class _Trial:
+    """What is given in several files, rendered once where it is the same, and the expectations that were *tried*."""
+
+    def __init__(self, asked: Request, work: Work) -> None:
+        self._asked = asked
+        self._work = work
+        self.fleets: dict[object, GivenFleet] = {}
+        self.tried: list[TriedExpectation] = []
+
+    def of(self, file: ExpectationsFile) -> list[Diagnostic]:
+        """What of the expectations in *file* is not met. Raises RefusedError where what is given cannot be known."""
+        if not file.before and any(one.change for one in file.expectations):
+            place = file.at("spec", "given")
+            message = "a change is expected, and given.before does not say of what"
+            cure = "name the revision, or the folder, that is compared with: before: origin/main"
+            return [codes.INVALID_SETTING.at(place, message, help=cure)]
+        fleet = self._fleet(file)
+        said: list[Diagnostic] = []
+        for one in file.expectations:
+            machines, unmet = verdict.meant(one, fleet.machines, file)
+            for machine in machines:
+                unmet += verdict.unmet(one, machine, file)
+            self.tried.append(
+                TriedExpectation(file.path, one.number, one.name, len(machines), bool(unmet))
+            )
+            said += unmet
+        return said
+
+    def _fleet(self, file: ExpectationsFile) -> GivenFleet:
+        """What is given in *file*, in the forms that it has expectations of."""
+        flags = {**file.flags, **self._asked.called.call.flags}
+        forms = tuple(form for form in FORMS if any(form in one.forms for one in file.expectations))
+        before = file.before if any(one.change for one in file.expectations) else ""
+        key = (file.paths, before, tuple(sorted(map(repr, flags.items()))), forms)
+        if key not in self.fleets:
+            fleet = given.fleet(self._asked, self._work, file.paths, flags, forms)
+            if before:
+                fleet = given.with_effects(fleet, file, self._asked, self._work, flags)
+            self.fleets[key] = fleet
+        return self.fleets[key]

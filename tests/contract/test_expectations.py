@@ -1,0 +1,202 @@
+"""``virt-render test``: files with expectations beside VMs."""
+
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from render.diagnostics.exits import Exit
+from render.frontends.dispatch import invoke
+from tests.support.manifests import instancetype, put, vm
+
+HEAD = "apiVersion: virt-render.dev/v1alpha1\nkind: Test\n"
+
+
+def expecting(text: str, given: str = "") -> str:
+    before = f"  given: {given}\n" if given else ""
+    return f"{HEAD}spec:\n{before}  expect:\n    - {text}\n"
+
+
+@pytest.fixture
+def said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> "pytest.CaptureFixture[str]":
+    monkeypatch.chdir(tmp_path)
+    put("vms/small.yaml", instancetype(cpus=2))
+    put("vms/web.yaml", vm("web", namespace="prod", instancetype="small"))
+    put("vms/db.yaml", vm("db", namespace="prod", instancetype="small", memory="1Gi"))
+    put("vms/job.yaml", vm("job", namespace="test", memory="1Gi"))
+    return capfd
+
+
+MET = [
+    "{vms: web, vmi: {spec: {domain: {cpu: {sockets: 2}}}}}",
+    "{vms: prod/web, vm: {spec: {runStrategy: Always, instancetype: null}}, findings: []}",
+    "{vms: 'test/*', vmi: {spec: {domain: {memory: {guest: 1024Mi}}}}}",
+    "{vms: [web, test/], pod: {spec: {containers: [{name: compute}]}}}",
+    "{vms: db, findings: [VR301]}",
+]
+UNMET = [
+    ("{vms: web, vmi: {spec: {domain: {cpu: {sockets: 3}}}}}", "sockets is 2, and not 3", "explain prod/web"),
+    ("{vms: web, vmi: {spec: {domain: {chassis: {sku: a}}}}}", "vmi.spec.domain.chassis is not there", ""),
+    ("{vms: wbe, findings: []}", "no VM wbe in what is given", "did you mean web?"),
+    ("{vms: 'dev/*', findings: []}", "no VM dev/* in what is given", ""),
+    ("{vms: web, findings: [VR301]}", "prod/web: no VR301 instancetype-conflict", ""),
+    ("{vms: db, findings: []}", "prod/db: VR301: ", "remove spec.template"),
+    ("{vms: db, vmi: {spec: {}}, findings: [VR301]}", "prod/db: there is no vmi of it", ""),
+    ("{vms: test/, pod: {spec: {containers: []}}}", "pod.spec.containers has 1 items, and not 0", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", MET)
+def test_what_is_as_expected_says_nothing(text: str, said: "pytest.CaptureFixture[str]") -> None:
+    put("vms/prod.virt-test.yaml", expecting(text))
+    assert invoke(["test"]) == Exit.OK
+    printed = said.readouterr()
+    assert (printed.out, printed.err.partition(":")[2]) == ("", " all met\n")
+
+
+@pytest.mark.parametrize(("text", "message", "cure"), UNMET)
+def test_what_is_not_is_named_with_its_line(
+    text: str, message: str, cure: str, said: "pytest.CaptureFixture[str]"
+) -> None:
+    put("vms/prod.virt-test.yaml", expecting(text))
+    assert invoke(["test", "."]) == Exit.FINDINGS
+    printed = said.readouterr()
+    assert printed.out.startswith("vms/prod.virt-test.yaml:5:")
+    assert " error VR804 unmet-expectation: " in printed.out
+    assert message in printed.out
+    assert cure in printed.out
+    assert printed.err.endswith(": 1 failed\n")
+
+
+def test_the_whole_repository_fails_for_what_only_one_vm_has(
+    said: "pytest.CaptureFixture[str]",
+) -> None:
+    put("prod.virt-test.yaml", expecting("{vmi: {spec: {domain: {cpu: {sockets: 2}}}}}"))
+    assert invoke(["test"]) == Exit.FINDINGS
+    lines = [line for line in said.readouterr().out.splitlines() if "VR804" in line]
+    assert len(lines) == 2
+    assert "prod/db: VR301: " in lines[0]
+    assert "test/job: vmi.spec.domain.cpu.sockets is 1, and not 2" in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEAD, "spec:"),
+        (HEAD.replace("Test", "Tset"), "should have apiVersion"),
+        (f"{HEAD}spec: {{}}", "expect should be a list"),
+        (f"{HEAD}spec: {{expect: []}}", "expect should be a list"),
+        (expecting("{vms: web}"), "expects nothing"),
+        (expecting("{vms: web, vmii: {}}"), "did you mean vmi?"),
+        (expecting("{vms: 3, findings: []}"), "should name VMs"),
+        (expecting("{vmi: []}"), "should be fields of the vmi"),
+        (expecting("{findings: [VR31]}"), "did you mean VR301?"),
+        (expecting("{change: restrat}", "{before: HEAD}"), "did you mean restart?"),
+        (expecting("{change: same}"), "given.before does not say of what"),
+        (expecting("{findings: []}", "{paths: ../..}"), "leads out of the repository"),
+        (expecting("{findings: []}", "{settings: {clusterConfig: /etc/passwd}}"), "leads out of"),
+        (expecting("{findings: []}", "{settings: {kubvirt: '1.8'}}"), "did you mean kubevirt?"),
+        (expecting("{findings: []}", "{settings: {kubevirt: '0.1'}}"), "'0.1' is not one of"),
+        (expecting("{findings: []}", "{settings: {jobs: 1}}"), "jobs"),
+        (expecting("{change: same}", "{before: --output=x}"), "should be a revision"),
+        ("a: [", "prod.virt-test.yaml:1:"),
+        ("a: b\n---\nc: d\n", "holds 2 documents and should hold one Test"),
+    ],
+)
+def test_a_file_that_says_nothing_sound_is_refused(
+    text: str, message: str, said: "pytest.CaptureFixture[str]"
+) -> None:
+    put("prod.virt-test.yaml", text)
+    assert invoke(["test"]) in {Exit.USAGE, Exit.FINDINGS}
+    printed = said.readouterr()
+    assert message in printed.out, printed
+
+
+def test_without_a_file_nothing_passes(said: "pytest.CaptureFixture[str]") -> None:
+    assert invoke(["test", "vms"]) == Exit.FINDINGS
+    assert "no file *.virt-test.yaml in vms" in said.readouterr().out
+
+
+def test_settings_are_those_of_the_file_and_options_win(said: "pytest.CaptureFixture[str]") -> None:
+    given = "{settings: {catalog: [none, vms/x]}}"
+    put("prod.virt-test.yaml", expecting("{vms: web, findings: []}", given))
+    assert invoke(["test"]) != Exit.OK
+    assert invoke(["test", "--catalog", "none"]) == Exit.OK
+    said.readouterr()
+
+
+def test_what_cannot_be_read_is_said_and_fails(said: "pytest.CaptureFixture[str]") -> None:
+    put("vms/broken.yaml", "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\na: [\n")
+    put("prod.virt-test.yaml", expecting("{vms: web, findings: []}"))
+    assert invoke(["test"]) == Exit.FINDINGS
+    assert "vms/broken.yaml:3" in said.readouterr().out
+
+
+def test_a_secret_is_not_shown(said: "pytest.CaptureFixture[str]") -> None:
+    text = vm("web", memory="1Gi").replace(
+        "      domain:",
+        "      volumes: [{name: seed, cloudInitNoCloud: {userData: hunter2}}]\n      domain:",
+    )
+    put("vms/web.yaml", text)
+    seed = "{name: seed, cloudInitNoCloud: {userData: x}}"
+    put("prod.virt-test.yaml", expecting(f"{{vms: web, vmi: {{spec: {{volumes: [{seed}]}}}}}}"))
+    assert invoke(["test"]) == Exit.FINDINGS
+    out = said.readouterr().out
+    assert "userData is another one" in out
+    assert "hunter2" not in out
+
+
+def git(*words: str) -> None:
+    names = ("-c", "user.name=a", "-c", "user.email=a@b")
+    subprocess.run(["git", *names, *words], check=True, capture_output=True)
+
+
+def test_a_change_is_compared_with_a_commit_and_with_a_folder(
+    said: "pytest.CaptureFixture[str]",
+) -> None:
+    git("init", "-q", "-b", "main")
+    put("vms/prod.virt-test.yaml", expecting("{vms: web, change: [same, none]}", "{before: main}"))
+    git("add", ".")
+    git("commit", "-qm", "a")
+    assert invoke(["test"]) == Exit.OK
+    put(
+        "vms/web.yaml",
+        vm("web", namespace="prod", instancetype="small").replace("Always", "Halted"),
+    )
+    assert invoke(["test"]) == Exit.FINDINGS
+    assert "prod/web: stop, and not same or none" in said.readouterr().out
+    put("old/web.yaml", vm("web", namespace="prod", memory="1Gi"))
+    put("new/web.yaml", vm("web", namespace="prod", memory="1Gi").replace("Always", "Halted"))
+    put("stop.virt-test.yaml", expecting("{vms: web, change: stop}", "{paths: new, before: old}"))
+    assert invoke(["test", "stop.virt-test.yaml"]) == Exit.OK
+    put("stop.virt-test.yaml", expecting("{vms: web, change: stop}", "{before: no-such}"))
+    assert invoke(["test", "stop.virt-test.yaml"]) != Exit.OK
+    assert "stop.virt-test.yaml:4" in said.readouterr().out
+
+
+def test_junit_has_a_case_an_expectation(said: "pytest.CaptureFixture[str]") -> None:
+    items = [
+        MET[0],
+        UNMET[0][0],
+        "{name: two faults, vms: web, vmi: {spec: {domain: {cpu: {sockets: 1, cores: 4}}}}}",
+    ]
+    put("prod.virt-test.yaml", expecting("\n    - ".join([*items, MET[0]])))
+    assert invoke(["test", "--format", "junit"]) == Exit.FINDINGS
+    suite = ET.fromstring(said.readouterr().out)[0]  # noqa: S314 - our own
+    assert {key: suite.get(key) for key in ("tests", "failures")} == {"tests": "4", "failures": "2"}
+    cases = [(one.get("name"), one.get("classname"), len(one)) for one in suite]
+    file = "prod.virt-test.yaml"
+    assert cases == [("web", file, 0), ("web (2)", file, 1), ("two faults", file, 1), ("web (3)", file, 0)]  # fmt: skip
+    assert "sockets is 2" in str(suite[2][0].get("message"))
+    assert "cores is 1" in str(suite[2][0].get("message"))
+
+
+@pytest.mark.parametrize("words", [["check", "."], ["check", "vms/prod.virt-test.yaml"], ["build", "vms"]])  # fmt: skip
+def test_no_other_command_reads_it(words: list[str], said: "pytest.CaptureFixture[str]") -> None:
+    put("vms/db.yaml", "")
+    put("vms/prod.virt-test.yaml", "a: [")
+    assert invoke(words) == Exit.OK
+    assert "virt-test" not in "".join(said.readouterr())
