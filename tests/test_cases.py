@@ -2,8 +2,6 @@
 
 import json
 import random
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import pytest
 from render import Diagnostic, render
 from render.frontends.execute import execute
 from render.frontends.request.request import Call
+from tests.support import process
 from tests.support.asking import without_last_line
 from tests.support.cases import CASES, Case, read_case
 
@@ -62,13 +61,7 @@ def test_prints_and_says_what_is_expected(
 
 @pytest.mark.process
 def test_real_process_prints_the_same(case: Case) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "render", "build", "input", *case.argv],
-        cwd=case.folder,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    done = process.run("build", "input", *case.argv, cwd=case.folder)
     assert (without_last_line(done.stderr), done.stdout) == (case.diagnostics, case.expected)
     assert done.returncode == (0 if case.expected else 1)
 

@@ -1,9 +1,6 @@
 """Real processes of the front ends that machines call: for any input the same answer as the library's."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,27 +10,14 @@ from render import Rendered, Settings, render
 from render.settings import OPTIONS, Source
 from render.yaml.reader import read
 from render.yaml.writer import dump, write
-from tests.support.cases import CASES, ROOT, read_case
+from tests.support import process
+from tests.support.cases import CASES, read_case
 from tests.support.goldens import FAMILIES, cases
 
 FOLDERS = sorted(path.parent for path in CASES.glob("*/*/case.yaml"))
 KEYS = {option.spelled(Source.FLAG): option.spelled(Source.FILE) for option in OPTIONS}
 SAMPLE = 8
 FOUND = ("error", "warning")
-
-
-def process(
-    folder: Path, *words: str, stdin: str = "", **environ: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "render", *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environ},
-        input=stdin,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
 
 
 def codes(rendered: Rendered) -> set[str]:
@@ -57,7 +41,7 @@ def through_krm(folder: Path, bodies: list[Any], spec: dict[str, Any], expected:
             "spec": spec,
         },
     }
-    done = process(folder, "krm", stdin=dump(message))
+    done = process.run("krm", cwd=folder, stdin=dump(message))
     (document,) = read(done.stdout.encode(), "stdout").documents
     found = document.body.get("results", [])
     assert {one["tags"]["code"] for one in found if one["severity"] in FOUND} == codes(expected)
@@ -101,8 +85,8 @@ def test_build_and_plugin_of_argo_cd_on_recorded_cases(family: str, tmp_path: Pa
         folder = tmp_path / str(number)
         folder.mkdir()
         (folder / "objects.yaml").write_text(write(case["objects"]), encoding="utf-8")
-        built = process(folder, "build", ".", "--no-annotations", "--format", "json")
-        generated = process(folder, "argocd", "generate", ARGOCD_APP_PARAMETERS=parameters)
+        built = process.run("build", ".", "--no-annotations", "--format", "json", cwd=folder)
+        generated = process.run("argocd", "generate", cwd=folder, ARGOCD_APP_PARAMETERS=parameters)
         assert generated.stdout == built.stdout
         assert generated.returncode == built.returncode == int(failed(expected))
         report = json.loads(built.stderr)["diagnostics"]

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import subprocess
-import sys
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from render.manifests.sources.loading import load, load_all
 from render.manifests.sources.reading import Reading
 from render.system import processes
 from render.yaml.budget import Limits
+from tests.support import process
 from tests.support.manifests import put, vm
 
 CHART = "apiVersion: v2\nname: shop\nversion: 1.0.0\n"
@@ -317,12 +317,7 @@ def test_check_fills_a_chart_in_for_each_release(helm: str) -> None:
 
 
 def virt_render(helm: str, *words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "render", *words, "--helm", helm],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return process.run(*words, "--helm", helm)
 
 
 def test_of_what_a_chart_prints_the_objects_of_kubevirt_count_for_check(helm: str) -> None:

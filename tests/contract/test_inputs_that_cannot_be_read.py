@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from render.diagnostics.exits import Exit
+from tests.support import process
 from tests.support.asking import without_last_line
 from tests.support.manifests import put, vm
-from tests.support.process import argv, environ
 
 REMOTE = "resources: [https://example.invalid/operator.yaml, vm.yaml]\n"
 LOCK = "virt-render.lock.yaml"
@@ -39,9 +39,7 @@ def commit(folder: Path) -> None:
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        argv(*words), cwd=folder, env=environ(), capture_output=True, encoding="utf-8", check=False
-    )
+    return process.run(*words, cwd=folder)
 
 
 def test_diff_compares_the_others(repository: Path) -> None:

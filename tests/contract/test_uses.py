@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from render.manifests.relevance import Scope
 from render.manifests.sources.loading import load_all
 from render.manifests.sources.reading import Reading
 from render.yaml.budget import Limits
+from tests.support import process
 from tests.support.manifests import put
 
 CHART = "apiVersion: v2\nname: vm\nversion: 1.0.0\n"
@@ -107,16 +107,7 @@ def unseen(inputs: list[Documents]) -> dict[str, int]:
 
 
 def virt_render(helm: str, *words: str) -> subprocess.CompletedProcess[str]:
-    environ = {**os.environ, "VIRT_RENDER_HELM": helm}
-    command = [sys.executable, "-m", "render", *words]
-    root = Path(__file__).parents[2]
-    return subprocess.run(
-        command,
-        env={**environ, "PYTHONPATH": str(root)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return process.run(*words, VIRT_RENDER_HELM=helm)
 
 
 def test_an_application_says_how_a_chart_is_filled_in(helm: str) -> None:

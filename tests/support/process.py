@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.support import forkserver
 from tests.support.cases import ROOT
 
 
@@ -38,7 +39,4 @@ def run(
     **more: str,
 ) -> subprocess.CompletedProcess[str]:
     """What became of virt-render with *words*, with *more* in its environment."""
-    return subprocess.run(
-        argv(*words), cwd=cwd, env=environ(**more), input=stdin, capture_output=True,
-        encoding="utf-8", check=False, timeout=timeout,
-    )  # fmt: skip
+    return forkserver.run(words, cwd, environ(**more), stdin, timeout)

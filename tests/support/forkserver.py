@@ -1,0 +1,148 @@
+"""Processes of virt-render that need not import it each: a server that has it imported, and forks.
+
+What it starts is a process like any other, with its own folder, environment, streams and limits; only that Python and
+our modules are loaded already. Tests of starting itself start Python.
+"""
+
+import atexit
+import contextlib
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NoReturn
+
+from tests.support.cases import ROOT
+
+_MOST = 1 << 20
+"""Bytes of a request: its words and its environment."""
+_STREAMS = 3
+
+
+@cache
+def _address() -> str:
+    """The socket of this process's server, which is started now and ends with this process."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    address = str(Path(folder.name) / "socket")
+    command = [sys.executable, "-m", "tests.support.forkserver", address]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stdin=subprocess.PIPE)
+    atexit.register(server.kill)
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"ready\n"
+    return address
+
+
+def run(
+    words: Sequence[str],
+    cwd: Path | None,
+    environ: Mapping[str, str],
+    stdin: str,
+    timeout: float | None,
+) -> subprocess.CompletedProcess[str]:
+    """What became of virt-render with *words*, *environ* and *stdin* in the folder *cwd*.
+
+    Raises subprocess.TimeoutExpired after *timeout* seconds, and has it killed.
+    """
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client,
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+    ):
+        given.write(stdin.encode())
+        given.seek(0)
+        client.connect(_address())
+        request = json.dumps([[*words], str(cwd or Path.cwd()), dict(environ)]).encode()
+        assert len(request) < _MOST
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _MOST)
+        socket.send_fds(client, [request], [one.fileno() for one in (given, out, err)])
+        client.settimeout(timeout)
+        try:
+            status = int(client.recv(64))
+        except TimeoutError:
+            assert timeout is not None
+            raise subprocess.TimeoutExpired([*words], timeout) from None
+        texts = [os.pread(one.fileno(), os.fstat(one.fileno()).st_size, 0) for one in (out, err)]
+    return subprocess.CompletedProcess([*words], status, *(text.decode() for text in texts))
+
+
+def serve(address: str) -> NoReturn:
+    """Fork a process for each request at *address*."""
+    import render
+
+    for module in pkgutil.walk_packages(render.__path__, "render."):
+        if module.name != "render.__main__":
+            importlib.import_module(module.name)
+    gc.freeze()
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    server.bind(address)
+    server.listen()
+    os.write(1, b"ready\n")
+    #: By the descriptor that says so when it ends: a process, and who asked for it.
+    running: dict[int, tuple[int, socket.socket]] = {}
+    while True:
+        waiting = [client for _, client in running.values()]
+        ready, _, _ = select.select([sys.stdin, server, *running, *waiting], [], [])
+        for one in ready:
+            if one is sys.stdin:
+                sys.exit()  # who started it has ended
+            elif one is server:
+                client, _ = server.accept()
+                child = _start(client, server)
+                running[os.pidfd_open(child)] = child, client
+            elif isinstance(one, int):
+                child, client = running.pop(one)
+                os.close(one)
+                _, status = os.waitpid(child, 0)
+                with contextlib.suppress(OSError):  # it waits no more
+                    client.send(str(os.waitstatus_to_exitcode(status)).encode())
+                client.close()
+            else:
+                for child, client in running.values():
+                    if client is one:
+                        os.kill(child, signal.SIGKILL)
+
+
+def _start(client: socket.socket, server: socket.socket) -> int:
+    """The process that *client* asks for."""
+    request, streams, _, _ = socket.recv_fds(client, _MOST, _STREAMS)
+    child = os.fork()
+    if child == 0:
+        server.close()
+        client.close()
+        words, cwd, environ = json.loads(request)
+        _become(words, cwd, environ, streams)
+    for stream in streams:
+        os.close(stream)
+    return child
+
+
+def _become(
+    words: Sequence[str], cwd: str, environ: Mapping[str, str], streams: Sequence[int]
+) -> NoReturn:
+    from render.frontends import dispatch
+
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(environ)
+    sys.argv[1:] = words
+    dispatch.main()
+    os._exit(70)  # it does not come back
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
