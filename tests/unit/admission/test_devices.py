@@ -96,6 +96,16 @@ def test_folders_of_two_volumes() -> None:
     assert said(devices, spec, release="1.8", config=old) == [("filesystem-gate", place)] * 2
 
 
+@pytest.mark.parametrize("release", ["1.5", "1.6", "1.7"])
+def test_a_folder_of_two_sources_is_refused_once(release: str) -> None:
+    both = {"name": "a", "configMap": {"name": "a"}, "dataVolume": {"name": "a"}}
+    spec = {**having(filesystems=[{"name": "a"}]), "volumes": [both]}
+    place = f"{DEVICES}.filesystems"
+    assert said(devices, spec, release=release) == [("config-filesystem-gate", place)]
+    config = gated("EnableVirtioFsConfigVolumes")
+    assert said(devices, spec, release=release, config=config) == [("filesystem-gate", place)]
+
+
 NAMED: Json = {"name": "g", "deviceName": "x.org/g"}
 CLAIMED: Json = {"name": "g", "claimName": "c", "requestName": "r"}
 CLAIM: Json = {"name": "c", "resourceClaimName": "c"}

@@ -94,14 +94,27 @@ def _persistent(subject: Subject, at: FieldValue) -> str:
     return "VMPersistentState feature gate is not enabled in kubevirt-config"
 
 
+def _has_one(volume: Tree, sources: tuple[str, ...]) -> bool:
+    return any(volume.get(source) is not None for source in sources)
+
+
 def _filesystems(
-    rule: str, word: str, sources: tuple[str, ...], gates: tuple[str, ...], subject: Subject
+    kind: tuple[str, str],
+    sources: tuple[str, ...],
+    gates: tuple[str, ...],
+    subject: Subject,
+    *,
+    passed_over: tuple[str, ...] = (),
 ) -> Iterator[Cause]:
-    """Filesystems of volumes with one of *sources*, which need one of *gates*."""
+    """Filesystems of volumes with one of *sources*, which need one of *gates*, but none of a source *passed_over*.
+
+    *kind*: the name of the rule, and upstream's word for such volumes.
+    """
+    rule, word = kind
     volumes = {volume.get("name", ""): volume for volume in subject.spec.get("volumes") or ()}
     for index, filesystem in enumerate(subject.get(*_FILESYSTEMS)):
         volume = volumes.get(filesystem.get("name", ""), {})
-        if all(volume.get(source) is None for source in sources):
+        if not _has_one(volume, sources) or _has_one(volume, passed_over):
             continue
         if not any(map(subject.has_gate, gates)):
             yield Cause(
@@ -113,19 +126,31 @@ def _filesystems(
             )
 
 
-def _shared_folders(rule: str, word: str, sources: tuple[str, ...], gate: str, *old: str) -> Check:
-    evaluate = partial(_filesystems, rule, word, sources, (gate, *old))
-    return Check(f"devices/{rule}", evaluate, f"gate {gate}", _FILESYSTEMS)
+_CONFIG_GATES = ("EnableVirtioFsConfigVolumes", _OLD_VIRTIOFS)
+_STORAGE = ("filesystem-gate", "PVC")
+_STORAGE_GATE = "EnableVirtioFsStorageVolumes"
 
 
 def _config_folders(subject: Subject) -> Iterator[Cause]:
     return _filesystems(
-        "config-filesystem-gate",
-        "config volumes",
-        _CONFIG_SOURCES,
-        ("EnableVirtioFsConfigVolumes", _OLD_VIRTIOFS),
-        subject,
+        ("config-filesystem-gate", "config volumes"), _CONFIG_SOURCES, _CONFIG_GATES, subject
     )
+
+
+def _storage_folders_before_1_8(subject: Subject) -> Iterator[Cause]:
+    """A volume may have sources of both kinds: it is refused once."""
+    refused = not any(map(subject.has_gate, _CONFIG_GATES))
+    return _filesystems(
+        _STORAGE,
+        _STORAGE_SOURCES,
+        (_STORAGE_GATE, _OLD_VIRTIOFS),
+        subject,
+        passed_over=_CONFIG_SOURCES if refused else (),
+    )
+
+
+def _storage_folders(subject: Subject) -> Iterator[Cause]:
+    return _filesystems(_STORAGE, _STORAGE_SOURCES, (_STORAGE_GATE,), subject)
 
 
 def _graphics(subject: Subject, at: FieldValue) -> str:  # noqa: ARG001 - the value does not matter
@@ -175,7 +200,6 @@ def _panic_gate(subject: Subject, at: FieldValue) -> str:
     return "Panic Devices feature gate is not enabled in kubevirt-config"
 
 
-_STORAGE = ("filesystem-gate", "PVC", _STORAGE_SOURCES, "EnableVirtioFsStorageVolumes")
 CHECKS: tuple[Check | Windowed[Check], ...] = (
     Check("devices/ramfb", _ramfb, where=_GPUS),
     needs_gate(
@@ -244,8 +268,22 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
             ),
         ),
     ),
-    since("1.5", until("1.8", _shared_folders(*_STORAGE, _OLD_VIRTIOFS))),
-    since("1.8", _shared_folders(*_STORAGE)),
+    since(
+        "1.5",
+        until(
+            "1.8",
+            Check(
+                "devices/filesystem-gate",
+                _storage_folders_before_1_8,
+                f"gate {_STORAGE_GATE}",
+                _FILESYSTEMS,
+            ),
+        ),
+    ),
+    since(
+        "1.8",
+        Check("devices/filesystem-gate", _storage_folders, f"gate {_STORAGE_GATE}", _FILESYSTEMS),
+    ),
     since(
         "1.6",
         until(
