@@ -26,7 +26,7 @@ from render.diagnostics.codes import (
 )
 from render.diagnostics.diagnostic import Diagnostic, Related, at
 from render.kubevirt.admitters import Alternatives, finding
-from render.kubevirt.replicas import HOLDERS, POOL, REPLICA_SET
+from render.kubevirt.replicas import HOLDERS, POOL
 from render.machine import Context
 from render.model import tree
 from render.model.draft import Draft
@@ -53,17 +53,6 @@ _OURS = frozenset(
     one.number
     for one in (GUEST, PIN_MISSING, PIN_ENDED, REVISION_EDITED, UNKNOWN_FIELD, NOT_CONVERTIBLE)
 )
-
-
-def defaults_to_empty(resource: Resource) -> bool:
-    """Whether KubeVirt reads *resource*, which is incomplete, with an empty spec in its template.
-
-    No schema wants that of a replica set. Of a pool the template of the VM is missing with it.
-    """
-    template = tree.get(resource.body, *HOLDERS[resource.kind].template)
-    return (
-        resource.kind == REPLICA_SET and isinstance(template, dict) and template.get("spec") is None
-    )
 
 
 def unexpanded(resource: Resource) -> Diagnostic:

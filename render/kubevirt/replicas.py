@@ -35,6 +35,8 @@ class Holder(NamedTuple):
 
 _NAMES = ("name", "namespace", "generateName")
 FIRST = "-0"
+#: The spec of a VMI of which nothing is said, as Go writes it.
+_EMPTY: Tree = {"domain": {"devices": {}}}
 _VOLUMES = ("template", "spec", "volumes")
 #: Of a volume what a pool gives the number of the VM: the field of nameGeneration that asks for it, or None where it
 #: is done to the names of the VM's own DataVolumeTemplates.
@@ -64,9 +66,20 @@ def is_holder(resource: Resource) -> bool:
 def incomplete(resource: Resource) -> Diagnostic | None:
     """That a pool or a replica set says of nothing what it should make."""
     path: FieldPath = (*HOLDERS[resource.kind].template, "spec")
-    if isinstance(tree.get(resource.body, *path), dict):
+    if isinstance(tree.get(resource.body, *path), dict) or _is_empty(resource):
         return None
     return MISSING_FIELD.at(at(resource, path), f"{fieldpath.text(path)} in body is required")
+
+
+def _is_empty(resource: Resource) -> bool:
+    """Whether KubeVirt reads *resource* with an empty spec in its template, which nobody wrote.
+
+    No schema wants that of a replica set. Of a pool the template of the VM is missing with it.
+    """
+    template = tree.get(resource.body, *HOLDERS[resource.kind].template)
+    return (
+        resource.kind == REPLICA_SET and isinstance(template, dict) and template.get("spec") is None
+    )
 
 
 def first_replica(resource: Resource, *, numbered_by: Version | None = None) -> Resource:
@@ -84,7 +97,7 @@ def first_replica(resource: Resource, *, numbered_by: Version | None = None) -> 
         metadata["generateName"] = beginning or resource.ref.name
     if resource.namespace:
         metadata["namespace"] = resource.namespace
-    spec = written["spec"]
+    spec = _EMPTY if _is_empty(resource) else written["spec"]
     if holder.kind == "VirtualMachine":
         metadata, spec = _without_nulls(metadata), _read(spec)
     body = {

@@ -250,8 +250,6 @@ class _Journey:
         fault = replicas.incomplete(resource)
         if fault is not None:
             output.diagnostics.append(fault)
-            if asks and pool_admitter.defaults_to_empty(resource):
-                output.diagnostics += pool_admitter.check(resource, context)
             return
         diagnostics = pool_admitter.check(resource, context) if asks else []
         replica = replicas.first_replica(
