@@ -810,10 +810,62 @@ def fleet_schema() -> dict[str, Any]:
                 "commit": text,
                 "total": _closed(dict.fromkeys(("machines", "vcpus", "memory"), count)),
                 "machines": {"type": "array", "items": _closed(machine)},
+                "capacity": {
+                    "type": "array",
+                    "items": _capacity_schema(),
+                    "description": "what pods ask for against what there is, of each root that says what there is",
+                },
                 "findings": {**findings, "description": "about nothing that is a machine"},
             }
         ),
     }
+
+
+def _capacity_schema() -> dict[str, Any]:
+    """The part of ``report --format json`` that says what pods ask for."""
+    text, count = {"type": "string"}, {"type": "integer", "minimum": 0}
+    share = _closed(
+        {
+            "always": {**count, "description": "what always runs asks for, with its overhead"},
+            "overhead": {**count, "description": "of that: beside the memory of guests"},
+            "startable": {**count, "description": "what may be started beside that asks for"},
+            "limit": {
+                "type": ["integer", "null"],
+                "minimum": 0,
+                "description": "what there is of it, where something says so",
+            },
+        }
+    )
+    group = {
+        "name": text,
+        "pods": {**count, "description": "that always run"},
+        "cpu": {**share, "description": "thousandths of a CPU"},
+        "memory": {**share, "description": "bytes"},
+    }
+    left = {
+        "type": "integer",
+        "description": "once the largest node is drained; negative where there is no room",
+    }
+    amount = {**text, "description": "as Kubernetes writes it"}
+    quota = {
+        **dict.fromkeys(("namespace", "name", "resource"), text),
+        **dict.fromkeys(("hard", "always", "startable"), amount),
+    }
+    pool = {**group, "nodes": count, "largest": text, "leftCpu": left, "leftMemory": left}
+    return _closed(
+        {
+            "root": {**text, "description": "the folder; empty where there is one alone"},
+            **{
+                key: {"type": "array", "items": _closed(items)}
+                for key, items in (
+                    ("namespaces", group),
+                    ("instancetypes", group),
+                    ("quotas", quota),
+                    ("nodePools", pool),
+                )
+            },
+        }
+    )
 
 
 def explain_schema() -> dict[str, Any]:

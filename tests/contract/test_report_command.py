@@ -272,6 +272,11 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> str:
         )
         for text in texts
     ]
+    # And a section on capacity.
+    texts.append(
+        "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: team, namespace: team-3}\n"
+        "spec: {hard: {requests.memory: 1Ti, pods: 99}}\n"
+    )
     made.write("fleet.yaml", "---\n".join(texts))
     return made.fine("report")
 

@@ -1,11 +1,18 @@
 """What the pods of a fleet ask for against what there is, for pages and as data."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from render.model.counting import counted
 from render.report.impact.review import gibibytes
-from render.room.figures import CapacityGroup, ClusterCapacity, PoolFigure, ResourceShare
+from render.room import amounts
+from render.room.figures import (
+    CapacityGroup,
+    ClusterCapacity,
+    PoolFigure,
+    QuotaFigure,
+    ResourceShare,
+)
 
 _CPU, _MEMORY = "CPU", "memory"
 #: How long a bar is: as much as there is, or as is asked for.
@@ -47,13 +54,16 @@ def tables(capacity: ClusterCapacity) -> list[CapacityTable]:
     """The tables of a page, those that have a row."""
     quotas: dict[str, list[CapacityRow]] = {}
     for one in capacity.quotas:
-        text = f"{one.resource}: {one.always}"
-        text += f" and {one.startable} that may be started" if one.startable_part else ""
-        bar = _bar(one.resource, f"{text} of {one.hard}", one.part, 0.0, one.startable_part, 1.0)
+        always, startable, hard = (
+            _amount(one.resource, amount) for amount in (one.always, one.startable, one.hard)
+        )
+        text = f"{one.resource}: {always}"
+        text += f", and {startable} that may be started" if one.startable_part else ""
+        bar = _bar(one.resource, f"{text}, of {hard}", one.part, 0.0, one.startable_part, 1.0)
         name = f"{one.namespace}/{one.quota}"
         quotas.setdefault(name, []).append(CapacityRow(name, "", (), (bar,)))
     made = [
-        CapacityTable("namespace", tuple(map(_row, capacity.namespaces))),
+        CapacityTable("namespace", _rows(capacity.namespaces)),
         CapacityTable(
             "quota",
             tuple(
@@ -62,28 +72,52 @@ def tables(capacity: ClusterCapacity) -> list[CapacityTable]:
             ),
         ),
         CapacityTable("node pool", tuple(map(_pool, capacity.pools))),
-        CapacityTable("instancetype", tuple(map(_row, capacity.instancetypes))),
+        CapacityTable("instancetype", _rows(capacity.instancetypes)),
     ]
     return [table for table in made if table.rows]
 
 
-def _row(group: CapacityGroup) -> CapacityRow:
-    bars = (_share(_CPU, group.cpu), _share(_MEMORY, group.memory))
-    return CapacityRow(group.name or "none", counted(group.pods, "pod"), (), bars)
+def _rows(groups: Sequence[CapacityGroup]) -> tuple[CapacityRow, ...]:
+    """A row of each of *groups*: where nothing limits them, their bars are as long as the largest lets them be."""
+    cpu = max((_asked(one.cpu) for one in groups), default=0)
+    memory = max((_asked(one.memory) for one in groups), default=0)
+    return tuple(_row(one, cpu, memory) for one in groups)
+
+
+def _asked(share: ResourceShare) -> int:
+    return share.always + share.startable
+
+
+def _row(group: CapacityGroup, most_cpu: int = 0, most_memory: int = 0) -> CapacityRow:
+    bars = (_share(_CPU, group.cpu, most_cpu), _share(_MEMORY, group.memory, most_memory))
+    pods = counted(group.pods, "pod") if group.pods else "none always runs"
+    return CapacityRow(group.name or "none", pods, (), bars)
 
 
 def _pool(pool: PoolFigure) -> CapacityRow:
-    left = f"{_cpus(pool.left_cpu)} and {_gib(pool.left_memory)}"
-    notes = [f"left once {pool.largest} is drained: {left}"]
-    if min(pool.left_cpu, pool.left_memory) < 0:
-        notes.append("what always runs has no room then")
+    left = {_cpus: pool.left_cpu, _gib: pool.left_memory}
+    missing = [written(-amount) for written, amount in left.items() if amount < 0]
+    if missing:
+        note = f"without {pool.largest}, what always runs lacks {' and '.join(missing)}"
+    else:
+        spare = " and ".join(written(amount) for written, amount in left.items())
+        note = f"without {pool.largest}, {spare} are left"
     row = _row(pool.group)
     name = f"{pool.group.name or 'all nodes'}, {counted(pool.nodes, 'node')}"
-    return row._replace(name=name, notes=tuple(notes))
+    return row._replace(name=name, notes=(note,))
 
 
-def _share(label: str, share: ResourceShare) -> Bar:
-    written = _cpus if label == _CPU else _gib
+def _amount(resource: str, amount: str) -> str:
+    """*amount* of a *resource*, bytes in GiB."""
+    kind = resource.removeprefix("requests.").removeprefix("limits.")
+    if kind not in {"memory", "ephemeral-storage"} and not kind.startswith("hugepages-"):
+        return amount
+    return _gib(int(amounts.number_of(amounts.read({kind: amount}), kind)))
+
+
+def _share(label: str, share: ResourceShare, most: int) -> Bar:
+    """The bar of a *share*; *most*: what one that nothing limits is measured by."""
+    written = _number_of_cpus if label == _CPU else _gib
     text = f"{label}: {written(share.always)}"
     if share.overhead:
         text += f", {written(share.overhead)} of it overhead"
@@ -91,7 +125,7 @@ def _share(label: str, share: ResourceShare) -> Bar:
         text += f", and {written(share.startable)} that may be started"
     if share.limit is not None:
         text += f", of {written(share.limit)}"
-    most = share.limit or share.always + share.startable or 1
+    most = share.limit or most or _asked(share) or 1
     guests = (share.always - share.overhead) / most
     limit = None if share.limit is None else 1.0
     return _bar(label, text, guests, share.overhead / most, share.startable / most, limit)
@@ -100,16 +134,20 @@ def _share(label: str, share: ResourceShare) -> Bar:
 def _bar(  # noqa: PLR0913, PLR0917 - its parts
     label: str, text: str, guests: float, overhead: float, startable: float, limit: float | None
 ) -> Bar:
-    """A bar of parts of what there is; it is as long as the largest of both."""
-    whole = max(guests + overhead + startable, limit or 0.0) or 1.0
+    """A bar of parts of what there is; it is longer where more is asked for."""
+    whole = max(guests + overhead + startable, 1.0)
     scaled = [round(_LENGTH * part / whole, 2) for part in (guests, overhead, startable)]
     end = None if limit is None else round(_LENGTH * limit / whole, 2)
     is_exceeded = limit is not None and guests + overhead > limit
     return Bar(label, text, scaled[0], scaled[1], scaled[2], end, is_exceeded)
 
 
+def _number_of_cpus(thousandths: int) -> str:
+    return f"{thousandths / 1000:,.3f}".rstrip("0").rstrip(".")
+
+
 def _cpus(thousandths: int) -> str:
-    return f"{thousandths / 1000:,.3f}".rstrip("0").rstrip(".") + " CPU"
+    return f"{_number_of_cpus(thousandths)} CPU"
 
 
 def _gib(memory: int) -> str:
@@ -118,12 +156,39 @@ def _gib(memory: int) -> str:
 
 def data(capacities: Iterable[tuple[str, ClusterCapacity]]) -> list[dict[str, Any]]:
     """The figures of each root as JSON has them: thousandths of a CPU, bytes, and amounts as Kubernetes writes them."""
-    return [{"root": root, **_plain(capacity)} for root, capacity in capacities]
+    return [
+        {
+            "root": root,
+            "namespaces": [one._asdict() | _shares(one) for one in capacity.namespaces],
+            "instancetypes": [one._asdict() | _shares(one) for one in capacity.instancetypes],
+            "quotas": [_quota(one) for one in capacity.quotas],
+            "nodePools": [_of_pool(one) for one in capacity.pools],
+        }
+        for root, capacity in capacities
+    ]
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {key: _plain(part) for key, part in value._asdict().items() if key != "needs"}
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    return value
+def _shares(group: CapacityGroup) -> dict[str, Any]:
+    return {"cpu": group.cpu._asdict(), "memory": group.memory._asdict()}
+
+
+def _quota(figure: QuotaFigure) -> dict[str, Any]:
+    return {
+        "namespace": figure.namespace,
+        "name": figure.quota,
+        "resource": figure.resource,
+        "hard": figure.hard,
+        "always": figure.always,
+        "startable": figure.startable,
+    }
+
+
+def _of_pool(pool: PoolFigure) -> dict[str, Any]:
+    return {
+        **pool.group._asdict(),
+        **_shares(pool.group),
+        "nodes": pool.nodes,
+        "largest": pool.largest,
+        "leftCpu": pool.left_cpu,
+        "leftMemory": pool.left_memory,
+    }

@@ -7,6 +7,7 @@ from typing import Any
 
 from render.diagnostics.diagnostic import Severity
 from render.report import escaping
+from render.report.fleet import capacity
 from render.report.fleet.machines import Fleet, FleetMachine, total
 from render.report.page_origin import PageOrigin
 from render.report.plain_json import finding
@@ -30,6 +31,7 @@ def as_json(fleet: Fleet, origin: PageOrigin) -> str:
         "commit": origin.commit,
         "total": every._asdict(),
         "machines": [_machine(one) for one in fleet.machines],
+        "capacity": capacity.data(fleet.capacity),
         "findings": [finding(one) for one in fleet.findings],
     }
     return escaping.dumps(document, indent=2) + "\n"

@@ -39,6 +39,37 @@ def test_json_follows_its_schema(ask: Ask) -> None:
     assert found["total"] == {"machines": 3, "vcpus": 3, "memory": 3 << 30}
 
 
+def test_json_has_what_pods_ask_for(ask: Ask) -> None:
+    quota = (
+        "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: team, namespace: dev}\n"
+        "spec: {hard: {requests.memory: 4Gi}}\n"
+    )
+    node = "apiVersion: v1\nkind: Node\nmetadata: {name: one}\nstatus: {allocatable: {cpu: 4, memory: 8Gi}}\n"
+    words = (
+        "report",
+        "--format",
+        "json",
+        "--kubevirt",
+        "1.9",
+        "--cluster-objects",
+        "../nodes.yaml",
+    )
+    answer = ask(*words, ".", files={**FLEET, "quota.yaml": quota, "../nodes.yaml": node})
+    found = json.loads(answer.out)
+    schema = json.loads((ROOT / "schemas" / "fleet.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(found, schema)
+    (figures,) = found["capacity"]
+    pod = (1024 + 268 << 20) + 35_000_000
+    assert figures["root"] == ""
+    dev = next(one for one in figures["namespaces"] if one["name"] == "dev")
+    overhead = pod - (1 << 30)
+    assert dev["memory"] == {"always": pod, "overhead": overhead, "startable": 0, "limit": 4 << 30}
+    (quota_figure,) = figures["quotas"]
+    assert (quota_figure["always"], quota_figure["hard"]) == (str(pod), "4Gi")
+    (pool,) = figures["nodePools"]
+    assert (pool["nodes"], pool["largest"], pool["leftMemory"] < 0) == (1, "one", True)
+
+
 def test_csv_has_a_line_a_vm(ask: Ask) -> None:
     rows = list(csv.DictReader(io.StringIO(ask("report", "--format", "csv", files=FLEET).out)))
     assert [one["name"] for one in rows] == ["a", "b", "c", "d"]

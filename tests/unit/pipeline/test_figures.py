@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from render import Settings, render
 from render.report.fleet import capacity as view
 from render.room.figures import ClusterCapacity
@@ -111,15 +113,28 @@ def test_a_page_says_the_same_in_words_and_bars() -> None:
     tables = view.tables(found)
     assert [one.word for one in tables] == ["namespace", "quota", "node pool", "instancetype"]
     cpu, memory = tables[0].rows[0].bars
-    assert cpu.text == "CPU: 0.105 CPU, and 0.105 CPU that may be started"
+    assert cpu.text == "CPU: 0.105, and 0.105 that may be started"
     assert memory.text == (
         "memory: 1.29 GiB, 0.29 GiB of it overhead, and 1.29 GiB that may be started, of 1 GiB"
     )
     assert memory.is_exceeded
     assert memory.guests + memory.overhead + memory.startable == 100
-    assert tables[2].rows[0].notes == (
-        "left once w is drained: -0.105 CPU and -1.29 GiB", "what always runs has no room then",
-    )  # fmt: skip
+    assert tables[2].rows[0].notes == ("without w, what always runs lacks 0.105 CPU and 1.29 GiB",)
+    (of_quota,) = tables[1].rows[0].bars
+    assert of_quota.text == (
+        "requests.memory: 1.29 GiB, and 1.29 GiB that may be started, of 1 GiB"
+    )
+
+
+def test_bars_of_what_nothing_limits_are_as_long_as_the_largest_lets_them_be() -> None:
+    large = vm("c", namespace="large", domain={"memory": {"guest": "3Gi"}})
+    found = figures(vm("a"), large, quota(pods=9), node("w", "64Gi", {}), node("v", "16Gi", {}))
+    large_row, small_row = view.tables(found)[0].rows
+    assert (large_row.name, small_row.name) == ("large", "prod")
+    lengths = [row.bars[1].guests + row.bars[1].overhead for row in (large_row, small_row)]
+    assert lengths == [100, pytest.approx(100 * POD / (POD + 2 * GI), abs=0.02)]
+    assert large_row.bars[1].limit is None
+    assert view.tables(found)[2].rows[0].notes == ("without w, 7.79 CPU and 11.41 GiB are left",)
 
 
 def test_odd_nodes_are_no_nodes() -> None:
