@@ -31,6 +31,7 @@ LABEL org.opencontainers.image.title="virt-render" \
       org.opencontainers.image.version="0.1.0"
 COPY --from=build /opt/virt-render /opt/virt-render
 COPY --from=tools /usr/local/bin/kustomize /usr/local/bin/helm /usr/local/bin/
+COPY deploy/comment.py /opt/virt-render/comment.py
 COPY plugin.yaml /home/argocd/cmp-server/config/plugin.yaml
 # Argo CD's sockets belong to 999; OpenShift picks any user, of group 0. Nothing is written but below TMPDIR.
 RUN chgrp -R 0 /home/argocd && chmod -R g=u /home/argocd
