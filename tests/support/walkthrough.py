@@ -4,7 +4,7 @@ What counts on a page, in the order in which it stands there:
 
 - a block of ``sh`` holds commands; one of ``console`` commands behind ``$``, each with what a terminal shows of it:
   ``...`` stands for whatever is left out, alone on a line for any lines;
-- a block of YAML, JSON, CSV or Python whose first line is ``# NAME`` is written to that file;
+- a block of YAML, JSON, CSV, Python or Rego whose first line is ``# NAME`` is written to that file;
 - ``<!-- run`` begins a comment that holds commands which prepare what the reader has, up to ``-->``;
 - ``<!-- place: NAME -->`` goes on in a fresh repository of git with ``fixtures/NAME`` in it, committed. A NAME
   ``FOLDER/STEP`` whose STEP has a ``change.patch`` is the repository after that step and those before it.
@@ -33,7 +33,7 @@ _STEP = re.compile(
     r"|^<!-- run\n(?P<hidden>.*?)^-->$",
     re.MULTILINE | re.DOTALL,
 )
-_FILE = re.compile(r"# (?P<name>[\w./-]+\.(?:ya?ml|json|csv|py))\n")
+_FILE = re.compile(r"# (?P<name>[\w./-]+\.(?:ya?ml|json|csv|py|rego))\n")
 _SECONDS = 60
 #: What only a shell understands, outside of quotes.
 _SHELL = re.compile(r"[|<>&;$`(){}*?\[\]~\\#]|^\w+=")
