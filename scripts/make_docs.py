@@ -975,6 +975,18 @@ def factor_schema() -> dict[str, Any]:
         "manifest": {"type": "object"},
         "users": {"type": "array", "items": resource},
     }
+    preset = {
+        "resource": resource,
+        "folder": text,
+        **place,
+        "users": {"type": "array", "items": resource},
+        "reason": {**perhaps, "description": "why it stays; null for one that nobody needs"},
+        "written": {
+            "type": ["boolean", "null"],
+            "description": "whether it is gone; null where nothing was to be written",
+        },
+        "unwritten": {**perhaps, "description": "why it is not"},
+    }
     count = {"type": "integer", "minimum": 0}
     return {
         "$schema": DIALECT,
@@ -985,6 +997,7 @@ def factor_schema() -> dict[str, Any]:
                 "counts": _closed(dict.fromkeys(OUTCOMES, count)),
                 "machines": {"type": "array", "items": _closed(machine)},
                 "definitions": {"type": "array", "items": _closed(definition)},
+                "presets": {"type": "array", "items": _closed(preset)},
             }
         ),
     }

@@ -1,6 +1,6 @@
 """What a migration writes into one object, in place of what is deprecated: edits that keep comments and order."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from render.convert import flavors, instancetypes, presets, templates
@@ -161,16 +161,21 @@ def flavor_matcher(given: Tree) -> tuple[Operation, ...]:
     return tuple(edits)
 
 
-def preset(resource: Resource) -> tuple[Operation, ...] | str:
-    """The edits that make a preference of a preset, or why there is none that says exactly the same."""
+def preset(resource: Resource, idle: Iterable[FieldPath] = ()) -> tuple[Operation, ...] | str:
+    """The edits that make a preference of a preset, or why there is none that says exactly the same.
+
+    *idle*: what of its domain reaches no VM, and goes.
+    """
     domain: FieldPath = ("spec", "domain")
-    given = tree.get(resource.body, *domain)
-    parts = {key for key, value in _mapping(given).items() if value}
+    given = tree.copy(_mapping(tree.get(resource.body, *domain)))
+    for path in idle:
+        tree.remove(given, *path)
+    parts = {key for key, value in given.items() if value}
     if not parts:
-        return "it says nothing"
+        return "it says nothing that reaches a VM" if idle else "it says nothing"
     if parts - {"features", "clock"}:
         kept = ", ".join(sorted(parts - {"features", "clock"}))
-        return f"no preference says the same about {kept}"
+        return f"no preference says the same about {kept}; `virt-render factor` looks at each VM"
     features, clock = (_mapping(given.get(key)) for key in ("features", "clock"))
     if not features.keys() <= presets.FEATURES.keys():
         return "no preference knows all of its features"

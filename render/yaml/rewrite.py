@@ -6,7 +6,8 @@ The one place that uses ruamel's round trip. Only documents that change are writ
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from render.model.edits import Move, Operation, Put, Remove, edited
@@ -20,6 +21,8 @@ _DASH = re.compile(
     r"^( *)(?:[^\s#-][^#\n]*:|-[ \t][^#\n]*:)[ ]*(?:#.*)?\n(?:[ \t\r]*+(?:#.*)?\n)*+( *)- ",
     re.MULTILINE,
 )
+#: Comments at the top, up to the last blank line among them.
+_HEAD = re.compile(r"(?:#[^\n]*\n|[ \t\r]*\n)*[ \t\r]*\n")
 
 
 class Unwritten(NamedTuple):
@@ -58,6 +61,31 @@ def rewritten(data: bytes, file: str, edits: Edits, limits: Limits) -> str | Unw
     if [one.body for one in reader.read(after.encode(), file, limits).documents] == meant:
         return after
     return Unwritten("anchors, aliases or merge keys in it would make it say something else")
+
+
+def without(data: bytes, file: str, numbers: Collection[int], limits: Limits) -> str | Unwritten:
+    """The text of *file*, which says *data*, without the documents of these *numbers* and their comments.
+
+    A comment at the top of the file that a blank line sets apart stays.
+    """
+    text = data.decode()
+    if not is_yaml(text):
+        return Unwritten("it is JSON, which is not rewritten")
+    chunks = list(stream.split(text))
+    ends = [0, *(min(one.start + len(one.text), len(text)) for one in chunks)]
+    parts = [text[start:end] for start, end in pairwise(ends)]
+    kept = [part for number, part in enumerate(parts) if number not in numbers]
+    if 0 in numbers and (head := _HEAD.match(parts[0])):
+        kept.insert(0, head[0])
+    after = "".join((*kept, text[ends[-1] :]))
+    meant = [
+        one.body
+        for one in reader.read(data, file, limits).documents
+        if one.origin.document not in numbers
+    ]
+    if [one.body for one in reader.read(after.encode(), file, limits).documents] == meant:
+        return after
+    return Unwritten("what is to go does not stand in it alone")
 
 
 class LineChange(NamedTuple):

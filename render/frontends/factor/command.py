@@ -14,8 +14,10 @@ from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.frontends.session import parts, unread
 from render.model.naming import fitting
-from render.pipeline.factor.answers import Factoring
+from render.pipeline.factor import retirement, standins
+from render.pipeline.factor.answers import Factoring, PresetFactoring
 from render.pipeline.factor.fleet import FactorOptions, Factory, names
+from render.pipeline.input import releases
 
 _STDIN = "-"
 
@@ -30,6 +32,7 @@ def factor(asked: Request, work: Work) -> Answer:
     sound = [part for part in read if not unread(part)]
     _check_names(asked, sound)
     factored = list(_factored(asked, sound, work))
+    _keep_shared_presets(factored, read, sound)
     editable = Editable(asked)
     if writes:
         for one in factored:
@@ -68,9 +71,40 @@ def _factored(asked: Request, read: Sequence[FleetPart], work: Work) -> "Sequenc
                 0, options.max_new - len({_content(one.body) for one in factoring.definitions})
             )
         )
-        if factoring.machines:
+        if factoring.machines or factoring.presets:
             factored.append(FactoredPart(part, factoring))
     return factored
+
+
+def _keep_shared_presets(
+    factored: Sequence[FactoredPart], read: Sequence[FleetPart], sound: Sequence[FleetPart]
+) -> None:
+    """Let presets stay that select machines of other parts, too; where one cannot be read, nobody knows."""
+    for one in factored:
+        presets = tuple(
+            preset._replace(reason=preset.reason or _other_users(preset, one, read, sound))
+            for preset in one.factoring.presets
+        )
+        one.factoring = one.factoring._replace(presets=presets)
+
+
+def _other_users(
+    preset: PresetFactoring,
+    one: FactoredPart,
+    read: Sequence[FleetPart],
+    sound: Sequence[FleetPart],
+) -> str:
+    if len(sound) < len(read):
+        return "not all of the input could be read"
+    resource, settings = one.part.resources[preset.index], one.part.request.settings
+    release = releases.target(one.part.resources, settings).release
+    for other in sound:
+        if other is not one.part:
+            held = standins.of(other.resources)
+            users = retirement.users(resource, held, settings.namespace, release)
+            for user in users:
+                return f"{held.written(user.index)[0].ref} of {other.loaded.folder} has its labels"
+    return ""
 
 
 def _content(body: object) -> str:

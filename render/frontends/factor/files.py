@@ -17,7 +17,13 @@ from render.model.fieldpath import FieldPath
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
 from render.pipeline.factor import proof, standins
-from render.pipeline.factor.answers import Factoring, MachineFactoring, NewDefinition
+from render.pipeline.factor.answers import (
+    Factoring,
+    MachineFactoring,
+    NewDefinition,
+    PresetFactoring,
+)
+from render.presets import APPLIED
 from render.system import files
 from render.yaml import reader, rewrite, writer
 from render.yaml.rewrite import Unwritten
@@ -32,7 +38,10 @@ MachineKey = tuple[int, FieldPath]
 
 
 class WrittenPart(NamedTuple):
-    """The new *texts* of files, what these were read as, the VMs that changed, and why others did not, by key."""
+    """The new *texts* of files, what these were read as, the VMs that changed, and why others did not, by key.
+
+    *dropped*: the presets that are gone, by index.
+    """
 
     texts: dict[str, str]
     known: dict[str, bytes]
@@ -40,6 +49,7 @@ class WrittenPart(NamedTuple):
     refused: dict[MachineKey, str]
     definitions: tuple[NewDefinition, ...]
     file: str
+    dropped: frozenset[int]
 
 
 class FactoredPart:
@@ -67,27 +77,58 @@ class _PartWriting:
         self._refused: dict[MachineKey, str] = {}
         self._originals: dict[str, bytes] = {}
         self._edits: dict[MachineKey, tuple[FileEdit, ...]] = {}
+        self._gone: dict[int, PresetFactoring] = {}
 
     def run(self) -> WrittenPart:
         """Leave out VMs until nothing speaks against the others."""
         for machine in self._factoring.machines:
             if machine.edits:
                 self._place(machine)
+        for preset in self._factoring.presets:
+            if not preset.reason:
+                self._place_preset(preset)
         texts: dict[str, str] = {}
-        while self._edits:
+        while self._edits or self._gone:
             attempt = self._texts()
             objections = attempt if isinstance(attempt, _Objections) else self._objections(attempt)
             if not objections:
                 texts = {} if isinstance(attempt, _Objections) else attempt
                 break
+            if self._gone:  # it may be because of them
+                why = next(iter(objections.values()))
+                self._refused |= {(index, ()): why for index in self._gone}
+                self._gone = {}
+                continue
             for key, why in objections.items():
                 self._refused[key] = why
                 self._edits.pop(key, None)
         known = {file: data for file, data in self._originals.items() if file in texts}
         definitions = tuple(self._definitions()) if texts else ()
         return WrittenPart(
-            texts, known, frozenset(self._edits), self._refused, definitions, self._file
+            texts,
+            known,
+            frozenset(self._edits),
+            self._refused,
+            definitions,
+            self._file,
+            frozenset(self._gone),
         )
+
+    def _place_preset(self, preset: PresetFactoring) -> None:
+        """Let *preset* go if it stands alone in a document of a file that may be edited."""
+        loaded = self._part.loaded
+        kept = [key for key in self._refused if self._part.resources[key[0]].ref in preset.users]
+        origin = loaded.documents[preset.index].origin
+        if kept:
+            why = f"{self._part.resources[kept[0][0]].ref} is not written"
+        elif loaded.filled or origin.file not in loaded.data or origin.item:
+            why = _UNPLACED
+        else:
+            why = self._editable.why_not(origin.file)
+        if why:
+            self._refused[preset.index, ()] = why
+        else:
+            self._gone[preset.index] = preset
 
     def _place(self, machine: MachineFactoring) -> None:
         key = machine.index, machine.path
@@ -138,6 +179,13 @@ class _PartWriting:
                 objections |= dict.fromkeys(keys, f"{file} cannot be rewritten: {text.why}")
             else:
                 texts[file] = text
+        for file, numbers in self._gone_by_file().items():
+            before = texts[file].encode() if file in texts else self._data(file)
+            without = rewrite.without(before, file, numbers, self._asked.reading.limits)
+            if isinstance(without, Unwritten):
+                objections |= {(i, ()): f"{file}: {without.why}" for i in self._gone}
+            else:
+                texts[file] = without
         bodies = [one.body for one in self._definitions()]
         why = self._add_definitions(bodies, texts) if bodies and not objections else ""
         if why:
@@ -145,6 +193,14 @@ class _PartWriting:
             resources = self._part.resources
             objections |= {key: why for key in self._edits if resources[key[0]].ref in named}
         return objections or texts
+
+    def _gone_by_file(self) -> dict[str, list[int]]:
+        """The numbers of the documents of presets that go, by file."""
+        numbers: dict[str, list[int]] = {}
+        for index in self._gone:
+            origin = self._part.loaded.documents[index].origin
+            numbers.setdefault(origin.file, []).append(origin.document)
+        return numbers
 
     def _add_definitions(self, bodies: Sequence[Tree], texts: dict[str, str]) -> str:
         """Add *bodies* to *texts*, and to the kustomization; why that cannot be, ``""`` if it can."""
@@ -206,14 +262,19 @@ class _PartWriting:
         impacts = proof.impacts(first, second, self._part.request.settings)
         by_ref = dict(self._rewritten_machines(held))
         restarts = self._asked.own["restart"]
+        marks = {APPLIED + one.resource.name for one in self._gone.values()}
+        users = {ref for one in self._gone.values() for ref in one.users}
         found = _Objections()
         others: list[ResourceRef] = []
         for ref, impact in impacts.items():
             if ref in by_ref:
                 key, number = by_ref[ref]
                 is_known = not number or not impact.unrendered
-                if is_known and (why := proof.objection(impact, restarts=restarts)):
+                if is_known and (why := proof.objection(impact, restarts=restarts, marks=marks)):
                     found[key] = why
+            elif ref in users:
+                if why := proof.objection(impact, restarts=restarts, marks=marks):
+                    found[next(iter(self._gone)), ()] = f"{ref}: {why}"
             elif proof.is_affected(impact):
                 others.append(ref)
         if others:
@@ -245,6 +306,7 @@ class _PartWriting:
         bodies = [
             edited(one.body, operations[one.index]) if one.index in operations else one.body
             for one in self._part.resources
+            if one.index not in self._gone
         ]
         return [*bodies, *(one.body for one in self._definitions())]
 

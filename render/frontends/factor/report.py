@@ -18,6 +18,7 @@ from render.pipeline.factor.answers import (
     MachineFactoring,
     Nearest,
     NewDefinition,
+    PresetFactoring,
 )
 from render.report import escaping
 from render.report.deciders import brief
@@ -51,6 +52,8 @@ def as_text(factored: Sequence[FactoredPart], asked: Request) -> str:
                 lines += _machine_lines(machine, part, places)
         for definition in _definitions(part):
             lines += _definition_lines(definition, part)
+        for preset in part.factoring.presets:
+            lines += _preset_lines(preset, part, places)
     lines += _summary(factored)
     return "".join(f"{printable(line)}\n" for line in lines)
 
@@ -126,6 +129,18 @@ def _definition_lines(definition: NewDefinition, part: FactoredPart) -> Iterator
     yield f"  for {counted(len(definition.users), 'VM')}: {brief(body['spec'])}"
 
 
+def _preset_lines(
+    preset: PresetFactoring, part: FactoredPart, places: "_FactoredPlaces"
+) -> Iterator[str]:
+    word = "keep" if preset.reason else "drop"
+    yield f"{word:<6} {preset.resource}  {places.of_object(preset.index)}"
+    count = counted(len(preset.users), "object")
+    yield f"  {preset.reason or f'the {count} that it selects start the same without it'}"
+    why = part.written and part.written.refused.get((preset.index, ()))
+    if why:
+        yield f"  not written: {why}"
+
+
 def _summary(factored: Sequence[FactoredPart]) -> Iterator[str]:
     machines = [one for part in factored for one in part.factoring.machines]
     counts = Counter(one.outcome for one in machines)
@@ -136,8 +151,17 @@ def _summary(factored: Sequence[FactoredPart]) -> Iterator[str]:
             yield f"  {counts[outcome]} {outcome}  {_MEANINGS[outcome]}"
     if any(part.written is not None for part in factored):
         count = sum(len(part.written.machines) for part in factored if part.written)
-        refused = sum(len(part.written.refused) for part in factored if part.written)
+        refused = sum(map(_refused, factored))
         yield f"{counted(count, 'VM')} rewritten, {refused} not"
+        dropped = sum(len(part.written.dropped) for part in factored if part.written)
+        if dropped:
+            yield f"{counted(dropped, 'preset')} dropped"
+
+
+def _refused(part: FactoredPart) -> int:
+    """How many VMs of *part* are not written."""
+    keys = {(one.index, one.path) for one in part.factoring.machines}
+    return len(keys & part.written.refused.keys()) if part.written else 0
 
 
 def as_json(factored: Sequence[FactoredPart], asked: Request) -> str:
@@ -161,6 +185,11 @@ def as_json(factored: Sequence[FactoredPart], asked: Request) -> str:
             }
             for part in factored
             for one in _definitions(part)
+        ],
+        "presets": [
+            _preset(preset, part, _FactoredPlaces(part, asked))
+            for part in factored
+            for preset in part.factoring.presets
         ],
     }
     return escaping.dumps(document, indent=2) + "\n"
@@ -194,6 +223,21 @@ def _machine(
         "nearest": machine.nearest and _nearest(machine.nearest),
         "written": None if written is None else key in written.machines,
         "unwritten": None if written is None else written.refused.get(key),
+    }
+
+
+def _preset(
+    preset: PresetFactoring, part: FactoredPart, places: "_FactoredPlaces"
+) -> dict[str, Any]:
+    written = part.written
+    return {
+        "resource": preset.resource._asdict(),
+        "folder": part.part.loaded.folder,
+        **_place(places.of_object(preset.index)),
+        "users": [one._asdict() for one in preset.users],
+        "reason": preset.reason or None,
+        "written": None if written is None else preset.index in written.dropped,
+        "unwritten": None if written is None else written.refused.get((preset.index, ())),
     }
 
 
@@ -232,6 +276,10 @@ class _FactoredPlaces:
         origins = [document.origin for document in (*loaded.documents, *asked.around)]
         self._resources = one.part.resources
         self._sources = Sources(origins, loaded.data, loaded.blame, quotes=False)
+
+    def of_object(self, index: int) -> Place:
+        """The place of an object."""
+        return self._sources.place(at(self._resources[index]))
 
     def of(self, machine: MachineFactoring, reason: Hindrance | None = None) -> Place:
         """The place of a VM, or of the field behind a *reason*."""

@@ -77,9 +77,19 @@ class NewDefinition(NamedTuple):
     users: tuple[ResourceRef, ...]
 
 
+class PresetFactoring(NamedTuple):
+    """What becomes of a preset of the input: it goes, or stays because of *reason*; *users* are what it selects."""
+
+    resource: ResourceRef
+    index: int  # type: ignore[assignment] # nobody searches it as a tuple
+    users: tuple[ResourceRef, ...]
+    reason: str = ""
+
+
 class Factoring(NamedTuple):
-    """What becomes of each VM, the definitions to be added, and what was found on the way."""
+    """What becomes of each VM, the definitions to be added, what was found on the way, and what becomes of presets."""
 
     machines: tuple[MachineFactoring, ...]
     definitions: tuple[NewDefinition, ...]
     diagnostics: tuple[Diagnostic, ...]
+    presets: tuple[PresetFactoring, ...] = ()

@@ -23,7 +23,7 @@ from render.model.resource import (
     from_body,
 )
 from render.model.tree import Tree
-from render.pipeline.factor import naming, nearest, places, standins
+from render.pipeline.factor import naming, nearest, places, retirement, standins
 from render.pipeline.factor.answers import (
     DefinitionName,
     Factoring,
@@ -31,6 +31,7 @@ from render.pipeline.factor.answers import (
     MachineFactoring,
     NewDefinition,
     Outcome,
+    PresetFactoring,
 )
 from render.pipeline.factor.catalogue import Offers, kind_class_of
 from render.pipeline.factor.search import Draw, MachinePlan, MachineSearch, edits_of, removed_fields
@@ -76,9 +77,9 @@ def factor(
     settings, faults = library.parse_catalog(settings)
     factoring = Factory(intake.resources, settings, options).factoring()
     machines = tuple(one._replace(index=intake.positions[one.index]) for one in factoring.machines)
-    return factoring._replace(
-        machines=machines, diagnostics=(*faults, *intake.diagnostics, *factoring.diagnostics)
-    )
+    presets = tuple(one._replace(index=intake.positions[one.index]) for one in factoring.presets)
+    diagnostics = (*faults, *intake.diagnostics, *factoring.diagnostics)
+    return factoring._replace(machines=machines, diagnostics=diagnostics, presets=presets)
 
 
 def names(resources: Iterable[Resource]) -> dict[str, list[int]]:
@@ -219,6 +220,37 @@ class Factory:
             tuple(map(self._located, machines)),
             tuple(self._added(used)),
             tuple(self._found(before.diagnostics)),
+            tuple(self._retired(open_ones, context.release)),
+        )
+
+    def _retired(
+        self, candidates: Mapping[int, _PlannedMachine], release: Version
+    ) -> Iterator[PresetFactoring]:
+        """What becomes of the presets of the input, once all edits are made."""
+        if not any(map(retirement.is_preset, self._written)):
+            return
+        used = {index: one for index, one in candidates.items() if one.plan is not None}
+        edits = {index: self._edits(one) for index, one in used.items()}
+        added = [one.body for one in self._added(used.values())]
+
+        def started(without: Collection[int]) -> dict[int, MachineStart]:
+            kept = [one for one in self._resources if one.index not in without]
+            places_ = {one.index: place for place, one in enumerate(kept)}
+            numbered = [one._replace(index=place) for place, one in enumerate(kept)]
+            changes = {places_[index]: edit for index, edit in edits.items()}
+            start = rendered(with_edits(numbered, changes, added), self._settings)
+            return {
+                one.index: start.started[place]
+                for place, one in enumerate(kept)
+                if place in start.started and one.ref not in start.errors
+            }
+
+        yield from retirement.judged(
+            self._held,
+            self._settings.namespace,
+            release,
+            started,
+            restarts=self._options.restart,
         )
 
     def _wanted(self) -> set[int]:

@@ -11,7 +11,6 @@ from render.pipeline.factor.subject import NAMES
 from render.settings import Settings
 
 _ANNOTATIONS = "metadata.annotations"
-_NAMING = frozenset(f"{_ANNOTATIONS}.{name}" for name in NAMES)
 #: What comes of a VM of which no field changes, or only such annotations.
 _HARMLESS = frozenset({"same", "none", "next", "recreate"})
 _NOTHING = frozenset({"same", "none"})
@@ -50,16 +49,18 @@ def impacts(
     return {one.resource: one for one in compare(before, after, settings).machines}
 
 
-def is_naming(change: FieldChange) -> bool:
-    """Whether *change* is only that a VMI says by which definitions it was made."""
+def is_naming(change: FieldChange, marks: Collection[str] = ()) -> bool:
+    """Whether *change* is only that a VMI names its definitions, or no longer the presets that left *marks*."""
+    ignored = {*NAMES, *marks}
     if change.field == _ANNOTATIONS:
-        before, after = change.before or {}, change.after or {}
-        return (
-            isinstance(after, dict)
-            and {**after, **before} == after
-            and (after.keys() - before.keys() <= NAMES)
+        before, after = (
+            {key: text for key, text in one.items() if key not in ignored}
+            if isinstance(one, dict)
+            else one
+            for one in (change.before or {}, change.after or {})
         )
-    return change.field in _NAMING
+        return bool(before == after)
+    return change.field.removeprefix(f"{_ANNOTATIONS}.") in ignored
 
 
 def is_affected(impact: MachineImpact) -> bool:
@@ -67,15 +68,19 @@ def is_affected(impact: MachineImpact) -> bool:
     return not _NOTHING.issuperset(impact.effects)
 
 
-def objection(impact: MachineImpact | None, *, restarts: bool) -> str:
-    """What speaks against the edits of a VM, ``""`` if nothing; *restarts*: see `FactorOptions.restart`."""
+def objection(impact: MachineImpact | None, *, restarts: bool, marks: Collection[str] = ()) -> str:
+    """What speaks against the edits of a VM, ``""`` if nothing.
+
+    *restarts*: see `FactorOptions.restart`; *marks*: the annotations of presets that go.
+    """
     if impact is None:
         return "nothing tells what would become of it"
     allowed = _HARMLESS | {_RESTART} if restarts else _HARMLESS
     if not allowed.issuperset(impact.effects) or impact.unrendered or impact.stale:
         return "; ".join(filter(None, (f"{', '.join(impact.effects)}", *impact.messages)))
     for one in impact.changes:
-        if one.effect != "none" and not is_naming(one) and not (restarts and _is_written_out(one)):
+        is_nothing = one.effect == "none" or is_naming(one, marks)
+        if not is_nothing and not (restarts and _is_written_out(one)):
             return f"{one.field} would change"
     return ""
 

@@ -18,7 +18,7 @@ from render.model.tree import Tree
 from render.model.types import VMI_TYPE
 from render.pipeline.comparison import lifecycle
 from render.pipeline.factor import places
-from render.presets import MODERN
+from render.presets import APPLIED, MODERN
 
 #: The annotations with which the controller names definitions on a VMI.
 NAMES = frozenset(
@@ -50,6 +50,15 @@ class MachineStart(NamedTuple):
             return False
         old, new = (_laid_out(one.vmi) if restarts else one.vmi for one in (self, after))
         return old == new or compare.same(old, new, VMI_TYPE)
+
+
+def without_marks(vmi: Tree, presets: Collection[str]) -> Tree:
+    """*vmi* without the annotations that say which of *presets* were merged into it."""
+    marks = {APPLIED + name for name in presets}
+    metadata = vmi["metadata"]
+    annotations = metadata.get("annotations") or {}
+    kept = {key: value for key, value in annotations.items() if key not in marks}
+    return {**vmi, "metadata": {**metadata, "annotations": kept}}
 
 
 def _laid_out(vmi: Tree) -> Tree:

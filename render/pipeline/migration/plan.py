@@ -4,27 +4,27 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from render import presets
 from render.convert import flavors, successors
 from render.diagnostics.codes import NOT_CONVERTIBLE
 from render.diagnostics.diagnostic import Diagnostic, Severity, at
 from render.kubevirt import controller_revisions
 from render.legacy import decoding, machines
-from render.model import tree
-from render.model.apimachinery.selectors import SelectorError, selects
+from render.model import fieldpath, tree
 from render.model.edits import Operation, Put
+from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, PREFERENCE
-from render.model.release import NEWEST, Version
 from render.model.resource import (
     FLAVOR_GROUP,
     INSTANCETYPE_GROUP,
     KUBEVIRT,
     VM,
-    VMI,
     Resource,
     is_revision,
 )
 from render.model.tree import Tree
-from render.pipeline.input import definitions, releases
+from render.pipeline.input import releases
+from render.pipeline.migration.selection import is_selected, labels_of
 from render.presets import HISTORIC, MODERN
 from render.settings import Settings
 
@@ -100,7 +100,7 @@ class _Planner:
         """By namespace, what presets may select, and the labels by which they do."""
         by_namespace: dict[str, list[tuple[Resource, dict[str, str]]]] = {}
         for resource in self.resources:
-            labels = _labels_of(resource)
+            labels = labels_of(resource)
             if labels is not None:
                 by_namespace.setdefault(_scope(resource, self.settings), []).append(
                     (resource, labels)
@@ -139,18 +139,19 @@ class _Planner:
         yield Unit(resource, f"{kind} of {successors.BETA}", edits, ("flavor", resource.kind))
 
     def _preset(self, resource: Resource) -> Iterator[Unit]:
-        changes = successors.preset(resource)
+        decoded, findings = decoding.decode(resource, self.release)
+        idle = _idle(tree.get(decoded, "spec", "domain") or {})
+        changes = successors.preset(resource, idle)
         if isinstance(changes, str):
             self._leave(resource, changes)
             return
-        decoded, findings = decoding.decode(resource, self.release)
         faults = [one for one in findings if one.location.path[:2] == ("spec", "selector")]
         if faults:
             self._leave(resource, faults[0].message)
             return
         selector = tree.get(decoded, "spec", "selector") or {}
         near = self._labels.get(_scope(resource, self.settings), ())
-        selected = [vm for vm, labels in near if _is_selected(labels, selector, self.release)]
+        selected = [vm for vm, labels in near if is_selected(labels, selector, self.release)]
         if not selected:
             self._leave(resource, "it selects no VM here, so that nothing tells what it is for")
             return
@@ -167,29 +168,23 @@ class _Planner:
         added = {vm.index: (Put(("spec", PREFERENCE.word), matcher),) for vm in selected}
         yield Unit(
             resource,
-            f"{PREFERENCE.namespaced} of {successors.BETA}",
+            f"{PREFERENCE.namespaced} of {successors.BETA}{_without(idle)}",
             {resource.index: changes, **added},
             (resource.kind,),
         )
 
 
+def _idle(domain: Tree) -> list[FieldPath]:
+    """What of the *domain* of a preset reaches no VM: what is never merged, and firmware, which each VM has itself."""
+    own = [("firmware",)] if domain.get("firmware") else []
+    return [path for path in (*presets.never_merged(domain), *own) if tree.get(domain, *path)]
+
+
+def _without(idle: Sequence[FieldPath]) -> str:
+    if not idle:
+        return ""
+    return f", without {', '.join(map(fieldpath.text, idle))}, which reached no VM"
+
+
 def _scope(resource: Resource, settings: Settings) -> str:
     return "" if "Cluster" in resource.kind else resource.namespace or settings.namespace
-
-
-def _labels_of(vm: Resource) -> dict[str, str] | None:
-    """The labels of the VMI of *vm*; None for what no preset may select."""
-    if not definitions.is_machine(vm) or machines.age(vm):
-        return None
-    body = decoding.decode(vm, NEWEST).tree
-    metadata = body if vm.kind == VMI else tree.get(body, "spec", "template")
-    if tree.get(metadata, "metadata", "annotations", MODERN.exclude) == "true":
-        return None
-    return tree.get(metadata, "metadata", "labels") or {}
-
-
-def _is_selected(labels: dict[str, str], selector: Tree, release: Version) -> bool:
-    try:
-        return selects(selector, labels, release)
-    except SelectorError:
-        return False

@@ -284,48 +284,6 @@ def test_a_vm_with_errors_is_left_alone(
     assert "see `virt-render check`" in capfd.readouterr().out
 
 
-PRESET = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachineInstancePreset
-metadata: {name: clocked}
-spec:
-  selector: {matchLabels: {os: linux}}
-  domain:
-    devices: {}
-    features: {smm: {}}
-    clock: {utc: {}, timer: {hpet: {present: false}}}
-"""
-
-
-@pytest.mark.parametrize("strategy", ["Halted", "Always"])
-def test_definitions_bring_what_a_preset_says(
-    repository: Path, capfd: pytest.CaptureFixture[str], strategy: str
-) -> None:
-    labels = "template:\n    metadata: {labels: {os: linux}}\n"
-    text = vm().replace("template:\n", labels).replace("Always", strategy)
-    put(repository, {"vm.yaml": text, "preset.yaml": PRESET})
-    before = vmis(objects(repository))
-    restart = ["--restart"] if strategy == "Always" else []
-    assert invoke(["factor", "--write", *restart, "."]) == 0
-    gone = "VirtualMachineInstancePreset clocked says nothing any more that the VM would lack"
-    assert gone in capfd.readouterr().out
-    assert vmis(objects(repository)) == before
-    (repository / "preset.yaml").unlink()
-    started, errors = vmis(objects(repository))
-    (vmi,) = started.values()
-    (was,) = before[0].values()
-    assert not errors
-    assert vmi["spec"] == was["spec"]
-
-
-def test_a_preset_changes_no_template_of_a_vm_that_runs(repository: Path) -> None:
-    labels = "template:\n    metadata: {labels: {os: linux}}\n"
-    put(repository, {"vm.yaml": vm().replace("template:\n", labels), "preset.yaml": PRESET})
-    assert invoke(["factor", "--write", "."]) == 0
-    assert "bus: virtio" not in (repository / "vm.yaml").read_text()
-    assert "preferredSmm" not in (repository / "definitions.yaml").read_text()
-
-
 def test_a_vm_with_errors_keeps_no_other_from_being_written(repository: Path) -> None:
     broken = vm("broken").replace("bus: virtio", "bus: nonsense")
     twice = vm("twice") + "---\n" + vm("twice")

@@ -564,3 +564,29 @@ def test_a_preset_whose_selector_is_none_stays(
         "VirtualMachineInstancePreset windows stays as it is: expected a mapping, got a list"
         in said
     )
+
+
+def test_what_of_a_preset_reaches_no_vm_keeps_it_from_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    idle = (
+        "    memory: {guest: 8Gi}\n    firmware: {bootloader: {efi: {}}}\n"
+        "    devices: {disks: [{name: a, disk: {}}]}\n    resources: {limits: {cpu: 2}}\n"
+    )
+    preset = OLD["presets.yaml"].partition("---")[0].replace("    devices: {}\n", idle)
+    Path("presets.yaml").write_text(preset, encoding="utf-8")
+    vm = (
+        "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: by-preset}\nspec:\n"
+        "  runStrategy: Always\n  template:\n    metadata: {labels: {os: windows}}\n"
+        "    spec: {domain: {devices: {}}}\n"
+    )
+    Path("vm.yaml").write_text(vm, encoding="utf-8")
+    before = started()
+    assert invoke(["migrate"]) is Exit.OK
+    made = texts()
+    assert "kind: VirtualMachinePreference" in made["presets.yaml"]
+    assert "8Gi" not in made["presets.yaml"]
+    assert started() == before
+    words = capfdbinary.readouterr().out.decode()
+    assert "without memory, devices.disks, resources.limits, firmware, which reached no VM" in words
