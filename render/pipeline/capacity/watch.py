@@ -6,6 +6,7 @@ Nothing that makes or judges a pod is imported before there is one to look at: o
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from render.diagnostics.codes import CODES, POOL_UNUSABLE, REQUIREMENT_UNMET, SPREAD_INDIVISIBLE
 from render.diagnostics.diagnostic import Diagnostic
 from render.machine import CONFIGURATION, Context, Machine
 from render.model import tree
@@ -83,6 +84,8 @@ class PodWatch:
         """Judge the pod of *machine*, if there is a reason to."""
         if machine.failed or not machine.vmi or (machine.pods_pass and not self._is_limited):
             return
+        if _is_refused(machine):
+            return
         doubtful = (
             self._is_set
             or is_doubtful(machine.resource.name, machine.vmi)
@@ -121,6 +124,24 @@ def is_doubtful(name: str, vmi: Tree) -> bool:
         or any(map(_is_odd_volume, spec.get("volumes") or ()))
         or _is_annotated(tree.get(vmi, "metadata", "annotations") or {})
     )
+
+
+#: What the webhooks refuse under codes of its own.
+_REFUSALS = frozenset({POOL_UNUSABLE, REQUIREMENT_UNMET, SPREAD_INDIVISIBLE})
+
+
+def _is_refused(machine: Machine) -> bool:
+    """Whether KubeVirt's webhooks refuse *machine*, which comes to no pod then; what is silenced does not count."""
+    if not any(_refuses(one) for one in machine.diagnostics):
+        return False
+    from render.diagnostics.suppression import suppress
+
+    return any(_refuses(one) for one in suppress(machine.diagnostics, (machine.resource.written,)))
+
+
+def _refuses(found: Diagnostic) -> bool:
+    code = CODES[found.code]
+    return found.is_error and ((code.of_admission and not code.beyond) or code in _REFUSALS)
 
 
 def _is_refused_name(name: str) -> bool:

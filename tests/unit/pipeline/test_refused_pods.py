@@ -18,6 +18,7 @@ SETTINGS = Settings(kubevirt="1.9")
 TEMPLATE = "spec.template."
 HOOKS = "hooks.kubevirt.io/hookSidecars"
 LONG = "a" * 55
+GATED = kubevirt(developerConfiguration={"featureGates": ["Sidecar"]})
 
 
 def refused(*objects: Json, settings: Settings = SETTINGS) -> list[Diagnostic]:
@@ -106,7 +107,7 @@ def test_the_field_that_brings_it_is_named(spec: Json, field: str, words: str) -
     network: Json = {"networks": [{"name": "default", "pod": {}}]}
     interface: Json = {"interfaces": [{"name": "default", "masquerade": {}}]}
     domain = {"devices": interface, **spec.get("domain", {})}
-    (found,) = refused(vm(**{**network, **spec, "domain": domain}), kubevirt())
+    (found,) = refused(vm(**{**network, **spec, "domain": domain}), GATED)
     assert found.field == TEMPLATE + field
     assert found.severity == "error"
     assert found.message.startswith("the API server refuses its pod: ")
@@ -161,6 +162,53 @@ def test_what_has_a_name_that_no_object_has_comes_to_no_pod() -> None:
     assert "Web_Server" not in of_web.message, "two VMs of one kind are judged by one pod"
     (of_long,) = refused(vm("a" * 240), kubevirt())
     assert "virt-launcher-" in of_long.message, "a name that a VM may have, and its pod may not"
+
+
+BAD_BUS: Json = {
+    "devices": {"disks": [{"name": "a", "disk": {"bus": "foo"}}]},
+    "cpu": {"features": [{"name": ""}]},
+}
+BAD_DISK: Json = {"domain": BAD_BUS, "volumes": [{"name": "a", "emptyDisk": {"capacity": "1Gi"}}]}
+
+
+def test_what_the_webhooks_refuse_comes_to_no_pod() -> None:
+    """Neither its pod nor a quota that it would not fit is anything to speak of before it is admitted."""
+
+    def said(*objects: Json, settings: Settings = SETTINGS) -> list[str]:
+        found = render([*objects, kubevirt()], settings).diagnostics
+        return [one.code for one in found if one.code != "VR708"]
+
+    refused_vm = vm(**BAD_DISK)
+    assert said(refused_vm) == ["VR420"]
+    assert said(refused_vm, quota(pods=0)) == ["VR420"]
+    # As well as a pool of such VMs, and one that its preference demands more of.
+    assert said(pool_of(refused_vm), quota(pods=0)) == ["VR420"]
+    kind = "VirtualMachineClusterPreference"
+    preference = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1", "kind": kind, "metadata": {"name": "large"},
+        "spec": {"requirements": {"cpu": {"guest": 4}}},
+    }  # fmt: skip
+    small = vm(domain={"cpu": {"features": [{"name": ""}], "cores": 1}})
+    small["spec"]["preference"] = {"name": "large"}
+    assert said(small, preference, quota(pods=0)) == ["VR401"]
+    # Whose author says that it is not refused has a pod.
+    silenced = vm(**BAD_DISK)
+    silenced["metadata"]["annotations"] = {"virt-render.dev/ignore.VR420": "the cluster knows it"}
+    assert said(silenced) == ["VR443"]
+    assert said(vm(domain={"cpu": BAD_BUS["cpu"]})) == ["VR443"]
+
+
+def pool_of(machine: Json) -> Json:
+    labels = {"labels": {"app": "a"}}
+    template = {**machine["spec"]["template"], "metadata": labels}
+    return {
+        "apiVersion": "pool.kubevirt.io/v1beta1", "kind": "VirtualMachinePool",
+        "metadata": {"name": "web", "namespace": "prod"},
+        "spec": {
+            "replicas": 2, "selector": {"matchLabels": labels["labels"]},
+            "virtualMachineTemplate": {"metadata": labels, "spec": {**machine["spec"], "template": template}},
+        },
+    }  # fmt: skip
 
 
 def test_a_quota_on_limits_makes_a_limit_that_a_request_may_exceed() -> None:
