@@ -140,6 +140,15 @@ class Checked(NamedTuple):
     decided: tuple[Decided, ...]
 
 
+class ExclusiveUse(NamedTuple):
+    """That the field at *path* of a VMI spec has a *value* that no other one may have in a *scope*: *what* it is."""
+
+    what: str
+    scope: str
+    path: FieldPath
+    value: str
+
+
 class Machine:
     """One VM (or bare VMI) between its manifest and what becomes of it.
 
@@ -158,13 +167,13 @@ class Machine:
     presets; *companions*: what is emitted beside it; *decided*: what its definitions wrote; *checked*: once known, the
     VMI as the VM's webhook checks it, empty if it gets no further; *missing*: the fields that the schema requires
     and that are not there; *is_doubted*: whether anything was found when its manifest was decoded; *pods_pass*: whether
-    its pods were looked at, and nothing is wrong with any by itself.
+    its pods were looked at, and nothing is wrong with any by itself; *uses*: what it uses that no two machines may.
     """
 
     __slots__ = (
         "additions", "checked", "companions", "context", "decided", "decoded", "diagnostics", "failed", "flavor",
         "instancetype", "is_doubted", "merged", "missing", "pinned", "pods_pass", "preference", "provenance",
-        "resource", "template", "vm", "vmi",
+        "resource", "template", "uses", "vm", "vmi",
     )  # fmt: skip
 
     def __init__(self, context: Context, resource: Resource, decoded: Tree) -> None:
@@ -188,6 +197,7 @@ class Machine:
         self.missing: tuple[FieldPath, ...] = ()
         self.is_doubted = False
         self.pods_pass = False
+        self.uses: tuple[ExclusiveUse, ...] | None = None
 
     def under(self, settings: Settings) -> "Machine":
         """The same machine, in the same state, with other *settings*."""

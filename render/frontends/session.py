@@ -155,12 +155,20 @@ def leave_out_rendered(inputs: Sequence[Documents], namespace: str) -> None:
     """
     stamped: dict[_Identity, list[tuple[Documents, Document]]] = {}
     others: dict[_Identity, list[tuple[Documents, Document]]] = {}
+    genuine = {
+        id(document.body)
+        for loaded in inputs
+        for document in loaded.documents
+        if stamps.is_rendered(document.body) and stamps.is_genuine(document.body)
+    }
+    if not genuine:
+        return
     for loaded in inputs:
         for document in loaded.documents:
             one = from_body(document.body, 0)
-            is_stamped = stamps.is_rendered(document.body) and stamps.is_genuine(document.body)
             identity = (one.group, one.kind, one.namespace or namespace, one.name)
-            (stamped if is_stamped else others).setdefault(identity, []).append((loaded, document))
+            known = stamped if id(document.body) in genuine else others
+            known.setdefault(identity, []).append((loaded, document))
     rendered = [one for identity, found in stamped.items() if identity in others for one in found]
     files = {document.origin.file for _, document in rendered}
     copies = [
@@ -262,15 +270,16 @@ def render_loaded(  # noqa: PLR0913 - as `run`
     unchanged: "Unchanged | None" = None,
     *,
     traced: bool = True,
+    known: Sequence[Resource] = (),
 ) -> tuple[Rendered, list[Diagnostic]]:
     """Render the documents of *loaded*; the findings of reading and rendering together. See `render_part` and `run`.
 
-    Without *traced* no machine is observed with provenance.
+    Without *traced* no machine is observed with provenance; *known* as for `resources_of`.
 
     Where part of the input could not be read, that an object was not found says nothing: it may stand there.
     """
     locks.choose(loaded, asked)
-    resources = [_resource(document, i) for i, document in enumerate(loaded.documents)]
+    resources = resources_of(loaded.documents, known)
     rendered = run(
         resources, asked.settings, observe, sink=sink, unchanged=unchanged,
         traced=traced and observe is not None,
@@ -333,6 +342,19 @@ def _with_values(loaded: Documents, diagnostic: Diagnostic) -> Diagnostic:
     return diagnostic._replace(
         help="; ".join(filter(None, (diagnostic.help, f"its values come from {names}")))
     )
+
+
+def resources_of(documents: Sequence[Document], known: Sequence[Resource] = ()) -> list[Resource]:
+    """The objects of *documents*: those that are *known* of the same trees at the same places."""
+    same = len(known)
+    return [
+        known[index]
+        if index < same
+        and known[index].body is document.body
+        and known[index].origin is document.origin
+        else _resource(document, index)
+        for index, document in enumerate(documents)
+    ]
 
 
 def _resource(document: Document, index: int) -> Resource:

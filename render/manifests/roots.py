@@ -8,7 +8,7 @@ from typing import NamedTuple
 from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
 from render.manifests.relevance import Globs
-from render.model.resource import CLUSTER_SCOPED, OWN, ResourceRef, from_body
+from render.model.resource import CLUSTER_SCOPED, OWN, ResourceRef, from_body, text_at
 from render.yaml.reader import Document
 
 _Identity = tuple[str, ResourceRef]
@@ -91,14 +91,18 @@ def _named(file: str, named: Globs) -> str:
 
 
 def _identities(documents: Iterable[Document], namespace: str) -> Mapping[_Identity, list[str]]:
-    """The files of each object, by what it is called."""
-    folders: dict[_Identity, list[str]] = {}
+    """The files of each object that stands in several, by what it is called."""
+    named: dict[str, list[Document]] = {}
     for document in documents:
-        one = from_body(document.body, 0)
-        scope = "" if one.kind in CLUSTER_SCOPED else one.namespace or namespace
-        if one.name and one.group != OWN:
-            identity = (one.group, ResourceRef(one.kind, scope, one.name))
-            folders.setdefault(identity, []).append(document.origin.file)
+        named.setdefault(text_at(document.body.get("metadata"), "name"), []).append(document)
+    folders: dict[_Identity, list[str]] = {}
+    for name, alike in named.items():
+        for document in alike if name and len(alike) > 1 else ():
+            one = from_body(document.body, 0)
+            scope = "" if one.kind in CLUSTER_SCOPED else one.namespace or namespace
+            if one.group != OWN:
+                identity = (one.group, ResourceRef(one.kind, scope, one.name))
+                folders.setdefault(identity, []).append(document.origin.file)
     return {identity: files for identity, files in folders.items() if len(files) > 1}
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics.codes import CANNOT_MIGRATE, USED_TWICE
-from render.diagnostics.diagnostic import Diagnostic, Related, at
-from render.machine import Machine
+from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
+from render.machine import ExclusiveUse, Machine
 from render.model import fieldpath, tree
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
@@ -39,19 +39,28 @@ _CURES_OF_TEMPLATES = {
 
 
 class _ResourceUse(NamedTuple):
-    """What uses *value*, how many of them there are, and where that is written."""
+    """What uses a value, and where that is written: at *path* of its VMI spec, which stands at *above*."""
 
     resource: Resource
+    above: FieldPath
     path: FieldPath
-    value: str
-    replicas: int
+
+    @property
+    def place(self) -> Location:
+        """Where that is written."""
+        return _place(self.resource, (*self.above, *self.path))
+
+    @property
+    def replicas(self) -> int:
+        """How many of the resource there are."""
+        return _replicas(self.resource)
 
 
 class Clashes:
     """Collects what VMs use that no two of them may."""
 
     def __init__(self) -> None:
-        self._uses: dict[tuple[str, str, str], list[_ResourceUse]] = {}
+        self._by_value: dict[tuple[str, str, str], list[_ResourceUse]] = {}
         self._pinned_down: list[tuple[Machine, Tree]] = []
 
     def observe(self, machine: Machine) -> None:
@@ -59,76 +68,84 @@ class Clashes:
         spec = tree.get(machine.decoded, *machine.vmi_path)
         if not isinstance(spec, dict) or (machine.resource.holder and machine.failed):
             return
-        domain = spec.get("domain") or {}
         if spec.get("evictionStrategy") == "LiveMigrate":
             self._pinned_down.append((machine, spec))
-        uuid = (domain.get("firmware") or {}).get("uuid")
-        if uuid:
-            self._use(machine, "firmware-uuid", "", ("domain", "firmware", "uuid"), uuid.lower())
-        devices = domain.get("devices") or {}
-        interfaces = devices.get("interfaces")
-        if interfaces:
-            self._addresses(machine, spec, interfaces)
-        volumes = spec.get("volumes")
-        if volumes:
-            self._claims(machine, volumes, devices)
-
-    def _use(self, machine: Machine, what: str, scope: str, path: FieldPath, value: str) -> None:
-        resource = machine.resource
-        replicas = _replicas(resource)
-        if replicas:
-            one = _ResourceUse(resource.written, _place(machine, path), value, replicas)
-            self._uses.setdefault((what, scope, value), []).append(one)
-
-    def _addresses(self, machine: Machine, spec: Tree, interfaces: Sequence[Tree]) -> None:
-        """Only networks that several VMs are on: behind masquerade nobody sees the address."""
-        attached: dict[str, str] = {}
-        for network in spec.get("networks") or ():
-            name = tree.get(network, "multus", "networkName")
-            if name:
-                attached.setdefault(network.get("name", ""), name)
-        for index, interface in enumerate(interfaces):
-            name = attached.get(interface.get("name", ""))
-            if name and interface.get("macAddress"):
-                scope = name if "/" in name else f"{machine.namespace}/{name}"
-                address = interface["macAddress"].lower().replace("-", ":")
-                path = ("domain", "devices", "interfaces", index, "macAddress")
-                self._use(machine, "mac-address", scope, path, address)
-
-    def _claims(self, machine: Machine, volumes: Sequence[Tree], devices: Tree) -> None:
-        """Of VMs that may run: claims that are written to, by this VM alone as it believes."""
-        running = machine.spec.get("running")
-        if running is False or machine.spec.get("runStrategy") in _IDLE:
-            return
-        by_name = {disk.get("name"): disk for disk in devices.get("disks") or ()}
-        mounted = {one.get("name") for one in devices.get("filesystems") or ()} - set(by_name)
-        of_each = _numbered_claims(machine)
-        for index, volume in enumerate(volumes):
-            source = volume.get("persistentVolumeClaim") or volume.get("dataVolume") or {}
-            claim = source.get("claimName") or source.get("name")
-            if not claim or source.get("readOnly") or volume.get("name") in mounted:
-                continue
-            if claim in of_each:
-                continue
-            if _is_written(by_name.get(volume.get("name")) or {}):
-                self._use(machine, "claim", machine.namespace, ("volumes", index), claim)
+        if machine.uses is None:
+            machine.uses = tuple(_uses(machine, spec))
+        for what, scope, path, value in machine.uses:
+            use = _ResourceUse(machine.resource, machine.vmi_path, path)
+            self._by_value.setdefault((what, scope, value), []).append(use)
 
     def diagnostics(self, resources: Sequence[Resource]) -> list[Diagnostic]:
         """One warning a use after the first, and one a VM that cannot do what it asks for."""
-        diagnostics = [one for key, uses in self._uses.items() for one in _used_twice(key[0], uses)]
+        diagnostics = [
+            one
+            for (what, _, value), uses in self._by_value.items()
+            if len(uses) > 1 or uses[0].resource.holders
+            for one in _used_twice(what, value, [use for use in uses if use.replicas])
+        ]
         if self._pinned_down:
             diagnostics += _unable(self._pinned_down, resources)
         return diagnostics
 
 
-def _place(machine: Machine, path: FieldPath) -> FieldPath:
-    """Where the field at *path* of the VMI spec of *machine* is written."""
-    holder = machine.resource.holder
-    if holder is None:
-        return (*machine.vmi_path, *path)
+def _uses(machine: Machine, spec: Tree) -> Iterator[ExclusiveUse]:
+    """What *machine*, whose author wrote the VMI *spec*, uses that no other one may."""
+    domain = spec.get("domain") or {}
+    uuid = (domain.get("firmware") or {}).get("uuid")
+    if uuid:
+        yield ExclusiveUse("firmware-uuid", "", ("domain", "firmware", "uuid"), uuid.lower())
+    devices = domain.get("devices") or {}
+    interfaces = devices.get("interfaces")
+    if interfaces:
+        yield from _addresses(machine, spec, interfaces)
+    volumes = spec.get("volumes")
+    if volumes:
+        yield from _claims(machine, volumes, devices)
+
+
+def _addresses(machine: Machine, spec: Tree, interfaces: Sequence[Tree]) -> Iterator[ExclusiveUse]:
+    """Only networks that several VMs are on: behind masquerade nobody sees the address."""
+    attached: dict[str, str] = {}
+    for network in spec.get("networks") or ():
+        name = tree.get(network, "multus", "networkName")
+        if name:
+            attached.setdefault(network.get("name", ""), name)
+    for index, interface in enumerate(interfaces):
+        name = attached.get(interface.get("name", ""))
+        if name and interface.get("macAddress"):
+            scope = name if "/" in name else f"{machine.namespace}/{name}"
+            address = interface["macAddress"].lower().replace("-", ":")
+            path = ("domain", "devices", "interfaces", index, "macAddress")
+            yield ExclusiveUse("mac-address", scope, path, address)
+
+
+def _claims(machine: Machine, volumes: Sequence[Tree], devices: Tree) -> Iterator[ExclusiveUse]:
+    """Of VMs that may run: claims that are written to, by this VM alone as it believes."""
+    running = machine.spec.get("running")
+    if running is False or machine.spec.get("runStrategy") in _IDLE:
+        return
+    by_name = {disk.get("name"): disk for disk in devices.get("disks") or ()}
+    mounted = {one.get("name") for one in devices.get("filesystems") or ()} - set(by_name)
+    of_each = _numbered_claims(machine)
+    for index, volume in enumerate(volumes):
+        source = volume.get("persistentVolumeClaim") or volume.get("dataVolume") or {}
+        claim = source.get("claimName") or source.get("name")
+        if not claim or source.get("readOnly") or volume.get("name") in mounted:
+            continue
+        if claim in of_each:
+            continue
+        if _is_written(by_name.get(volume.get("name")) or {}):
+            yield ExclusiveUse("claim", machine.namespace, ("volumes", index), claim)
+
+
+def _place(resource: Resource, path: FieldPath) -> Location:
+    """Where *path* of the machine *resource* is written."""
+    if resource.holder is None:
+        return at(resource.written, path)
     from render.kubevirt.replicas import template_of
 
-    return (*template_of(holder), *machine.vmi_path, *path)
+    return at(resource.holder, (*template_of(resource.holder), *path))
 
 
 def _replicas(resource: Resource) -> int:
@@ -162,23 +179,27 @@ def _is_written(disk: Tree) -> bool:
     return not (target.get("readonly") or lun.get("readonly") or lun.get("reservation"))
 
 
-def _used_twice(what: str, uses: Sequence[_ResourceUse]) -> Iterator[Diagnostic]:
+def _used_twice(what: str, value: str, uses: Sequence[_ResourceUse]) -> Iterator[Diagnostic]:
     """VMs of one name are one VM, in several environments; which one was read first does not matter."""
     shown = what.replace("-", " ").replace("mac", "MAC")
-    first, *others = sorted(uses, key=lambda one: (one.resource.ref, fieldpath.text(one.path)))
+    if not uses:
+        return
+    first, *others = sorted(
+        uses, key=lambda one: (one.resource.ref, fieldpath.text(one.place.path))
+    )
     for use in uses:
         if use.replicas > 1:
             yield USED_TWICE.at(
-                at(use.resource, use.path),
-                f"the {shown} {use.value} is that of all {use.replicas} replicas",
+                use.place,
+                f"the {shown} {value} is that of all {use.replicas} replicas",
                 help=_CURES_OF_TEMPLATES[what],
             )._replace(check=f"{USED_TWICE.slug}/{what}")
     for use in others:
         if use.resource.ref.name != first.resource.ref.name:
             yield USED_TWICE.at(
-                at(use.resource, use.path),
-                f"the {shown} {use.value} is that of {first.resource.ref}, too",
-                Related(f"{first.resource.ref} uses {use.value}", at(first.resource, first.path)),
+                use.place,
+                f"the {shown} {value} is that of {first.resource.ref}, too",
+                Related(f"{first.resource.ref} uses {value}", first.place),
                 help=_CURES[what],
             )._replace(check=f"{USED_TWICE.slug}/{what}")
 
@@ -217,7 +238,7 @@ def _unable(
         reason = next(filter(None, reasons), "")
         if reason:
             yield CANNOT_MIGRATE.at(
-                at(machine.resource.written, _place(machine, ("evictionStrategy",))),
+                _place(machine.resource, (*machine.vmi_path, "evictionStrategy")),
                 f"the VM is to migrate when its node is drained, and cannot: {reason}",
                 help="a drain of its node waits for it for ever: remove the obstacle, or use evictionStrategy:"
                 " LiveMigrateIfPossible or None",

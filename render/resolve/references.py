@@ -242,8 +242,9 @@ def _may_share(one: str, other: str) -> bool:
 
 def claims_of(machine: Resource) -> Iterator[str]:
     """The DataVolumes that a VM, or what makes VMs, brings."""
-    for path in ((), ("virtualMachineTemplate", "spec")):
-        templates = tree.get(machine.spec, *path, "dataVolumeTemplates")
+    spec = machine.spec
+    inner = tree.get(spec.get("virtualMachineTemplate"), "spec", "dataVolumeTemplates")
+    for templates in (spec.get("dataVolumeTemplates"), inner):
         for template in templates if isinstance(templates, list) else ():
             name = tree.get(template, "metadata", "name")
             if isinstance(name, str):

@@ -3,11 +3,18 @@
 import gc
 import os
 import sys
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
+
+import pytest
 
 from render.frontends.editor import notes
 from render.frontends.editor.workspace import Workspace
 from render.frontends.request.commands import Call
+from scripts.bench import fleet
+from scripts.bench.fleet import Tree
+from tests.support.calls import calls
 from tests.support.manifests import instancetype, put, vm
 
 EDITS = int(os.environ.get("VIRT_RENDER_EDITS", "300"))
@@ -16,6 +23,10 @@ _NAMES, _WARM, _ROOM = 20, 120, 1000
 
 Bytes tell less: the interpreter's own table of interned words grows by leaps, whatever is in it.
 """
+
+
+CALLS_A_MACHINE = 220
+"""Of functions; to render one takes thousands."""
 
 
 def test_edits_leave_nothing_behind(tmp_path: Path) -> None:
@@ -44,3 +55,27 @@ def test_edits_leave_nothing_behind(tmp_path: Path) -> None:
             sizes.append(sys.getallocatedblocks())
     before, after = sizes
     assert after - before < _ROOM
+
+
+def test_an_edit_asks_little_of_the_other_machines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them is looked at (two may use the same claim), and none is rendered again."""
+    counted: list[int] = []
+    for number in (100, 150, 200):
+        folder = (tmp_path / str(number)).resolve()
+        fleet.write(str(folder), Tree(number))
+        (folder / "kustomization.yaml").unlink()
+        file = min(folder.rglob("vm-*.yaml"))
+        workspace = Workspace(str(folder), Call("lsp", (".",), {}), {}, trusted=False)
+        monkeypatch.chdir(folder)
+        workspace.read()
+        text = file.read_text(encoding="utf-8")
+        spent = 0
+        for typed in ("one", "two"):  # the first imports what only edits need
+            workspace.buffers[str(file)] = text.replace("spec:", f"spec:\n  {typed}: 1", 1)
+            spent = calls(partial(workspace.edit, str(file.relative_to(folder))))
+        counted.append(spent)
+        assert [one.diagnostic.code for one in workspace.findings] == ["VR105"]
+    for few, many in pairwise(counted):
+        assert (many - few) / 50 < CALLS_A_MACHINE

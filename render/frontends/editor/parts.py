@@ -7,9 +7,9 @@ from render.diagnostics.codes import worth_saying
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.frontends.parts import FleetPart
 from render.frontends.reporting import as_note
-from render.frontends.session import render_loaded
+from render.frontends.session import render_loaded, resources_of
 from render.machine import Machine
-from render.model.resource import Origin, Resource, from_body
+from render.model.resource import Origin, Resource
 from render.pipeline.input.retained import retained
 from render.report.findings import Finding, find
 from render.report.places import Sources
@@ -56,7 +56,7 @@ def render(
         if _touches(placed.findings, changed):
             placed = _placed(part, part.diagnostics, placed, changed)
         return known._replace(part=part, documents=documents, placed=placed)
-    resources = [from_body(one.body, index, one.origin) for index, one in enumerate(documents)]
+    resources = resources_of(documents, known.resources if known else ())
     reusable = retained(known.resources, resources, known.machines) if known else None
     machines: list[Machine] = []
     _, part.diagnostics = render_loaded(
@@ -66,6 +66,7 @@ def render(
         lambda machine, _body: machines.append(machine),
         reusable,
         traced=False,
+        known=resources,
     )
     placed = _placed(part, part.diagnostics, known.placed if known else PlacedFindings(), changed)
     return RenderedPart(part, base, read, documents, resources, machines, placed)

@@ -96,6 +96,8 @@ class PodWatch:
         if (doubtful or limited) and not _is_refused_name(machine.resource.written.name):
             is_wrong = self._open().observe(machine, is_doubtful=doubtful)
             machine.pods_pass = not (is_wrong or self._is_limited)
+        elif not doubtful:
+            machine.pods_pass = not self._is_limited
 
     def diagnostics(self) -> Iterator[Diagnostic]:
         """What is wrong with single pods, and with those of a namespace together."""

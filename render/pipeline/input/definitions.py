@@ -142,10 +142,13 @@ def _check_identity(resources: Sequence[Resource], loaded: Definitions, settings
             continue
         ours = resource.group in (KUBEVIRT, INSTANCETYPE_GROUP, FLAVOR_GROUP)
         namespace = resource.namespace or (settings.namespace if ours else "")
-        kinds = (resource.kind, resource.written.kind)  # its own, and what it is rendered to
-        keys = {(resource.group, kind, namespace, resource.name) for kind in kinds}
-        first = next((seen[key] for key in sorted(keys & seen.keys())), resource)
-        seen.update((key, first) for key in keys)
+        key = (resource.group, resource.kind, namespace, resource.name)
+        if resource.written.kind != resource.kind:  # its own, and what it is rendered to
+            keys = (key, (resource.group, resource.written.kind, namespace, resource.name))
+            first = next((seen[one] for one in sorted(keys) if one in seen), resource)
+            seen.update(dict.fromkeys(keys, first))
+        else:
+            first = seen.setdefault(key, resource)
         if first is not resource:
             loaded.report(
                 resource,
