@@ -199,11 +199,12 @@ def _limit_memory(state: ComputeResources) -> None:
     if not _has_quota(launch, "memory"):
         return
     request = state.wanted_requests["memory"]
-    amount = int(float(scaled(request)) * _memory_ratio(launch))
+    amount = int(float(scaled(request)) * memory_ratio(launch))
     state.limits["memory"] = Quantity(amount, 0, request.format)
 
 
-def _memory_ratio(launch: Launch) -> float:
+def memory_ratio(launch: Launch) -> float:
+    """How many times the request the limit is that a quota on limits.memory asks for."""
     labels = launch.cluster.objects.namespaces.get(launch.namespace) or {}
     text = labels.get(_MEMORY_RATIO, "")
     ratio = float(text) if re.fullmatch(_FLOAT, text) else 0.0

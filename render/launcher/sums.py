@@ -1,6 +1,7 @@
 """How the numbers of a pod came about, in words."""
 
 from render.launcher import cpu, memory
+from render.launcher import resources as resources_of_pod
 from render.launcher.launch import Launch
 from render.launcher.memory import Overhead, OverheadPart
 from render.model import tree
@@ -49,7 +50,8 @@ def _memory(launch: Launch, part: str, amount: Quantity, overhead: Overhead) -> 
     resources = launch.domain.get("resources") or {}
     own = "memory" in (launch.requests if part == "requests" else launch.limits)
     if part == "limits" and not own and not launch.is_dedicated:
-        return "the request, times what the namespace of a quota on limits.memory says"
+        ratio = f"{resources_of_pod.memory_ratio(launch):g}"
+        return f"the request x {ratio}, since the namespace has a quota on limits.memory"
     if part == "requests" and resources.get("overcommitGuestOverhead"):
         return f"{_base(launch, amount, own=own)}, without overhead: overcommitGuestOverhead"
     rest = minus(amount, overhead.total)

@@ -152,6 +152,8 @@ def _is_secret(path: FieldPath) -> bool:
 
 
 def _shown(path: FieldPath, value: Any) -> Any:
+    if isinstance(value, bool):  # automountServiceAccountToken, say
+        return value
     return HIDDEN if _is_secret(path) or secrets.redacted(value) != value else value
 
 

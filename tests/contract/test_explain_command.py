@@ -315,6 +315,12 @@ def test_secrets_are_hidden(repository: Repository, form: str) -> None:
     said = repository.fine("explain", "quiet", "--format", form)
     assert "(hidden)" in said
     assert "canary" not in said
+    (line,) = [
+        one
+        for one in repository.fine("explain", "quiet", "pod").splitlines()
+        if "automountServiceAccountToken" in one
+    ]
+    assert "automountServiceAccountToken: false" in line
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """The pods of a namespace together, and the quotas that do not hold them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from render.diagnostics.codes import QUOTA
@@ -97,7 +97,7 @@ def _too_much(excess: _Excess, involved: list[PodUse], doubt: str) -> Diagnostic
         at(resource, ("spec", "hard", first)),
         f"exceeded quota: {resource.name}, requested: {requested}, limited: {limited}"
         f": {what}: {parts}{more}{doubt}",
-        *(Related(_named(use, first), use.where) for use in named),
+        *(Related(_named(use, names), use.where) for use in named),
         help="the VMs are admitted, but those that start last get no pod: raise the quota, or ask for less; the pod"
         " of a VM is larger than its guest",
         severity=Severity.WARNING if is_mild or doubt else None,
@@ -140,9 +140,10 @@ def _most_moving(
     return max(lacking, key=lambda pair: _amount(pair[0], index, pair[1][0]), default=None)
 
 
-def _named(use: PodUse, resource: str) -> str:
-    shares = use.shares.get(resource)
-    return f"{use.name}: {shares}" if shares else use.name
+def _named(use: PodUse, resources: Sequence[str]) -> str:
+    """What *use* has of the *resources* that are exceeded, each told as its containers have it."""
+    shares = dict.fromkeys(filter(None, map(use.shares.get, resources)))
+    return f"{use.name}: {'; '.join(shares)}" if shares else use.name
 
 
 def _amount(use: PodUse, index: int, name: str) -> float:

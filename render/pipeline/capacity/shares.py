@@ -17,16 +17,23 @@ _NAMES: dict[str, tuple[str, str]] = {
 }
 
 
+_PODS = ("pods", "count/pods")
+_BESIDE = "pods: its own, and the one that attaches what is hotplugged from the start"
+
+
 def shares(specs: Sequence[Tree], sums: Mapping[FieldPath, str]) -> dict[str, str]:
     """What each container that runs on has of an amount, by the name that quotas have for it.
 
     *specs*: of the launcher pod, and of pods beside it; *sums*: how numbers of the first came about, by their paths.
     """
-    return {
+    said = {
         name: text
         for name, (part, resource) in _NAMES.items()
         if (text := ", ".join(_of_pods(specs, sums, part, resource)))
     }
+    if len(specs) > 1:
+        said |= dict.fromkeys(_PODS, _BESIDE)
+    return said
 
 
 def _of_pods(

@@ -440,5 +440,16 @@ def test_a_quota_says_what_each_container_of_a_pod_asks_for() -> None:
     )
     (narrow,) = found(vm(), quota(limits_cpu="10m"))
     assert "guest-console-log 15m" in narrow.related[0].message
+    assert "compute 2584Mi = the request x 2, since the namespace has" in (
+        found(vm(), quota(limits_memory="2Gi"))[0].related[0].message
+    )
     (few,) = found(vm(), quota(pods=0))
     assert few.related[0].message == "web"
+    claim = {"claimName": "extra", "hotpluggable": True}
+    plugged = vm(volumes=[{"name": "extra", "persistentVolumeClaim": claim}])
+    (both,) = found(plugged, quota(pods=1, requests_memory=POD))
+    assert both.related[0].message == (
+        "web: pods: its own, and the one that attaches what is hotplugged from the start; compute 1292Mi = guest 1024Mi"
+        " + overhead 268Mi (launcher and qemu 220Mi, 1 vCPU 8Mi, I/O thread 8Mi, video 32Mi), memoryOvercommit 100 by"
+        " KubeVirt's default, guest-console-log 35M, hotplug-disk 2M"
+    )
