@@ -12,9 +12,10 @@ from render.frontends.session import reading
 from render.manifests import kustomization
 from render.manifests.fixes import FileEdit, edits_of
 from render.manifests.sources import loading
-from render.model.edits import Operation, edited
+from render.model.edits import Operation, Put, edited
 from render.model.fieldpath import FieldPath
-from render.model.resource import ResourceRef, from_body
+from render.model.kinds import KIND_CLASSES
+from render.model.resource import ResourceRef, from_body, text_at
 from render.model.tree import Tree
 from render.pipeline.factor import proof, standins
 from render.pipeline.factor.answers import (
@@ -26,10 +27,12 @@ from render.pipeline.factor.answers import (
 from render.presets import APPLIED
 from render.system import files
 from render.yaml import reader, rewrite, writer
+from render.yaml.reader import Document
 from render.yaml.rewrite import Unwritten
 
 #: Where new definitions are written, beside what is built or in the folder of loose files.
 DEFINITIONS = "definitions.yaml"
+_BY_WORD = {one.word: one for one in KIND_CLASSES}
 _UNPLACED = "its manifest is made of several files, or is none that can be rewritten"
 
 
@@ -78,6 +81,7 @@ class _PartWriting:
         self._originals: dict[str, bytes] = {}
         self._edits: dict[MachineKey, tuple[FileEdit, ...]] = {}
         self._gone: dict[int, PresetFactoring] = {}
+        self._renamed: dict[tuple[str, str], str] = {}
 
     def run(self) -> WrittenPart:
         """Leave out VMs until nothing speaks against the others."""
@@ -89,19 +93,16 @@ class _PartWriting:
                 self._place_preset(preset)
         texts: dict[str, str] = {}
         while self._edits or self._gone:
+            renamed = self._renamed
             attempt = self._texts()
             objections = attempt if isinstance(attempt, _Objections) else self._objections(attempt)
-            if not objections:
+            if renamed != self._renamed:
+                self._place_again()
+            elif objections:
+                self._leave_out(objections)
+            else:
                 texts = {} if isinstance(attempt, _Objections) else attempt
                 break
-            if self._gone:  # it may be because of them
-                why = next(iter(objections.values()))
-                self._refused |= {(index, ()): why for index in self._gone}
-                self._gone = {}
-                continue
-            for key, why in objections.items():
-                self._refused[key] = why
-                self._edits.pop(key, None)
         known = {file: data for file, data in self._originals.items() if file in texts}
         definitions = tuple(self._definitions()) if texts else ()
         return WrittenPart(
@@ -113,6 +114,23 @@ class _PartWriting:
             self._file,
             frozenset(self._gone),
         )
+
+    def _leave_out(self, objections: "_Objections") -> None:
+        """Go on without what *objections* are about; where presets were to go, it may be because of them."""
+        if self._gone:
+            why = next(iter(objections.values()))
+            self._refused |= {(index, ()): why for index in self._gone}
+            self._gone = {}
+            return
+        for key, why in objections.items():
+            self._refused[key] = why
+            self._edits.pop(key, None)
+
+    def _place_again(self) -> None:
+        """Let matchers have the names that new definitions get."""
+        for machine in self._factoring.machines:
+            if (machine.index, machine.path) in self._edits:
+                self._place(machine)
 
     def _place_preset(self, preset: PresetFactoring) -> None:
         """Let *preset* go if it stands alone in a document of a file that may be edited."""
@@ -132,7 +150,8 @@ class _PartWriting:
 
     def _place(self, machine: MachineFactoring) -> None:
         key = machine.index, machine.path
-        edits = edits_of(machine.index, [*map(edit_of, machine.edits)], self._part.loaded)
+        operations = [edit_of(self._as_built(one)) for one in machine.edits]
+        edits = edits_of(machine.index, operations, self._part.loaded)
         if self._part.loaded.filled or not edits:
             self._refused[key] = _UNPLACED
             return
@@ -141,6 +160,15 @@ class _PartWriting:
             self._refused[key] = why
         else:
             self._edits[key] = edits
+
+    def _as_built(self, edit: Operation) -> Operation:
+        """*edit* with the name that a new definition gets from kustomize, which knows no matchers."""
+        kind_class = _BY_WORD.get(str(edit.path[-1]))
+        if not isinstance(edit, Put) or kind_class is None:
+            return edit
+        kind = edit.value.get("kind", kind_class.cluster)
+        name = edit.value["name"]
+        return Put(edit.path, {**edit.value, "name": self._renamed.get((kind, name), name)})
 
     @property
     def _folder(self) -> str:
@@ -316,13 +344,29 @@ class _PartWriting:
         with files.overlaid(contents):
             loaded = loading.load([self._folder], reading(self._part.request, None))
         faults = [one for one in loaded.diagnostics if one.is_error]
+        defined = os.path.realpath(self._file)
         if faults:
             return f"kustomize would build it no more: {faults[0].message}"
+        self._renamed = {
+            (kind, name): built
+            for one in loaded.documents
+            if one.before is not None and os.path.realpath(one.origin.file) == defined
+            for kind, name, built in [_names(one)]
+            if name != built
+        }
         return [one.body for one in loaded.documents]
 
 
 class _Objections(dict[MachineKey, str]):
     """Why VMs stay as they are."""
+
+
+def _names(document: Document) -> tuple[str, str, str]:
+    """The kind of what was built, and its name before and after."""
+    before, after = (
+        text_at((body or {}).get("metadata"), "name") for body in (document.before, document.body)
+    )
+    return text_at(document.body, "kind"), before, after
 
 
 def _with_stand_ins(objects: Iterable[Tree]) -> list[Tree]:

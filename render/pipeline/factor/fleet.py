@@ -497,9 +497,9 @@ def _parameters(subject: PlainMachine) -> Iterator[Hindrance]:
 
 
 def _made(context: Context) -> int:
-    """How many definitions of the input are called as new ones are, after their content."""
+    """How many definitions of the input are called as new ones are, after their content, whatever kustomize adds."""
     definitions = context.catalogue.definitions.values()
-    return sum(naming.name_of(class_of(one.kind), one.spec) == one.name for one in definitions)
+    return sum(naming.name_of(class_of(one.kind), one.spec) in one.name for one in definitions)
 
 
 def with_edits(

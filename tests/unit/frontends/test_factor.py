@@ -138,6 +138,37 @@ def test_new_definitions_join_the_kustomization(repository: Path) -> None:
     assert invoke(["check", "--fail-on", "warning", "."]) == 0
 
 
+NAME_REFERENCES = """\
+nameReference:
+- kind: VirtualMachinePreference
+  fieldSpecs: [{kind: VirtualMachine, path: spec/preference/name}]
+"""
+
+
+@pytest.mark.parametrize("configurations", ["", "configurations: [names.yaml]\n"])
+@pytest.mark.parametrize("folder", ["k", "o"])
+def test_matchers_have_the_names_that_kustomize_gives_to_definitions(
+    repository: Path, configurations: str, folder: str
+) -> None:
+    """With and without a configuration by which kustomize knows matchers, from the base and from an overlay."""
+    own = f"namePrefix: dev-\nnameSuffix: -x\nnamespace: team\n{configurations}"
+    base = {"k/vm.yaml": vm(memory="5Gi"), f"{folder}/names.yaml": NAME_REFERENCES}
+    put(repository, base)
+    if folder == "k":
+        put(repository, {"k/kustomization.yaml": f"{own}resources: [vm.yaml]\n"})
+    else:
+        put(repository, {"k/kustomization.yaml": KUSTOMIZATION})
+        put(repository, {"o/kustomization.yaml": f"{own}resources: [../k]\n"})
+    assert invoke(["factor", "--write", "."]) == 0
+    text = (repository / "k/vm.yaml").read_text()
+    assert "name: dev-cpu2-5gi-x" in text
+    assert "name: cpu2-5gi" in (repository / folder / "definitions.yaml").read_text()
+    assert invoke(["check", "--fail-on", "warning", "."]) == 0
+    written = texts(repository)
+    assert invoke(["factor", "--write", "."]) == 0
+    assert texts(repository) == written
+
+
 def test_a_base_of_two_overlays_stays_as_it_is(
     repository: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
