@@ -81,6 +81,14 @@ class Profiles:
         self._rules: tuple[Rule, ...] = tuple(in_force(preference.RULES, release))
         self._numbers: dict[tuple[int, str], int] = {}
         self._atoms: list[Atom] = []
+        self._made: dict[str, PreferenceProfile] = {}
+
+    def shared(self, spec: Tree) -> PreferenceProfile:
+        """The profile of a new preference *spec*, the same for all VMs that would get one of this content."""
+        text = json.dumps(spec, sort_keys=True)
+        if text not in self._made:
+            self._made[text] = self.profile(spec)
+        return self._made[text]
 
     def profile(self, spec: Tree) -> PreferenceProfile:
         """The profile of the preference *spec*."""
@@ -203,14 +211,14 @@ def content_for(subject: PlainMachine, profiles: Profiles) -> Tree:
     """The most that a preference can bring of the VM and change nothing, but for the topology; it may be empty."""
     proposals = tuple(_proposals(subject))
     changes = profiles.changes(subject)
-    spec = _spec(proposals)
-    if not changes.is_none(profiles.profile(spec)):
+    whole = profiles.shared(_spec(proposals))
+    if not changes.is_none(whole):
         fitting: list[_PreferredField] = []
         for one in proposals:
-            if changes.is_none(profiles.profile(_spec((*fitting, one)))):
+            if changes.is_none(profiles.shared(_spec((*fitting, one)))):
                 fitting.append(one)
-        proposals, spec = tuple(fitting), _spec(fitting)
-    restored = set(brought(subject, spec))
+        proposals, whole = tuple(fitting), profiles.shared(_spec(fitting))
+    restored = set(brought(subject, whole.spec))
     return _spec(one for one in proposals if not restored.isdisjoint(one.targets))
 
 

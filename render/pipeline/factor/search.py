@@ -1,6 +1,5 @@
 """For one VM: the definitions that give exactly the VMI that it has, or what new ones would have to say."""
 
-import json
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -34,17 +33,21 @@ _TRIED = 3
 
 
 class Draw(NamedTuple):
-    """A definition for a VM, one that exists (*offer*) or the *content* of a new one, and the fields that it brings."""
+    """A definition for a VM, one that exists (*offer*) or the *content* of a new one, and the fields that it brings.
+
+    *text*: the content of a new one, as a text.
+    """
 
     word: str
     offer: Offer | None
     content: Tree
     brings: tuple[FieldPath, ...]
+    text: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
         """What tells contents apart."""
-        return self.word, json.dumps(self.content, sort_keys=True)
+        return self.word, self.text
 
 
 class MachinePlan(NamedTuple):
@@ -65,6 +68,8 @@ class MachineSearch:
         self.subject = subject
         self._offers = offers
         self._changes = offers.profiles.changes(subject)
+        self._made: dict[bool, Draw | None] = {}
+        self._brought: dict[str, tuple[FieldPath, ...]] = {}
 
     @cached_property
     def obstacles(self) -> tuple[Hindrance, ...]:
@@ -131,7 +136,7 @@ class MachineSearch:
         content = instancetypes.content_for(subject)
         size = instancetypes.size_of(content, subject.release)
         brings = instancetypes.brought(subject, size)
-        yield Draw(INSTANCETYPE.word, None, content, brings)
+        yield Draw(INSTANCETYPE.word, None, content, brings, size.content)
 
     def _rank(self, draw: Draw) -> tuple[object, ...]:
         assert draw.offer is not None  # noqa: S101 - only existing ones are ranked
@@ -182,13 +187,24 @@ class MachineSearch:
 
     def _new_profile(self, *, sized: bool) -> Draw | None:
         """The preference that brings all it can and gives the topology; None where there is nothing to bring."""
+        if sized not in self._made:
+            self._made[sized] = self._made_profile(sized=sized)
+        return self._made[sized]
+
+    def _made_profile(self, *, sized: bool) -> Draw | None:
         layout_content = preferences.topology_content(self._wanted_topology) if sized else {}
         if layout_content is None:
             return None
         content = {"cpu": layout_content, **self._content} if layout_content else self._content
-        if not content:
-            return None
-        return Draw(PREFERENCE.word, None, content, preferences.brought(self.subject, content))
+        return self._drawn(content) if content else None
+
+    def _drawn(self, content: Tree) -> Draw:
+        """A new preference of this *content* for the VM."""
+        shared = self._offers.profiles.shared(content)
+        if shared.content not in self._brought:
+            self._brought[shared.content] = preferences.brought(self.subject, shared.spec)
+        brings = self._brought[shared.content]
+        return Draw(PREFERENCE.word, None, shared.spec, brings, shared.content)
 
     def words(self) -> frozenset[str]:
         """The kind classes of which any plan has a definition."""
@@ -196,12 +212,12 @@ class MachineSearch:
 
     def fits(self, draw: Draw, *, sized: bool) -> Draw | None:
         """The new preference *draw* of another VM for this one, None where it would change it or brings nothing."""
-        is_none = self._changes.is_none(self._offers.profiles.profile(draw.content))
+        is_none = self._changes.is_none(self._offers.profiles.shared(draw.content))
         if not is_none or not self._lays_out(draw.content, sized=sized):
             return None
-        brings = preferences.brought(self.subject, draw.content)
+        drawn = self._drawn(draw.content)
         is_needed = not self._lays_out(None, sized=sized)
-        return draw._replace(brings=brings) if brings or is_needed else None
+        return drawn if drawn.brings or is_needed else None
 
     def nearest(self) -> MachinePlan:
         """The definitions that exist and change the fewest fields; without any that is far off."""
