@@ -27,6 +27,7 @@ from render.pipeline.lock_roles import TRACES
 from render.pipeline.outcomes import DEFINITIONS, HOLDERS, MACHINES, OutcomeRow
 from render.report.deciders import FORMAT_VERSION as EXPLAIN_VERSION
 from render.report.fleet import data as fleet_data
+from render.report.history import data as history_data
 from render.report.impact.json import FORMAT_VERSION as IMPACT_VERSION
 from render.report.impact.review import HOLDER_OUTCOMES, RANKED
 from render.report.plain_json import FORMAT_VERSION
@@ -821,6 +822,55 @@ def fleet_schema() -> dict[str, Any]:
     }
 
 
+def history_schema() -> dict[str, Any]:
+    """The JSON Schema of ``history --format json``."""
+    text = {"type": "string"}
+    perhaps = {"type": ["string", "null"]}
+    effect = {"enum": list(RANKED)}
+    definition = {
+        **_closed(dict.fromkeys(("kind", "name", "hash"), text)),
+        "type": ["object", "null"],
+    }
+    change = {"field": text, "before": {}, "after": {}, "effect": text}
+    impact = {
+        "class": {**effect, "description": "the worst of the effects"},
+        "effects": {"type": "array", "items": effect},
+        "messages": {"type": "array", "items": text},
+        "changes": {"type": "array", "items": _closed(change)},
+    }
+    revision = {
+        "number": {"type": "integer", "minimum": 1},
+        "commit": text,
+        "date": {**text, "format": "date"},
+        "subject": text,
+        "instancetype": definition,
+        "preference": definition,
+        "class": {**effect, "description": "new: the first one"},
+        "fault": {**perhaps, "description": "why it cannot be rendered"},
+        "impacts": {
+            "type": "array",
+            "items": _closed(impact),
+            "description": "what became of the VM as it was before",
+        },
+    }
+    machine = {
+        "resource": _closed(dict.fromkeys(("kind", "namespace", "name"), text)),
+        "revisions": {"type": "array", "items": _closed(revision), "description": "oldest first"},
+    }
+    return {
+        "$schema": DIALECT,
+        "title": "The edit revisions of VMs, as virt-render history --format json writes them",
+        **_closed(
+            {
+                "formatVersion": {"const": history_data.FORMAT_VERSION},
+                "lock": text,
+                "since": perhaps,
+                "machines": {"type": "array", "items": _closed(machine)},
+            }
+        ),
+    }
+
+
 def _capacity_schema() -> dict[str, Any]:
     """The part of ``report --format json`` that says what pods ask for."""
     text, count = {"type": "string"}, {"type": "integer", "minimum": 0}
@@ -1050,6 +1100,7 @@ def pages() -> dict[str, str]:
         "schemas/factor.schema.json": json.dumps(factor_schema(), indent=2) + "\n",
         "schemas/impact.schema.json": json.dumps(impact_schema(), indent=2) + "\n",
         "schemas/fleet.schema.json": json.dumps(fleet_schema(), indent=2) + "\n",
+        "schemas/history.schema.json": json.dumps(history_schema(), indent=2) + "\n",
         "schemas/report.schema.json": json.dumps(report_schema(), indent=2) + "\n",
     }
 

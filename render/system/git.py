@@ -261,6 +261,12 @@ def commits(folder: str, path: str) -> list[Commit]:
     return _commits(folder, "--topo-order", "--parents", "HEAD", "--", path)
 
 
+def later(folder: str, commit_id: str) -> frozenset[str]:
+    """The commits of the history of HEAD that *commit_id* does not have in its own. Raises GitError."""
+    listed = run(folder, "rev-list", "--end-of-options", f"{commit_id}..HEAD")
+    return frozenset(listed.decode().split())
+
+
 def moved_from(folder: str, commit_id: str, path: str) -> str:
     """What *path* was called before the commit, ``""`` where it was not there under any name. Raises GitError."""
     words = ("-r", "-z", "--find-renames", "--diff-filter=R", "--name-status", "--no-commit-id")

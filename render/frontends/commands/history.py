@@ -2,23 +2,26 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends.answer import Answer, RefusedError, refused
-from render.frontends.commands.snapshots import Rendering, asked_at, rendered
+from render.frontends.commands.snapshots import Rendering, Snapshot, asked_at, rendered
 from render.frontends.commits import back_at
+from render.frontends.origin import origin_of
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.manifests.kustomization import LOCK
-from render.model.naming import ambiguity, fitting, whole
+from render.model.counting import counted
+from render.model.naming import ambiguity, fitting, is_pattern, matching, whole
 from render.report.findings import find, merge
-from render.report.impact.text import lines
+from render.report.history import text
+from render.report.history.told import ToldCommit, ToldHistory, ToldMachine, ToldRevision
 from render.report.places import Sources
-from render.report.text import printable
 from render.revisions import lockfile
 from render.revisions.hashes import rendered_hash
 from render.revisions.lockfile import Lock, Pin
@@ -26,6 +29,9 @@ from render.system import git
 from render.system.git import Commit, GitError
 from render.yaml import writer
 from render.yaml.reader import read
+
+if TYPE_CHECKING:
+    from render.diff.impact import MachineImpact
 
 
 class _RepositoryPath(NamedTuple):
@@ -49,29 +55,150 @@ class _EditRevision(NamedTuple):
 
 
 def history(asked: Request, work: Work) -> Answer:
-    """List the edit revisions of a VM."""
-    name, path = asked.own["vm"], asked.paths[0]
-    work.begin("read", f"reading the history of {name}")
+    """List the edit revisions of a VM, or of all."""
+    name, path = _words(asked)
+    work.begin("read", f"reading the history of {name or path}")
     place = _place(path, asked)
     commits = git.commits(place.top, place.lock)
-    vm, steps = _steps(name, place, commits)
-    told = [vm]
-    renderings: dict[str, Rendering] = {}
-    for step in steps:
-        commit = step.commits[0]
-        work.doing = f"rendering {name} as of {commit.id[:10]}"
-        told.append(f"{step.pin.revision:>4}  {commit.id[:10]}  {commit.date}  {commit.subject}")
-        try:
-            now = _render_step(vm, place, asked, step, work)
-        except RefusedError as error:
-            first = next((f.diagnostic for f in error.findings if f.diagnostic.is_error), None)
-            told.append(f"      cannot be rendered: {first.message if first else ''}")
+    told = _told(name, place, commits, asked, work)
+    work.begin("write", "writing the answer")
+    match asked.own["format"]:
+        case "json":
+            from render.report.history import data
+
+            output: Iterable[str] = [data.report(told)]
+        case "html":
+            from render.report.history import html
+
+            output = [html.report(told, origin_of(asked.reading_from(path)))]
+        case _:
+            output = text.report(told)
+    return Answer(output, merge(find(_ends(place, commits), Sources())), Exit.OK)
+
+
+def _words(asked: Request) -> tuple[str, str]:
+    """What ``[VM] [PATH]`` ask for; one word alone is a folder if a lock is in it, or more than a name. Raises."""
+    words = asked.paths
+    if len(words) > _MOST_WORDS:
+        message = f"cannot tell VM and PATH of {' '.join(words)}"
+        raise refused(codes.USAGE.at(Location(), message, help="virt-render history [VM] [PATH]"))
+    if len(words) == _MOST_WORDS:
+        return words[0], words[1]
+    word = words[0] if words else os.curdir
+    is_name = word.strip(".") != "" and os.sep not in word
+    if os.path.exists(word) and (not is_name or os.path.exists(os.path.join(word, LOCK))):
+        return "", word
+    return word, os.curdir
+
+
+def _told(
+    name: str, place: _RepositoryPath, commits: Sequence[Commit], asked: Request, work: Work
+) -> ToldHistory:
+    """The history of the VMs that *name* means, of all without one. Raises RefusedError."""
+    locks = _locks(place, commits)
+    since = asked.own["since"]
+    shown = _since(since, place, commits)
+    steps = {vm: _steps_of(vm, locks) for vm in _meant_vms(name, locks, place, commits)}
+    wanted = {vm: [one for one in mine if one.commits[0].id in shown] for vm, mine in steps.items()}
+    needed = [
+        (vm, one)
+        for vm, mine in wanted.items()
+        for step in mine
+        for one in (step.before, step)
+        if one
+    ]
+    renderings = _renderings(needed, commits, place, asked, work)
+    machines = [
+        ToldMachine(vm, [_revision(vm, step, renderings) for step in mine])
+        for vm, mine in wanted.items()
+        if mine or not since
+    ]
+    return ToldHistory(place.lock, machines, since)
+
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_MOST_WORDS = 2
+
+
+def _since(since: str, place: _RepositoryPath, commits: Sequence[Commit]) -> frozenset[str]:
+    """The *commits* that are told, all without *since*: a day, or a commit, which is not among them. Raises."""
+    if not since:
+        return frozenset(one.id for one in commits)
+    if _DAY.fullmatch(since):
+        return frozenset(one.id for one in commits if one.date >= since)
+    later = git.later(place.top, _commit(place, since).id)
+    return frozenset(one.id for one in commits if one.id in later)
+
+
+_Key = tuple[str, str]
+_Renderings = dict[_Key, Rendering | RefusedError]
+
+
+def _renderings(
+    needed: Sequence[tuple[str, _EditRevision]],
+    commits: Sequence[Commit],
+    place: _RepositoryPath,
+    asked: Request,
+    work: Work,
+) -> _Renderings:
+    """The VMs at the edit revisions that are *needed*, by name and first commit, or why there is no such thing.
+
+    A commit is laid out and rendered once, however many VMs are looked at.
+    """
+    open_ = {(vm, step.commits[0].id): (vm, step) for vm, step in needed}
+    done: _Renderings = {}
+    for commit in reversed(commits):
+        here = [
+            (key, vm, step)
+            for key, (vm, step) in open_.items()
+            if key not in done and commit in step.commits
+        ]
+        if not here:
             continue
-        last = renderings.get(step.before.commits[0].id) if step.before else None
-        told += (f"      {line}" for line in _changes(last, now))
-        renderings[commit.id] = now
-    lines_ = (f"{printable(line)}\n" for line in told)
-    return Answer(lines_, merge(find(_ends(place, commits), Sources())), Exit.OK)
+        names = here[0][1] if len(here) == 1 else counted(len(here), "VM")
+        work.doing = f"rendering {names} as of {commit.id[:10]}"
+        with _back_at(place, commit, asked) as folder:
+            done |= _at_commit(here, folder, asked, work)
+    for key, (vm, step) in open_.items():
+        if key not in done:
+            done[key] = _unknown(vm, step)
+    return done
+
+
+def _at_commit(
+    here: Sequence[tuple[_Key, str, _EditRevision]], folder: str, asked: Request, work: Work
+) -> _Renderings:
+    """What those of *here* are that the commit laid out in *folder* renders to what the lock says."""
+    found: _Renderings = {}
+    try:
+        snapshot = Snapshot(asked_at(asked, folder), work)
+    except RefusedError as error:
+        return {key: error for key, _, _ in here}
+    for key, vm, step in here:
+        try:
+            rendering = snapshot.of(whole(vm))
+        except RefusedError as error:
+            found[key] = error
+        else:
+            if rendered_hash(rendering.vm.get("spec") or {}) == step.pin.rendered:
+                found[key] = rendering
+    return found
+
+
+def _revision(vm: str, step: _EditRevision, renderings: _Renderings) -> ToldRevision:
+    commit = step.commits[0]
+    refs = {word: entry.ref for word, entry in step.pin.entries.items() if entry.ref}
+    told = ToldRevision(
+        step.pin.revision, ToldCommit(commit.id, commit.date, commit.subject), refs, is_first=not step.before,
+    )  # fmt: skip
+    now = renderings[vm, commit.id]
+    last = renderings[vm, step.before.commits[0].id] if step.before else None
+    if isinstance(now, RefusedError):
+        first = next((f.diagnostic for f in now.findings if f.diagnostic.is_error), None)
+        return told._replace(fault=first.message if first else "why is not known")
+    if last is None or isinstance(last, RefusedError):
+        return told
+    return told._replace(impacts=_impacts(last, now))
 
 
 def show(asked: Request, work: Work) -> Answer:
@@ -80,19 +207,19 @@ def show(asked: Request, work: Work) -> Answer:
     revision, at = asked.own["revision"], asked.own["at"]
     work.begin("render", f"rendering {name}")
     if not revision and not at:
-        text = rendered(name, asked, work, whole=False).text
+        shown = rendered(name, asked, work, whole=False).text
     elif at:
         place = _place(path, asked)
         commit = _commit(place, at)
         with _back_at(place, commit, asked) as folder:
-            text = rendered(name, asked_at(asked, folder), work, whole=False).text
+            shown = rendered(name, asked_at(asked, folder), work, whole=False).text
     else:
         place = _place(path, asked)
         commits = git.commits(place.top, place.lock)
         vm, steps = _steps(name, place, commits)
         step = _meant(vm, revision, steps, place, commits)
-        text = _render_step(vm, place, asked, step, work).text
-    return Answer([writer.write([text])], ())
+        shown = _render_step(vm, place, asked, step, work).text
+    return Answer([writer.write([shown])], ())
 
 
 def _meant(
@@ -155,25 +282,48 @@ def _commit(place: _RepositoryPath, revision: str) -> Commit:
         raise refused(codes.HISTORY_UNREADABLE.at(Location(), message)) from error
 
 
+_Locks = Sequence[tuple[Commit, Lock | None]]
+
+
+def _locks(place: _RepositoryPath, commits: Sequence[Commit]) -> _Locks:
+    """The lock at each of *commits*, oldest first."""
+    in_time = commits[::-1]
+    texts = git.texts_of(place.top, [commit.id for commit in in_time], place.lock)
+    return [(commit, _lock(text, place)) for commit, text in zip(in_time, texts, strict=True)]
+
+
+def _meant_vms(
+    name: str, locks: _Locks, place: _RepositoryPath, commits: Sequence[Commit]
+) -> list[str]:
+    """The VMs of *locks* that *name*, a name or a pattern, means; all without one. Raises RefusedError."""
+    known = dict.fromkeys(vm for _, lock in locks if lock for vm in lock.pins)
+    if not name and known:
+        return sorted(known)
+    if is_pattern(name):
+        vms = matching(name, known)
+        if vms:
+            return vms
+    vms = fitting(name, known) if name else []
+    if len(vms) == 1:
+        return vms
+    what = name or "a VM"
+    message = f"no lock in the history of {place.lock} pins {what}"
+    cure = "a VM is named NAME or NAMESPACE/NAME; 'virt-render pin' begins its history"
+    if vms:
+        message, cure = ambiguity(name, vms)
+    found = codes.HISTORY_UNREADABLE.at(Location(), message, help=cure)
+    raise refused(found, *_ends(place, commits))
+
+
 def _steps(
     name: str, place: _RepositoryPath, commits: Sequence[Commit]
 ) -> tuple[str, list[_EditRevision]]:
-    """The VM that *name* means in the locks of *commits*, newest first, and its edit revisions, oldest first."""
-    in_time = commits[::-1]
-    texts = git.texts_of(place.top, [commit.id for commit in in_time], place.lock)
-    locks = [(commit, _lock(text, place)) for commit, text in zip(in_time, texts, strict=True)]
-    known = dict.fromkeys(vm for _, lock in locks if lock for vm in lock.pins)
-    vms = fitting(name, known)
-    if len(vms) != 1:
-        message = f"no lock in the history of {place.lock} pins {name}"
-        cure = "a VM is named NAME or NAMESPACE/NAME; 'virt-render pin' begins its history"
-        if vms:
-            message, cure = ambiguity(name, vms)
-        faults = [
-            codes.HISTORY_UNREADABLE.at(Location(), message, help=cure),
-            *_ends(place, commits),
-        ]
-        raise refused(*faults)
+    """The one VM that *name* means in the locks of *commits*, and its edit revisions, oldest first."""
+    locks = _locks(place, commits)
+    vms = _meant_vms(name, locks, place, commits)
+    if len(vms) > 1:
+        message, cure = ambiguity(name, vms)
+        raise refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
     return vms[0], _steps_of(vms[0], locks)
 
 
@@ -229,16 +379,17 @@ def _render_step(
             rendering = rendered(whole(vm), asked_at(asked, folder), work)
         if rendered_hash(rendering.vm.get("spec") or {}) == step.pin.rendered:
             return rendering
+    raise _unknown(vm, step)
+
+
+def _unknown(vm: str, step: _EditRevision) -> RefusedError:
     message = f"no commit renders {vm} to revision {step.pin.revision} of the lock"
     cure = "the lock and the manifests were committed apart; show them with --at"
-    raise refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
+    return refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
 
 
-def _changes(last: Rendering | None, now: Rendering) -> list[str]:
-    """What became of a VM that ran as in *last* when it was edited to what is *now*, a line each."""
-    if last is None:
-        return []
+def _impacts(last: Rendering, now: Rendering) -> "tuple[MachineImpact, ...]":
+    """What became of a VM that ran as in *last* when it was edited to what is *now*."""
     from render.pipeline.comparison.fleet import compare
 
-    machines = compare(last.objects, now.objects, last.settings, now.settings).machines
-    return [line for machine in machines for line in lines(machine)]
+    return compare(last.objects, now.objects, last.settings, now.settings).machines

@@ -26,6 +26,7 @@ from render.pipeline.stages import emit, stamping
 from render.report.deciders import Input, input_of
 from render.report.findings import Finding, merge
 from render.report.fleet.machines import Fleet, FleetMachine, Wording
+from render.report.page_origin import PageOrigin
 from render.report.places import Place
 from render.report.text import table
 from render.revisions import hashes
@@ -37,7 +38,8 @@ def report(asked: Request, work: Work) -> Answer:
     """Write the page; what is wrong with a VM stands in it."""
     from render.report.fleet import data
 
-    origin = origin_of(asked)
+    of_table = asked.own["format"] == "csv"
+    origin = PageOrigin() if of_table else origin_of(asked)  # a table does not say whence it comes
     fleet_ = _fleet(asked, work)
     work.begin("write", f"writing about {len(fleet_.machines):,} VMs")
     every = [*fleet_.findings, *(found for one in fleet_.machines for found in one.findings)]
@@ -70,6 +72,10 @@ def used_by(asked: Request, work: Work) -> Answer:
         message = f"no instancetype or preference {name} is here, and no VM uses one"
         cure = f"did you mean {near}?" if near else ""
         return Answer(findings=(), faults=[codes.USAGE.at(Location(), message, help=cure)])
+    if asked.own["format"] == "json":
+        from render.report.fleet import data
+
+        return Answer([data.users_as_json(name, users)], (), Exit.OK)
     return Answer(_users(users) if users else [f"no VM uses {name}\n"], (), Exit.OK)
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
-from render.diagnostics.diagnostic import Location
+from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends.answer import RefusedError, refused
 from render.frontends.parts import FleetPart
@@ -18,6 +18,7 @@ from render.model import naming, resource
 from render.model.naming import fitting
 from render.model.resource import Resource
 from render.model.tree import Tree
+from render.pipeline import Rendered
 from render.pipeline.input import definitions
 from render.report.findings import merge
 from render.settings import Settings
@@ -47,22 +48,44 @@ class Rendering(NamedTuple):
 
 def rendered(name: str, asked: Request, work: Work, *, whole: bool = True) -> Rendering:
     """The VM *name* in what *asked* says; *whole*: also its VM form."""
-    part = single(asked, work)
-    text, body = _one(name, part, asked.settings, work)
-    source = asked.settings._replace(emit="source", stored=False, pins="ignore", lock=None)
-    if not whole:
-        return Rendering(text, body, [], source)
-    plain = asked.settings._replace(
-        emit="vm", stored=False, defaults="manifest", firmware_uuid="none"
-    )
-    _, vm = _one(name, part, plain, work)
-    supporting = [d.body for d in part.loaded.documents if d.body.get("kind") in _BESIDE]
-    return Rendering(
-        text,
-        vm,
-        [_unstamped(vm), *supporting],
-        source._replace(defaults="manifest", firmware_uuid="none"),
-    )
+    return Snapshot(asked, work).of(name, whole=whole)
+
+
+class Snapshot:
+    """What *asked* says at one time, rendered once for each form, however many of its VMs are looked at."""
+
+    def __init__(self, asked: Request, work: Work) -> None:
+        self._asked = asked
+        self._work = work
+        self._part = single(asked, work)
+        self._forms: dict[str, tuple[Rendered, list[Diagnostic]]] = {}
+
+    def of(self, name: str, *, whole: bool = True) -> Rendering:
+        """The VM *name*; *whole*: also its VM form. Raises RefusedError."""
+        settings = self._asked.settings
+        text, body = self._one(name, "", settings)
+        source = settings._replace(emit="source", stored=False, pins="ignore", lock=None)
+        if not whole:
+            return Rendering(text, body, [], source)
+        plain = settings._replace(
+            emit="vm", stored=False, defaults="manifest", firmware_uuid="none"
+        )
+        _, vm = self._one(name, "vm", plain)
+        supporting = [
+            one.body for one in self._part.loaded.documents if one.body.get("kind") in _BESIDE
+        ]
+        return Rendering(
+            text,
+            vm,
+            [_unstamped(vm), *supporting],
+            source._replace(defaults="manifest", firmware_uuid="none"),
+        )
+
+    def _one(self, name: str, form: str, settings: Settings) -> tuple[Tree | str, Tree]:
+        if form not in self._forms:
+            outcome = render_part(self._part, self._work, settings=settings)
+            self._forms[form] = outcome, list(self._part.diagnostics)
+        return _one(name, self._part, *self._forms[form])
 
 
 def _unstamped(vm: Tree) -> Tree:
@@ -73,10 +96,10 @@ def _unstamped(vm: Tree) -> Tree:
     return {**vm, "metadata": {**metadata, "annotations": kept}}
 
 
-def _one(name: str, part: FleetPart, settings: Settings, work: Work) -> tuple[Tree | str, Tree]:
+def _one(
+    name: str, part: FleetPart, outcome: Rendered, diagnostics: list[Diagnostic]
+) -> tuple[Tree | str, Tree]:
     loaded = part.loaded
-    outcome = render_part(part, work, settings=settings)
-    diagnostics = part.diagnostics
     given = _machines(part.resources)
     wanted = fitting(name, given)
     if len(wanted) > 1:

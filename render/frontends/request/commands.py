@@ -30,6 +30,7 @@ from render.frontends.request.options import (
     FORCE,
     FORMAT,
     FROM,
+    HISTORY_FORMAT,
     HOST_OPTIONS,
     LIMIT,
     LINK_TEMPLATE,
@@ -57,10 +58,12 @@ from render.frontends.request.options import (
     RULE_FORMAT,
     SELECTOR,
     SET,
+    SINCE,
     TIMINGS,
     UNSAFE_FIXES,
     UPGRADE,
     UPGRADE_ALL,
+    USERS_FORMAT,
     VERBOSE,
     WRITE,
 )  # fmt: skip
@@ -409,7 +412,7 @@ _ROWS: tuple[Command, ...] = (
         started stands in it too. As JSON or CSV it is a line or an object a VM.
         """,
         (_PATHS,),
-        (FLEET_FORMAT, PAGE, LINK_TEMPLATE, *_REPORTED, *HOST_OPTIONS, *_COMMON),
+        (FLEET_FORMAT, PAGE, LINK_TEMPLATE, QUIET, *_REPORTED, *HOST_OPTIONS, *_COMMON),
         whole=True,
         defaults=_LOOKING,
     ),
@@ -421,18 +424,19 @@ _ROWS: tuple[Command, ...] = (
         Each with its place and its size: whom an edit of NAME reaches, at once, or once a pin is upgraded.
         """,
         (Argument("name", "NAME", required=True), _PATHS),
-        (*_REPORTED, *HOST_OPTIONS, *_COMMON),
+        (USERS_FORMAT, QUIET, *_REPORTED, *HOST_OPTIONS, *_COMMON),
         whole=True,
     ),
     Command(
         "history",
         "commands.history:history",
-        """List the edit revisions of VM: number, commit, date, what changed, and what KubeVirt does with that.
+        """List the edit revisions of VM, or of all: number, commit, date, what changed, what KubeVirt does with that.
 
-        They are read from the lock of PATH as git has it; the work tree is not touched.
+        VM may be a pattern ('prod/web-*') or a namespace (prod/). They are read from the lock of PATH as git has it;
+        the work tree is not touched.
         """,
-        (_VM, _PATH),
-        (*_PINNING, *HOST_OPTIONS, MOST_SECONDS, CONFIG, VERBOSE),
+        (Argument("paths", "[VM] [PATH]", many=True),),
+        (HISTORY_FORMAT, SINCE, PAGE, LINK_TEMPLATE, *_PINNING, *HOST_OPTIONS, MOST_SECONDS, CONFIG, VERBOSE),
     ),
     Command(
         "show",

@@ -272,6 +272,15 @@ FLEET_FORMAT = Option(
 PAGE = Option(
     "output", "path", "", "write to a file; -: standard output", metavar="FILE|-", short="o"
 )  # fmt: skip
+HISTORY_FORMAT = Option(
+    "format", "choice", "text", "how the answer is written; html is a page with a timeline",
+    choices=("text", "json", "html"),
+)  # fmt: skip
+SINCE = Option(
+    "since", "text", "", "only revisions since a day (2026-01-31), or since this commit",
+    metavar="DAY|GIT-REV",
+)  # fmt: skip
+USERS_FORMAT = RULE_FORMAT._replace(help="how the answer is written")
 EXPLAIN = Option(
     "explain", "flag", default=False,
     help="with --emit vmi: say in a comment behind each field who decided it, and who wanted it otherwise",

@@ -37,6 +37,13 @@ def as_json(fleet: Fleet, origin: PageOrigin) -> str:
     return escaping.dumps(document, indent=2) + "\n"
 
 
+def users_as_json(name: str, users: Sequence[tuple[FleetMachine, Ref]]) -> str:
+    """The VMs that use the definition *name*, as in the document of a fleet, and which one it is that each uses."""
+    machines = [{**_machine(one), "uses": _definition(ref)} for one, ref in users]
+    document = {"formatVersion": FORMAT_VERSION, "name": name, "machines": machines}
+    return escaping.dumps(document, indent=2) + "\n"
+
+
 def as_csv(fleet: Fleet) -> str:
     """A line a VM; a cell that a spreadsheet would calculate stands behind an apostrophe."""
     written = io.StringIO()

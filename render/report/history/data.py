@@ -1,0 +1,59 @@
+"""A history as JSON (``schemas/history.schema.json``)."""
+
+from typing import Any
+
+from render.diff.impact import MachineImpact
+from render.model.naming import whole
+from render.report import escaping
+from render.report.history.told import ToldHistory, ToldMachine, ToldRevision
+from render.report.impact.review import leaves, worst
+
+FORMAT_VERSION = 1
+
+
+def report(history: ToldHistory) -> str:
+    """One JSON document; keys are stable within a `FORMAT_VERSION`, new ones may be added."""
+    document = {
+        "formatVersion": FORMAT_VERSION,
+        "lock": history.lock,
+        "since": history.since or None,
+        "machines": list(map(_machine, history.machines)),
+    }
+    return escaping.dumps(document, indent=2) + "\n"
+
+
+def _machine(machine: ToldMachine) -> dict[str, Any]:
+    kind, _, rest = whole(machine.name).partition("/")
+    namespace, _, name = rest.rpartition("/")
+    resource = {"kind": kind, "namespace": namespace, "name": name}
+    return {"resource": resource, "revisions": list(map(_revision, machine.revisions))}
+
+
+def _revision(one: ToldRevision) -> dict[str, Any]:
+    return {
+        "number": one.number,
+        "commit": one.commit.id,
+        "date": one.commit.date,
+        "subject": one.commit.subject,
+        **{word: _definition(one, word) for word in ("instancetype", "preference")},
+        "class": one.effect,
+        "fault": one.fault or None,
+        "impacts": list(map(_impact, one.impacts)),
+    }
+
+
+def _definition(one: ToldRevision, word: str) -> dict[str, str] | None:
+    ref = one.definitions.get(word)
+    return ref._asdict() if ref else None
+
+
+def _impact(impact: MachineImpact) -> dict[str, Any]:
+    keys = ("field", "before", "after", "effect")
+    return {
+        "class": worst(impact),
+        "effects": list(impact.effects),
+        "messages": list(impact.messages),
+        "changes": [
+            {key: getattr(change, key) for key in keys} for change in leaves(impact.changes)
+        ],
+    }

@@ -1,0 +1,99 @@
+"""A history as one HTML page: a timeline of commits, and what each did to which VMs."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from render.model.counting import counted
+from render.report.history.told import ToldCommit, ToldHistory, ToldRevision, effects
+from render.report.impact.review import MEANINGS, RANKED, changes
+from render.report.impact.text import short
+from render.report.page import bar, page
+from render.report.page_origin import PageOrigin
+
+_MEANINGS = {
+    **MEANINGS,
+    "new": "first revision in the lock",
+    "unrenderable": "cannot be rendered any more",
+}
+_NAMED = 6
+
+
+class TimelineGroup(NamedTuple):
+    """VMs to which a commit did the same: their names, each with the number of its revision.
+
+    *changes* are fields, each with both values and its effect; *definitions* what they use since then.
+    """
+
+    effect: str
+    machines: list[str]
+    messages: Sequence[str]
+    changes: Sequence[tuple[str, str, str, str]]
+    definitions: str
+
+    @property
+    def named(self) -> list[str]:
+        """The machines that stand there."""
+        return self.machines if len(self.machines) <= _NAMED + 1 else self.machines[:_NAMED]
+
+
+class TimelineEntry(NamedTuple):
+    """A commit, and the groups of VMs that it changed, the worst effect first."""
+
+    commit: ToldCommit
+    groups: list[TimelineGroup]
+
+
+def report(history: ToldHistory, origin: PageOrigin) -> str:
+    """One page, whatever stands in the repository."""
+    entries = _entries(history)
+    machines = history.machines
+    revisions = sum(len(one.revisions) for one in machines)
+    found = effects(machines)
+    since = f" since {history.since}" if history.since else ""
+    title = f"{counted(revisions, 'revision')} of {counted(len(machines), 'VM')}{since}"
+    dates = sorted({one.commit.date for one in entries})
+    return page(
+        "history/history.html.j2",
+        data={},
+        title=title,
+        origin=origin,
+        words=[history.lock, *([f"{dates[0]} to {dates[-1]}"] if dates else [])],
+        counts=bar((effect, number, _MEANINGS.get(effect, "")) for effect, number in found.items()),
+        tiles=[
+            (f"{len(machines):,}", "VMs"),
+            (f"{revisions:,}", "revisions"),
+            (f"{len(entries):,}", "commits"),
+        ],
+        entries=entries,
+    )
+
+
+def _entries(history: ToldHistory) -> list[TimelineEntry]:
+    """The commits, newest first."""
+    known: dict[ToldCommit, dict[object, TimelineGroup]] = {}
+    for machine in history.machines:
+        for one in machine.revisions:
+            group = _group(one)
+            groups = known.setdefault(one.commit, {})
+            same = groups.setdefault(
+                (group.effect, group.messages, group.changes, group.definitions), group
+            )
+            same.machines.append(f"{machine.name} (revision {one.number})")
+    ordered = sorted(known.items(), key=lambda entry: entry[0].date, reverse=True)
+    return [
+        TimelineEntry(commit, sorted(groups.values(), key=lambda one: RANKED.index(one.effect)))
+        for commit, groups in ordered
+    ]
+
+
+def _group(one: ToldRevision) -> TimelineGroup:
+    fields = tuple(
+        (change.field, *short(change), change.effect)
+        for impact in one.impacts
+        for change in changes(impact)
+    )
+    messages = tuple(text for impact in one.impacts for text in impact.messages)
+    definitions = ", ".join(f"{ref.kind} {ref.name}" for ref in one.definitions.values())
+    return TimelineGroup(
+        one.effect, [], (one.fault,) if one.fault else messages, fields, definitions
+    )

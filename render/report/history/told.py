@@ -1,0 +1,61 @@
+"""The edit revisions of VMs, as every format shows them."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from render.diff.impact import MachineImpact
+from render.report.impact.review import RANKED, worst
+from render.revisions.hashes import Ref
+
+
+class ToldCommit(NamedTuple):
+    """A commit for people: its hash, the day of its author, and its subject."""
+
+    id: str
+    date: str
+    subject: str
+
+
+class ToldRevision(NamedTuple):
+    """An edit revision: its *number*, since which *commit*, by which *definitions* (by kind class).
+
+    *impacts*: what became of the VM as it was before; nothing of the first. *fault*: why it cannot be rendered.
+    """
+
+    number: int
+    commit: ToldCommit
+    definitions: Mapping[str, Ref]
+    impacts: tuple[MachineImpact, ...] = ()
+    is_first: bool = False
+    fault: str = ""
+
+    @property
+    def effect(self) -> str:
+        """The worst that became of the VM; ``new`` of the first, ``unrenderable`` where that is not known."""
+        if self.fault:
+            return "unrenderable"
+        if self.is_first:
+            return "new"
+        return min(map(worst, self.impacts), key=RANKED.index, default="same")
+
+
+class ToldMachine(NamedTuple):
+    """A VM by its name, with its *revisions*, oldest first."""
+
+    name: str
+    revisions: Sequence[ToldRevision]
+
+
+class ToldHistory(NamedTuple):
+    """The VMs of a *lock*; *since*: what alone is told, ``""`` for all."""
+
+    lock: str
+    machines: Sequence[ToldMachine]
+    since: str = ""
+
+
+def effects(machines: Iterable[ToldMachine]) -> dict[str, int]:
+    """How many revisions have each effect, the worst first."""
+    numbers = Counter(one.effect for machine in machines for one in machine.revisions)
+    return {effect: numbers[effect] for effect in RANKED if numbers[effect]}

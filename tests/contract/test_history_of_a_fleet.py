@@ -1,0 +1,158 @@
+"""``history`` of many VMs: as text, as JSON and as a page, and since when."""
+
+import json
+import re
+from collections.abc import Callable
+
+import jsonschema
+import pytest
+
+from render.diagnostics.exits import Exit
+from render.frontends.commands import snapshots
+from render.frontends.dispatch import invoke
+from tests.support.cases import ROOT
+from tests.support.manifests import instancetype, vm
+from tests.support.repository import Repository
+
+NAMES = ("db", "web-1", "web-2")
+Say = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """Three VMs: pinned, two of them upgraded, then one edited."""
+    made = Repository(tmp_path_factory.mktemp("fleet") / "repository")
+    for name in NAMES:
+        made.write(f"{name}.yaml", vm(name, namespace="prod", instancetype="small"))
+    made.write("small.yaml", instancetype())
+    steps: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+        ("2026-01-01", "Pin", ("pin",)),
+        ("2026-02-01", "Upgrade", ("pin", "--upgrade", "web-*")),
+        ("2026-03-01", "Edit <b>", ("pin",)),
+    )
+    for day, subject, words in steps:
+        if subject == "Upgrade":
+            made.write("small.yaml", instancetype(cpus=2))
+        elif subject != "Pin":
+            text = vm("db", namespace="prod", instancetype="small")
+            made.write("db.yaml", text.replace("devices: {}", "devices: {rng: {}}"))
+        made.fine(*words, ".")
+        made.git("add", ".")
+        made.git("commit", "--quiet", "--date", f"{day}T12:00:00Z", "--message", subject)
+    return made
+
+
+@pytest.fixture
+def say(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Say:
+    monkeypatch.chdir(repository.folder)
+
+    def run(*words: str, exit_: Exit = Exit.OK) -> str:
+        assert invoke(list(words)) == exit_, capfd.readouterr()
+        printed = capfd.readouterr()
+        return printed.out or printed.err
+
+    return run
+
+
+def told(text: str) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for line in text.splitlines():
+        if line.startswith("prod/"):
+            found[line] = []
+        elif line[:4].strip().isdecimal():
+            found[list(found)[-1]].append(int(line.split()[0]))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ((), {"prod/db": [1, 2], "prod/web-1": [1, 2], "prod/web-2": [1, 2]}),
+        ((".",), {"prod/db": [1, 2], "prod/web-1": [1, 2], "prod/web-2": [1, 2]}),
+        (("web-*",), {"prod/web-1": [1, 2], "prod/web-2": [1, 2]}),
+        (("prod/", "."), {"prod/db": [1, 2], "prod/web-1": [1, 2], "prod/web-2": [1, 2]}),
+        (("db",), {"prod/db": [1, 2]}),
+        (("--since", "2026-02-01"), {"prod/db": [2], "prod/web-1": [2], "prod/web-2": [2]}),
+        (("--since", "2026-02-02"), {"prod/db": [2]}),
+        (("--since", "HEAD~1"), {"prod/db": [2]}),
+        (("--since", "HEAD"), {}),
+    ],
+)
+def test_some_are_told(words: tuple[str, ...], expected: dict[str, list[int]], say: Say) -> None:
+    assert told(say("history", *words)) == expected
+
+
+def test_what_nobody_knows_is_refused(say: Say) -> None:
+    assert "pins web-9*" in say("history", "web-9*", exit_=Exit.FINDINGS)
+    assert "pins cache" in say("history", "cache", exit_=Exit.FINDINGS)
+    assert "no revision v9" in say("history", "--since", "v9", exit_=Exit.FINDINGS)
+    assert "cannot tell" in say("history", "a", "b", "c", exit_=Exit.USAGE)
+
+
+def test_json_says_what_the_text_says(say: Say) -> None:
+    document = json.loads(say("history", "--format", "json"))
+    schema = json.loads((ROOT / "schemas" / "history.schema.json").read_bytes())
+    jsonschema.validate(document, schema)
+    machines = {one["resource"]["name"]: one["revisions"] for one in document["machines"]}
+    assert list(machines) == list(NAMES)
+    assert [one["class"] for one in machines["web-1"]] == ["new", "migrate"]
+    first, second = machines["web-1"]
+    assert first["instancetype"]["hash"] != second["instancetype"]["hash"]
+    (impact,) = second["impacts"]
+    assert {
+        "field": "spec.domain.cpu.sockets",
+        "before": 1,
+        "after": 2,
+        "effect": "migrate",
+    } in impact["changes"]
+
+
+def test_a_commit_is_rendered_once_for_all_vms(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    single = vars(snapshots)["single"]
+
+    def counting(*words: object) -> object:
+        read.append("")
+        return single(*words)
+
+    monkeypatch.setattr(snapshots, "single", counting)
+    say("history")
+    assert len(read) == 3
+
+
+def test_the_page_has_a_commit_after_the_other_and_what_was_done_alike_once(say: Say) -> None:
+    page = say("history", "--format", "html")
+    assert re.findall(r"<time datetime=\"([^\"]+)", page) == [
+        "2026-03-01",
+        "2026-02-01",
+        "2026-01-01",
+    ]
+    assert page.count("prod/web-1 (revision 2), prod/web-2 (revision 2)") == 1
+    assert page.count("spec.domain.cpu.sockets") == 1
+    assert "Edit &lt;b&gt;" in page
+    assert "<script" not in page
+    assert "6 revisions of 3 VMs" in page
+
+
+def test_used_by_as_data(say: Say) -> None:
+    document = json.loads(say("used-by", "small", "--format", "json"))
+    assert [one["name"] for one in document["machines"]] == list(NAMES)
+    assert {one["uses"]["kind"] for one in document["machines"]} == {
+        "VirtualMachineClusterInstancetype"
+    }
+
+
+@pytest.mark.usefixtures("say")
+def test_a_table_asks_git_nothing(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def asked(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("render.frontends.commands.report.origin_of", asked)
+    assert invoke(["report", "--format", "csv", "--quiet"]) == Exit.OK
+    printed = capfd.readouterr()
+    assert printed.out.startswith("kind,")
+    assert not printed.err
