@@ -132,9 +132,9 @@ def in_words(paths: Sequence[str]) -> str:
 
 def isolation() -> str:
     """What was taken from kustomize or helm, a line a way in which that went; nothing where none ran."""
-    from render.manifests import kustomize
+    from render.manifests import boxed
 
-    return "".join(f"{box_in_words(walls)}\n" for walls in sorted(kustomize.WALLS))
+    return "".join(f"{box_in_words(walls)}\n" for walls in sorted(boxed.WALLS))
 
 
 def box_in_words(walls: "Walls") -> str:

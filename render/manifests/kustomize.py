@@ -7,21 +7,16 @@ from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import discover
+from render.manifests import boxed, discover
 from render.manifests.kustomization import LOCK, Reach
 from render.system import files
 from render.yaml.budget import Limits
 
 if TYPE_CHECKING:
-    from render.system.box import Boxes, Walls
+    from render.system.box import Boxes
     from render.system.processes import Steps
 
 SECONDS = 600
-MEMORY = 4 << 30
-"""Bytes of data that a build may have."""
-WALLS: "set[Walls]" = set()
-"""Which walls stood around what this process has started: an answer a way in which that went."""
-_KEPT = ("LANG", "LC_ALL")
 _OWN = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 _KEPT_FOR_NETWORK = (
     "HOME",
@@ -33,8 +28,6 @@ _KEPT_FOR_NETWORK = (
     "USER",
 )
 _KEPT_PREFIXES = ("GIT_", "SSH_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
-_NOBODY = "http://127.0.0.1:9"
-_SHOWN = 4096
 _WANTS_HELM = "--enable-helm"
 """In what kustomize says of a kustomization with charts."""
 
@@ -59,54 +52,36 @@ def building(  # noqa: PLR0913 - what a build depends on
     a byte longer than that. It is one of those in *boxes*, and
     shares its memory with them.
     """
-    from subprocess import TimeoutExpired
+    from render.system.box import Allowance
+    from render.system.processes import Task
 
-    from render.system import processes
-    from render.system.box import Allowance, Boxes, MissingWallError
-
+    allowance = Allowance(boxed.MEMORY, seconds, is_box_required, is_open=allow_remote)
     try:
-        with contextlib.ExitStack() as stack:
-            boxes = boxes or stack.enter_context(Boxes())
-            share = MEMORY // boxes.beside
-            allowance = Allowance(share, seconds, is_box_required, is_open=allow_remote)
-            place = stack.enter_context(_overlaid(folder, reach, limits))
-            visible, hidden = _seen(place, reach)
-            inside = stack.enter_context(
-                boxes.box(program, place, visible, allowance, hidden=hidden)
-            )
-            try:
-                done = yield processes.Task(  # nothing of the repository in the arguments
+        with (
+            boxed.explained(program),
+            _overlaid(folder, reach, limits) as place,
+            boxed.opened(program, place, _seen(place, reach), allowance, boxes) as inside,
+        ):
+            done = yield from boxed.run(
+                inside,
+                Task(  # nothing of the repository in the arguments
                     [os.path.realpath(program), "build", "."],
                     folder=place,
                     environ=environment(os.environ, inside.home, allow_remote=allow_remote),
                     seconds=seconds,
                     most=most,
-                    enter=inside.enter,
-                )
-            finally:
-                WALLS.add(inside.walls())
-    except MissingWallError:
-        return _failure(folder, UNBOXED, help=UNBOXED_HELP)
-    except OSError as error:
-        return _failure(folder, f"cannot start {program}: {error.strerror}")
-    except TimeoutExpired:
-        return _failure(folder, f"stopped after {seconds:g} seconds")
+                ),
+            )
+    except boxed.UnfinishedError as error:
+        return _failure(folder, *error.args)
     if done.returncode == 0 or len(done.stdout) > most:
         return done.stdout
     from render.manifests import concealment
 
-    words = _without_warnings(done.stderr.decode("utf-8", "replace"))
-    words = words.replace(os.path.realpath(place), folder)
-    words = words.replace(os.path.realpath(".") + "/", "").strip()
-    words = concealment.shortened(words, concealment.secret_parts(reach, limits), _SHOWN)
-    return _failure(folder, words or _ended(done.returncode), help=_cure(folder, words, lock))
-
-
-UNBOXED = "not started: the system lets us build no box around it, as --box require demands"
-UNBOXED_HELP = (
-    "allow namespaces of users, networks and mounts (docs/security.md), or accept what there is with --box auto;"
-    " --allow-remote opens the box"
-)
+    said = _without_warnings(done.stderr.decode("utf-8", "replace"))
+    said = boxed.words(said.replace(os.path.realpath(place), folder))
+    said = concealment.shortened(said, concealment.secret_parts(reach, limits), boxed.SHOWN)
+    return _failure(folder, said or _ended(done.returncode), help=_cure(folder, said, lock))
 
 
 @contextlib.contextmanager
@@ -190,10 +165,10 @@ def environment(inherited: Mapping[str, str], home: str, *, allow_remote: bool) 
     second lock behind `kustomization.reach`, which refuses remote entries before anything is started. With it git
     needs what the user has at home.
     """
-    kept = {name: inherited[name] for name in _KEPT if name in inherited}
+    kept = {name: inherited[name] for name in boxed.LOCALE if name in inherited}
     kept |= dict.fromkeys(_OWN, home)
     if not allow_remote:
-        return kept | {"PATH": os.devnull, "HTTP_PROXY": _NOBODY, "HTTPS_PROXY": _NOBODY}
+        return kept | {"PATH": os.devnull, "HTTP_PROXY": boxed.NOBODY, "HTTPS_PROXY": boxed.NOBODY}
     return kept | {
         name: value
         for name, value in inherited.items()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from render.manifests import boxed
 from render.manifests import kustomize as module
 from render.manifests.kustomization import Reach
 from render.system import box as walls_of
@@ -76,7 +77,7 @@ def test_the_environment_has_names_only(tmp_path: Path, monkeypatch: pytest.Monk
 def test_too_much_memory_ends_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kustomize: str
 ) -> None:
-    monkeypatch.setattr(module, "MEMORY", 8 << 20)
+    monkeypatch.setattr(boxed, "MEMORY", 8 << 20)
     put(tmp_path / "kustomization.yaml", "resources: [vm.yaml]\n")
     put(tmp_path / "vm.yaml", vm(memory="1Gi"))
     found = processes.finish(

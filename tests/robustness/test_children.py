@@ -196,8 +196,8 @@ def test_no_zombie_stays(then: str, tmp_path: Path) -> None:
     )
     processes.finish(building)
     assert family.is_gone()
-    with pytest.raises(ChildProcessError):
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    with contextlib.suppress(ChildProcessError):  # there is no child at all
+        assert os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
 
 @pytest.mark.parametrize("command", ["build", "check", "argocd generate", "pin", "verify"])

@@ -1,6 +1,5 @@
 """Helm charts: found, run without a shell, without plugins, network or anything from outside the repository."""
 
-import contextlib
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import discover, kustomize
+from render.manifests import boxed, discover
 from render.manifests.charts import layout
 from render.manifests.charts.layout import Dependency
 from render.manifests.discover import HelmRelease
@@ -21,6 +20,8 @@ from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
 if TYPE_CHECKING:
+    from subprocess import CompletedProcess
+
     from render.system.box import Boxes
     from render.system.processes import Steps
 
@@ -30,9 +31,6 @@ _PUBLISHED = r"https?://json-schema\.org/(draft-0[467]|draft/20(19-09|20-12))/sc
 _PATIENCE = 12
 """Seconds for each second of a processor that helm may take: others want one too."""
 _NO_MEMORY = re.compile(rb"cannot allocate memory|^fatal error: .*out of memory", re.MULTILINE)
-_KEPT = ("LANG", "LC_ALL")
-_NOBODY = "http://127.0.0.1:9"
-_SHOWN = 4096
 _PIECE = 1 << 20
 _RELEASE_NAME = "release-name"
 """What ``helm template`` itself calls a release without a name."""
@@ -159,59 +157,41 @@ def template(  # noqa: PLR0913 - what a chart depends on
     Once it has printed more than *most* bytes it is stopped, and the answer is a byte longer than that. It is
     one of those in *boxes*, and shares its memory with them.
     """
-    from subprocess import TimeoutExpired
-
-    from render.system import processes
-    from render.system.box import Allowance, Boxes, MissingWallError
+    from render.system.box import Allowance
+    from render.system.processes import Task
 
     top = discover.boundary(os.path.realpath(folder)) or folder
-    hidden = [os.path.join(top, ".git")]
-    seconds = _PATIENCE * limits.chart_seconds
+    seen = [top], [os.path.join(top, ".git")]
+    allowance = Allowance(limits.chart_bytes, limits.chart_seconds, is_box_required)
     try:
-        with contextlib.ExitStack() as stack:
-            boxes = boxes or stack.enter_context(Boxes())
-            memory = min(limits.chart_bytes, kustomize.MEMORY // boxes.beside)
-            allowance = Allowance(memory, limits.chart_seconds, is_box_required)
-            inside = stack.enter_context(
-                boxes.box(program, folder, [top], allowance, hidden=hidden)
-            )
+        with (
+            boxed.explained(program),
+            boxed.opened(program, folder, seen, allowance, boxes) as inside,
+        ):
             handed = _handed_over(folder, release, inside.home, limits)
             if isinstance(handed, Diagnostic):
                 return handed
-            chart = "."
-            if wanted or not release.has_defaults or layout.has_git(folder):
-                chart = os.path.join(inside.home, "chart")
-                layout.copy(folder, wanted, chart, has_defaults=release.has_defaults)
-            files_ = (
-                *layout.chart_files(folder),
-                *(f for w in wanted for f in layout.chart_files(w.folder)),
-            )
-            try:
-                done = yield processes.Task(
+            chart = _laid_out(folder, release, wanted, inside.home)
+            folders = (folder, *(one.folder for one in wanted))
+            files_ = [file for one in folders for file in layout.chart_files(one)]
+            done = yield from boxed.run(
+                inside,
+                Task(
                     [os.path.realpath(program), *_words(files_, chart, release, handed)],
                     folder=folder,
                     environ=environment(os.environ, inside.home),
-                    seconds=seconds,
+                    seconds=_PATIENCE * limits.chart_seconds,
                     most=most,
-                    enter=inside.enter,
-                )
-            finally:
-                kustomize.WALLS.add(inside.walls())
-    except MissingWallError:
-        return _failure(folder, kustomize.UNBOXED, kustomize.UNBOXED_HELP)
-    except OSError as error:
-        return _failure(folder, f"cannot start {program}: {error.strerror}")
-    except TimeoutExpired:
-        return _failure(folder, f"stopped after {seconds:g} seconds")
+                ),
+            )
+    except boxed.UnfinishedError as error:
+        return _failure(folder, *error.args)
     if done.returncode == 0 or len(done.stdout) > most:
         return done.stdout
-    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        shown = f"stopped after {limits.chart_seconds} seconds of a processor"
-        return _failure(folder, shown, "raise --max-chart-seconds if it is worth more")
-    if _NO_MEMORY.search(done.stderr):
-        shown = f"stopped: it needs more than {limits.chart_bytes:,} bytes of memory"
-        return _failure(folder, shown, "raise --max-chart-bytes if it is worth more")
-    said = done.stderr.decode("utf-8", "replace").replace(os.path.realpath(".") + "/", "").strip()
+    exceeded = _exceeded(done, limits)
+    if exceeded:
+        return _failure(folder, *exceeded)
+    said = boxed.words(done.stderr.decode("utf-8", "replace"))
     said = said.replace(chart, folder) if chart != "." else said
     for file, copy in (*handed.values, *handed.texts.values()):
         said = said.replace(copy, discover.printable(file))
@@ -220,8 +200,28 @@ def template(  # noqa: PLR0913 - what a chart depends on
 
     reach = Reach()
     reach.others += [discover.join(folder, "values.yaml"), *release.values]
-    said = concealment.shortened(said, concealment.secret_parts(reach, limits), _SHOWN)
+    said = concealment.shortened(said, concealment.secret_parts(reach, limits), boxed.SHOWN)
     return _failure(folder, said or f"exit status {done.returncode}")
+
+
+def _laid_out(folder: str, release: HelmRelease, wanted: Sequence[Dependency], home: str) -> str:
+    """The chart that helm is given: *folder* itself, or where it would read too much or too little a copy in *home*."""
+    if not wanted and release.has_defaults and not layout.has_git(folder):
+        return "."
+    chart = os.path.join(home, "chart")
+    layout.copy(folder, wanted, chart, has_defaults=release.has_defaults)
+    return chart
+
+
+def _exceeded(done: "CompletedProcess[bytes]", limits: Limits) -> tuple[str, str] | None:
+    """Which of its *limits* ended helm, and what to do; None where none did."""
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        shown = f"stopped after {limits.chart_seconds} seconds of a processor"
+        return shown, "raise --max-chart-seconds if it is worth more"
+    if _NO_MEMORY.search(done.stderr):
+        shown = f"stopped: it needs more than {limits.chart_bytes:,} bytes of memory"
+        return shown, "raise --max-chart-bytes if it is worth more"
+    return None
 
 
 class _Copy(NamedTuple):
@@ -341,7 +341,7 @@ def environment(inherited: Mapping[str, str], home: str) -> dict[str, str]:
 
     So it knows no plugin, no repository and no cluster; it finds no program, and no way out.
     """
-    kept = {name: inherited[name] for name in _KEPT if name in inherited}
+    kept = {name: inherited[name] for name in boxed.LOCALE if name in inherited}
     own = {
         f"HELM_{name}": os.path.join(home, name.lower())
         for name in (
@@ -349,7 +349,7 @@ def environment(inherited: Mapping[str, str], home: str) -> dict[str, str]:
             "REPOSITORY_CONFIG",
         )
     }  # fmt: skip
-    lonely = {"PATH": os.devnull, "HTTP_PROXY": _NOBODY, "HTTPS_PROXY": _NOBODY}
+    lonely = {"PATH": os.devnull, "HTTP_PROXY": boxed.NOBODY, "HTTPS_PROXY": boxed.NOBODY}
     return (
         kept
         | own

@@ -1,0 +1,84 @@
+"""A program of others at work on a repository, in its box: what kustomize and helm have in common."""
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess
+
+    from render.system.box import Allowance, Box, Boxes, Walls
+    from render.system.processes import Steps, Task
+
+MEMORY: Final = 4 << 30
+"""Bytes of data that the programs that run side by side may have together."""
+WALLS: "set[Walls]" = set()
+"""Which walls stood around what this process has started: an answer a way in which that went."""
+LOCALE: Final = ("LANG", "LC_ALL")
+"""Of our environment, what such a program sees."""
+NOBODY: Final = "http://127.0.0.1:9"
+"""A proxy at which nobody listens."""
+SHOWN: Final = 4096
+"""Characters of what it says that are passed on."""
+_UNBOXED = "not started: the system lets us build no box around it, as --box require demands"
+_UNBOXED_HELP = (
+    "allow namespaces of users, networks and mounts (docs/security.md), or accept what there is with --box auto;"
+    " --allow-remote opens the box"
+)
+
+
+class UnfinishedError(Exception):
+    """A program did not come to its end: the arguments are why, and what to do."""
+
+
+@contextlib.contextmanager
+def explained(program: str) -> Iterator[None]:
+    """Say in one way why *program* did not start, or did not end in time. Raises UnfinishedError."""
+    from subprocess import TimeoutExpired
+
+    from render.system.box import MissingWallError
+
+    try:
+        yield
+    except MissingWallError:
+        raise UnfinishedError(_UNBOXED, _UNBOXED_HELP) from None
+    except OSError as error:
+        raise UnfinishedError(f"cannot start {program}: {error.strerror}") from error
+    except TimeoutExpired as error:
+        raise UnfinishedError(f"stopped after {error.timeout:g} seconds") from error
+
+
+@contextlib.contextmanager
+def opened(
+    program: str,
+    folder: str,
+    seen: tuple[Sequence[str], Sequence[str]],
+    allowance: "Allowance",
+    boxes: "Boxes | None",
+) -> Iterator["Box"]:
+    """A box for *program*, to be started in *folder*: one of *boxes*, with which it shares `MEMORY`.
+
+    *seen*: the files and folders that it sees, and those that are empty to it.
+    """
+    from render.system.box import Boxes
+
+    visible, hidden = seen
+    with contextlib.ExitStack() as stack:
+        boxes = boxes or stack.enter_context(Boxes())
+        share = min(allowance.memory, MEMORY // boxes.beside)
+        its = allowance._replace(memory=share)
+        yield stack.enter_context(boxes.box(program, folder, visible, its, hidden=hidden))
+
+
+def run(inside: "Box", task: "Task") -> "Steps[CompletedProcess[bytes]]":
+    """What *task* does *inside* a box."""
+    try:
+        return (yield task._replace(enter=inside.enter))
+    finally:
+        WALLS.add(inside.walls())
+
+
+def words(said: str) -> str:
+    """What a program *said* with names of files as we show them, not from the root on."""
+    return said.replace(os.path.realpath(".") + "/", "").strip()
