@@ -84,8 +84,23 @@ def _is_repository(path: str, asked: Request) -> bool:
 
 def unread(part: FleetPart) -> str:
     """What of *part* cannot be read, and the codes of the errors that say why; nothing where all can be."""
+    files = part.loaded.unread_files
+    if files:
+        return ", ".join(f"{file} ({', '.join(numbers)})" for file, numbers in files.items())
     errors = dict.fromkeys(one.code for one in part.loaded.diagnostics if one.is_error)
     return f"{part.loaded.name} ({', '.join(errors)})" if errors else ""
+
+
+#: Kinds of objects that any VM may be rendered otherwise by, and what may spell their names in other letters.
+_OF_ALL = (b"Preset", b"KubeVirt", b"HyperConverged", b"\\u", b"\\x", b"\\U")
+
+
+def unread_texts(loaded: Documents) -> tuple[bytes, ...]:
+    """What the files say that alone cannot be read, as far as only some VMs may depend on them; else nothing."""
+    texts = [loaded.data.get(file, b"") for file in loaded.unread_files]
+    if not all(texts) or any(word in text for text in texts for word in _OF_ALL):
+        return ()
+    return tuple(texts)
 
 
 def _noted(part: FleetPart, work: Work) -> FleetPart:
@@ -320,7 +335,7 @@ def unless_unread(
         return diagnostic
     return diagnostic._replace(
         severity=Severity.WARNING,
-        message=f"{diagnostic.message}; it may stand in {holder}, which cannot be read",
+        message=f"{diagnostic.message}; it may stand in {holder}",
         help="mend that first",
         fixes=(),
     )

@@ -29,7 +29,8 @@ class Documents:
     kustomize did it, from the resolved folders *bases*.
     *blamed* know who else wrote fields: patches, and the charts that were *filled* in. *borrowed*: of what stands
     beside the documents, whose it is, and its index there. *passed* are the files that were looked at and hold nothing
-    that counts, *referents* the positions of objects to which VMs refer, *locked* the machines of those inputs with
+    that counts, *remotes* what kustomizations would fetch from elsewhere, by their folders, *referents* the positions
+    of objects to which VMs refer, *locked* the machines of those inputs with
     a lock, by its file. *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are
     not read again, see `Contents`. *unfilled*: why a chart or a use of one came to nothing, by folder and user.
     *unread_holder*: which other input cannot be read and may hold the object of a name, in words, ``""`` for none.
@@ -50,6 +51,7 @@ class Documents:
         "locked",
         "passed",
         "referents",
+        "remotes",
         "unbuilt",
         "unfilled",
         "unread_holder",
@@ -71,6 +73,7 @@ class Documents:
         self.borrowed: dict[int, tuple[Documents, int]] = {}
         self.passed: list[str] = []
         self.referents: dict[tuple[str, ...], int] = {}
+        self.remotes: dict[str, list[str]] = {}
         self.locked: Mapping[str, frozenset[str]] = MappingProxyType({})
         self.unfilled: dict[tuple[str, str], list[Diagnostic]] = {}
         self.unread_holder: Callable[[str], str] = lambda _: ""

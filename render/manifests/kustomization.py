@@ -47,11 +47,12 @@ class Reach:
 
     *kustomizations*, *resources* and *others* are file names, in the order of reading; *folders* the resolved folders
     of the kustomizations; *prefixes* and *suffixes* all that may be added to a name. *inflates*: kustomize would have
-    helm fill in charts.
+    helm fill in charts. *remotes*: the resources that it would fetch from elsewhere.
     """
 
     __slots__ = (
-        "diagnostics", "folders", "inflates", "kustomizations", "others", "prefixes", "resources", "suffixes",
+        "diagnostics", "folders", "inflates", "kustomizations", "others", "prefixes", "remotes", "resources",
+        "suffixes",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -63,6 +64,7 @@ class Reach:
         self.suffixes: list[str] = []
         self.diagnostics: list[Diagnostic] = []
         self.inflates = False
+        self.remotes: list[str] = []
 
 
 def find(folder: str) -> str | None:
@@ -303,6 +305,8 @@ class _KustomizationWalk:
     def _refer(self, here: "_Here", reference: Reference) -> None:
         """Keep in mind what *reference* leads to."""
         if is_remote(reference.entry):
+            if reference.is_resource:
+                self.reach.remotes.append(reference.entry)
             if not self.allow_remote:
                 self.reach.diagnostics.append(_refusal(here, reference))
             return

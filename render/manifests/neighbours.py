@@ -1,6 +1,7 @@
 """What other folders of a repository hold for the VMs of one: the cluster has it, whoever applies it."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -54,10 +55,15 @@ class Shared(NamedTuple):
 class Neighbours:
     """The objects of several inputs that VMs of the others may mean; of those in *allowed*, if that has a pattern."""
 
-    __slots__ = ("_allowed", "_by_name", "_limiting", "_settings", "_texts", "_unread")
+    __slots__ = ("_allowed", "_by_name", "_limiting", "_remotes", "_settings", "_texts", "_unread")
 
     def __init__(self, inputs: Sequence[Documents], allowed: Globs) -> None:
         self._allowed = allowed
+        self._remotes = {
+            folder: [one for one in entries if _may_define(one)]
+            for loaded in inputs
+            for folder, entries in loaded.remotes.items()
+        }
         self._unread = [one for one in inputs if any(d.is_error for d in one.diagnostics)]
         self._texts: dict[str, list[bytes]] = {}
         self._by_name: dict[str, list[Shared]] = {}
@@ -88,8 +94,17 @@ class Neighbours:
                 self._texts[other.name] = [*_texts_of(other, limits)]
             if any(name.encode() in text for text in self._texts[other.name]):
                 numbers = dict.fromkeys(one.code for one in other.diagnostics if one.is_error)
-                return f"{', '.join(other.unread_files) or other.name} ({', '.join(numbers)})"
-        return ""
+                where = f"{', '.join(other.unread_files) or other.name} ({', '.join(numbers)})"
+                return f"{where}, which cannot be read"
+        from render.diagnostics import secrets
+
+        remotes = (
+            f"{secrets.without_credentials(entry)}, which {folder} takes from elsewhere"
+            for folder, entries in self._remotes.items()
+            for entry in entries
+            if folder != loaded.folder
+        )
+        return next(remotes, "")
 
     def _is_allowed(self, document: Document) -> bool:
         return not self._allowed.patterns or bool(
@@ -155,6 +170,12 @@ class Neighbours:
                     groups.setdefault(shared.identity, []).append(shared)
                     pending += shared.names
         yield from groups.items()
+
+
+def _may_define(remote: str) -> bool:
+    """Whether a VM may mean an object of the *remote* base: what installs an operator has none but those we know."""
+    name = re.split(r"[?#]", remote)[0].rstrip("/").rpartition("/")[2].lower()
+    return not ("operator" in name or "crd" in name or re.search(r"[-_.]cr\.ya?ml$", name))
 
 
 def _texts_of(unread: Documents, limits: Limits) -> Iterator[bytes]:

@@ -179,6 +179,8 @@ metadata: {name: small}
 spec: {cpu: {guest: 1}, memory: {guest: 1Gi}}
 spec: {}
 """
+SMALL = BROKEN.removesuffix("spec: {}\n")
+KNOWN = SMALL.replace("{guest: 1}", "{guest: 2}").replace("1Gi", "3Gi").replace("small", "known")
 
 
 def instance(name: str, instancetype: str, kind: str = "VirtualMachineInstancetype") -> str:
@@ -193,7 +195,7 @@ def loose(tmp_path: Path) -> Path:
     git(tmp_path, "init", "--quiet", "--initial-branch", "main")
     put(tmp_path / "vms/web.yaml", vm(name="web", memory="1Gi"))
     put(tmp_path / "vms/small.yaml", instance("one", "small"))
-    put(tmp_path / "vms/definition.yaml", BROKEN.removesuffix("spec: {}\n"))
+    put(tmp_path / "vms/definition.yaml", SMALL)
     commit(tmp_path)
     return tmp_path
 
@@ -247,6 +249,80 @@ def test_what_is_not_found_may_stand_in_what_cannot_be_read(repository: Path) ->
     put(repository / "vms/kustomization.yaml", "resources: [big.yaml]\n")
     pinned = run(repository, "pin", "--dry-run", ".").stdout.splitlines()
     assert "not pinned: big, whose definitions may stand in what cannot be read" in pinned
+
+
+def test_what_is_not_found_may_stand_in_a_remote_base(repository: Path) -> None:
+    """But in none that installs an operator: what that brings is known."""
+    kind = "VirtualMachineClusterInstancetype"
+    put(repository / "vms/kustomization.yaml", "resources: [big.yaml]\n")
+    put(repository / "vms/big.yaml", instance("big", "huge", kind))
+
+    def said(remote: str) -> str:
+        put(repository / "platform/kustomization.yaml", f"resources: ['{remote}']\n")
+        done = run(repository, "check", ".")
+        assert "secret" not in done.stdout + done.stderr
+        (line,) = [line for line in done.stdout.splitlines() if "VR201" in line]
+        return line
+
+    assert ": error VR201 " in said("https://example.invalid/kubevirt-operator.yaml")
+    of_unknown = said("https://user:secret@example.invalid/definitions?ref=v1")
+    assert ": warning VR201 " in of_unknown
+    assert of_unknown.endswith(
+        "it may stand in https://[redacted]@example.invalid/definitions?ref=v1, which platform takes from elsewhere"
+    )
+
+
+def test_diff_takes_definitions_of_a_file_that_became_unreadable_as_they_were(loose: Path) -> None:
+    """Nobody has deleted them, and whoever uses them is as he was; in the other direction as well."""
+    put(loose / "vms/definition.yaml", BROKEN)
+    done = run(loose, "diff", "HEAD")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "2 VMs: 2 same"
+    assert lines[1].endswith("; not compared: vms/definition.yaml (VR102)")
+    assert lines[3] == "after: 1 error, build prints nothing (new)"
+    assert done.returncode == Exit.FINDINGS
+    commit(loose)
+    put(loose / "vms/definition.yaml", SMALL.replace("guest: 1Gi", "guest: 2Gi"))
+    put(loose / "vms/web.yaml", instance("web", "small"))
+    done = run(loose, "diff", "HEAD")
+    assert done.stdout.startswith("2 VMs: 1 restart, 1 same\n")
+    assert "guest: 1Gi -> 2Gi (restart)  vms/web.yaml:" in done.stdout
+    assert done.returncode == Exit.OK
+
+
+def test_explain_answers_beside_a_loose_file_that_cannot_be_read(loose: Path) -> None:
+    put(loose / "vms/definition.yaml", BROKEN)
+    done = run(loose, "explain", "web", "memory.guest")
+    assert done.stdout == (
+        "VirtualMachine web\n  spec.domain.memory.guest: 1Gi  vms/web.yaml:12:11 VirtualMachine web"
+        " spec.template.spec.domain.memory.guest\n"
+    )
+    assert done.stderr == "not read: vms/definition.yaml (VR102); virt-render check says why\n"
+    # What may hang on it, or on a quota in it, is not told.
+    for words in (("one",), ("web", "pod")):
+        put(loose / "vms/definition.yaml", BROKEN + "# ResourceQuota\n")
+        done = run(loose, "explain", *words)
+        assert (done.returncode, done.stdout) == (Exit.FINDINGS, "")
+        assert "VR102" in done.stderr
+
+
+def test_factor_answers_beside_a_loose_file_that_cannot_be_read(loose: Path) -> None:
+    put(loose / "vms/definition.yaml", BROKEN)
+    put(loose / "vms/known.yaml", KNOWN)
+    text = vm(name="web").replace(
+        "devices: {}",
+        "cpu: {cores: 1, sockets: 2, threads: 1}\n        memory: {guest: 3Gi}\n        devices: {}",
+    )
+    put(loose / "vms/web.yaml", text)
+    done = run(loose, "factor", ".")
+    assert "exact  VirtualMachine web  vms/web.yaml" in done.stdout
+    assert "VirtualMachineInstancetype known" in done.stdout
+    assert "not read: vms/definition.yaml (VR102)" in done.stderr
+    # Of a name that may mean something else in it nothing is given away.
+    put(loose / "vms/definition.yaml", BROKEN + "# known\n")
+    done = run(loose, "factor", ".")
+    assert "known" not in done.stdout
+    assert "not read: vms/definition.yaml (VR102)" in done.stderr
 
 
 def test_a_field_that_the_api_server_drops_of_settings_elsewhere_stops_no_pin(

@@ -23,6 +23,7 @@ from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
+from render.pipeline.input import definitions
 from render.report import terminal
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
@@ -160,7 +161,10 @@ class _UnreadableFiles(NamedTuple):
 def _but_for_files(
     old: NamedState, new: NamedState
 ) -> tuple[NamedState, NamedState, _UnreadableFiles]:
-    """Both states without the objects of files that one of them cannot read, where nothing else is at fault."""
+    """Both states without the VMs of files that one of them cannot read, where nothing else is at fault.
+
+    What else stands there is taken to be in the other state as it is in this one: nobody has deleted it.
+    """
     is_parted = old.is_read_but_for_files and new.is_read_but_for_files
     if not (old.unread or new.unread) or not is_parted or not (old.objects or new.objects):
         return old, new, _UnreadableFiles()
@@ -171,7 +175,7 @@ def _but_for_files(
         )
         for file in sorted({*old.unread, *new.unread})
     )
-    rest, lost = [], []
+    rest, lost, kept = [], [], []
     for state, other in ((old, new), (new, old)):
         known = {_identity(body) for body in other.objects}
         missed = [
@@ -179,6 +183,9 @@ def _but_for_files(
             for index, file in enumerate(state.files)
             if file in other.unread and _identity(state.objects[index]) not in known
         ]
+        beside = [index for index in missed if not _is_machine(state.objects[index])]
+        kept.append(_of(state, beside))
+        missed = sorted(set(missed).difference(beside))
         others = sorted(set(range(len(state.objects))).difference(missed))
         rest.append(
             _of(state, others)._replace(fault=None) if missed else state._replace(fault=None)
@@ -187,7 +194,27 @@ def _but_for_files(
             broken = other._replace(objects=[], fault=_without_files(other, both))
             read = _of(state, missed)._replace(fault=None)
             lost.append(_lost(read, broken) if state is old else _lost(broken, read))
-    return rest[0], rest[1], _UnreadableFiles(uncompared, tuple(lost))
+    return (
+        _with_objects_of(kept[1], rest[0]),
+        _with_objects_of(kept[0], rest[1]),
+        _UnreadableFiles(uncompared, tuple(lost)),
+    )
+
+
+def _is_machine(body: Tree) -> bool:
+    return body.get("kind") in _MACHINES or definitions.is_machine(from_body(body, 0))
+
+
+def _with_objects_of(other: NamedState, state: NamedState) -> NamedState:
+    """*state* with the objects of *other*, which stand nowhere in it."""
+    if not other.objects:
+        return state
+    known = range(len(state.objects)) if state.positions is None else state.positions
+    return state._replace(
+        objects=[*state.objects, *other.objects],
+        positions=[*known, *(None for _ in other.objects)],
+        files=[*state.files, *other.files],
+    )
 
 
 def _identity(body: Tree) -> tuple[str, ResourceRef]:

@@ -53,7 +53,8 @@ class NamedState(NamedTuple):
     """One side: its name for people, its objects, how they are rendered, and where they stand.
 
     *fault*: why nothing can be said of the objects; what is not read, is not synced either. *around*: where *places*
-    have what counts beside the objects. *positions*: where they have each object, if not all of them are here.
+    have what counts beside the objects. *positions*: where they have each object, if not all
+    of them are here; None for one that stands in the other state alone.
     *unread*: the files that alone are at fault, with the codes that say why, and *files* those of the objects, named
     alike. *configured*: what the repository's own settings are. *has_lock*: its VMs are rendered before they are
     synced, as far as anybody knows. *is_emit_chosen*: somebody has said how. *unseen* counts what was not looked
@@ -66,7 +67,7 @@ class NamedState(NamedTuple):
     places: Sources
     fault: RefusedError | None = None
     around: Mapping[ResourceRef, int] = MappingProxyType({})
-    positions: Sequence[int] | None = None
+    positions: Sequence[int | None] | None = None
     unread: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     configured: Mapping[str, Any] = MappingProxyType({})
     files: Sequence[str] = ()

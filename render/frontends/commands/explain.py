@@ -18,7 +18,8 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request
-from render.frontends.session import parts, rendering, unread
+from render.frontends.session import parts, rendering, unread, unread_texts
+from render.manifests.relevance import may_limit
 from render.model import fieldpath
 from render.model.naming import ambiguity, fitting, name_of
 from render.model.provenance import Decision
@@ -110,7 +111,7 @@ def _found(
 
     for part in parts_:
         locks.choose(part.loaded, part.request)
-    sound = [part for part in parts_ if not unread(part)]
+    sound = [part for part in parts_ if not unread(part) or unread_texts(part.loaded)]
     plain = name.rpartition("/")[2]
     known: dict[str, list[tuple[FleetPart, Explained]]] = {}
     for part in sound:
@@ -133,9 +134,24 @@ def _found(
         message = f"{names[0]} is in {', '.join(inputs)}"
         cure = f"name one of them: virt-render explain {names[0]} {folders[0]}"
         raise refused(codes.USAGE.at(Location(), message, help=cure))
+    if _may_depend(chosen, unread_texts(part.loaded), pods=pods):
+        raise RefusedError(merge(findings_of(part.loaded, part.loaded.diagnostics, part.request)))
     if not chosen.decisions:
         raise RefusedError(merge(findings_of(part.loaded, chosen.diagnostics, part.request)))
     return part, chosen
+
+
+def _may_depend(explained: Explained, unread: Sequence[bytes], *, pods: bool) -> bool:
+    """Whether one of the texts *unread* may say something of what *explained* is made of."""
+    if unread and any(codes.CODES[one.code].follows for one in explained.diagnostics):
+        return True
+    deciders = (each for one in explained.decisions for each in (one.winner, *one.losers))
+    names = {
+        one.source.name.encode()
+        for one in deciders
+        if one.source is not None and one.source != explained.resource
+    }
+    return any((pods and may_limit(text)) or any(name in text for name in names) for text in unread)
 
 
 def _missing(name: str, parts_: Sequence[FleetPart]) -> RefusedError:

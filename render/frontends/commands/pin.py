@@ -17,7 +17,7 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of, outcome
 from render.frontends.request.request import Request
-from render.frontends.session import fleet, rendering, single, unless_unread
+from render.frontends.session import fleet, rendering, single, unless_unread, unread_texts
 from render.manifests import discover, kustomization
 from render.manifests.discover import tidy
 from render.manifests.documents import Documents
@@ -98,7 +98,7 @@ def _locks(
     pinned = []
     for one, upgrade, running in zip(targets, upgrades, adopted, strict=True):
         work.begin("render", rendering(one.part.loaded))
-        settings, unread = one.part.request.settings, _unread_texts(one.part.loaded)
+        settings, unread = one.part.request.settings, unread_texts(one.part.loaded)
         pinned.append(pinning.pin(one.part.resources, settings, upgrade, running, unread))
     return pinned
 
@@ -106,7 +106,7 @@ def _locks(
 def _found(target: _PinTarget) -> Iterator[Diagnostic]:
     """What was found in rendering *target*, but that something misses what may stand where nobody can read."""
     loaded, resources = target.part.loaded, target.part.resources
-    is_parted = bool(_unread_texts(loaded))
+    is_parted = bool(unread_texts(loaded))
     for one in target.pinned.diagnostics:
         if not is_parted or not codes.CODES[one.code].follows:
             yield unless_unread(one, loaded, resources)
@@ -190,7 +190,7 @@ def _judged(targets: Sequence[_PinTarget], asked: Request) -> _Judged:
     left: list[str] = []
     for target in targets:
         part = target.part
-        is_parted = bool(_unread_texts(part.loaded))
+        is_parted = bool(unread_texts(part.loaded))
         unread = [one for one in part.loaded.diagnostics if one.is_error and not is_parted]
         others = [
             one
@@ -205,19 +205,6 @@ def _judged(targets: Sequence[_PinTarget], asked: Request) -> _Judged:
         else:
             left += _left(target)
     return _Judged(findings, tally_of(parts)._replace(accepted=accepted), unsound, left)
-
-
-#: Kinds of objects that any VM may be rendered otherwise by, and what may spell their names in other letters.
-_OF_ALL = (b"Preset", b"KubeVirt", b"HyperConverged", b"\\u", b"\\x", b"\\U")
-
-
-def _unread_texts(loaded: Documents) -> tuple[bytes, ...]:
-    """What the files say that alone cannot be read, as far as only some VMs may depend on them; else nothing."""
-    unread = loaded.unread_files
-    texts = [loaded.data.get(file, b"") for file in unread]
-    if not all(texts) or any(word in text for text in texts for word in _OF_ALL):
-        return ()
-    return tuple(texts)
 
 
 def _left(target: _PinTarget) -> Iterator[str]:

@@ -12,7 +12,7 @@ from render.frontends.fixing import Editable
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
-from render.frontends.session import parts, unread
+from render.frontends.session import parts, unread, unread_texts
 from render.model.naming import fitting
 from render.pipeline.factor import retirement, standins
 from render.pipeline.factor.answers import Factoring, PresetFactoring
@@ -29,7 +29,7 @@ def factor(asked: Request, work: Work) -> Answer:
         message = "standard input is no file that could be rewritten"
         raise refused(codes.USAGE.at(Location(), message, help="name files or folders"))
     read = parts(asked, work)
-    sound = [part for part in read if not unread(part)]
+    sound = [part for part in read if not unread(part) or unread_texts(part.loaded)]
     _check_names(asked, sound)
     factored = list(_factored(asked, sound, work))
     _keep_shared_presets(factored, read, sound)
@@ -71,9 +71,22 @@ def _factored(asked: Request, read: Sequence[FleetPart], work: Work) -> "Sequenc
                 0, options.max_new - len({_content(one.body) for one in factoring.definitions})
             )
         )
+        if _may_be_other(factoring, unread_texts(part.loaded)):
+            continue
         if factoring.machines or factoring.presets:
             factored.append(FactoredPart(part, factoring))
     return factored
+
+
+def _may_be_other(factoring: Factoring, unread: Sequence[bytes]) -> bool:
+    """Whether one of the texts *unread* may hold another definition of a name that *factoring* gives to VMs."""
+    given = {
+        definition.name.encode()
+        for one in factoring.machines
+        for definition in (one.instancetype, one.preference)
+        if definition is not None
+    }
+    return any(name in text for text in unread for name in given)
 
 
 def _keep_shared_presets(
@@ -94,7 +107,7 @@ def _other_users(
     read: Sequence[FleetPart],
     sound: Sequence[FleetPart],
 ) -> str:
-    if len(sound) < len(read):
+    if len(sound) < len(read) or any(map(unread, sound)):
         return "not all of the input could be read"
     resource, settings = one.part.resources[preset.index], one.part.request.settings
     release = releases.target(one.part.resources, settings).release

@@ -92,6 +92,8 @@ def load_all(
         ]
         for into in empty:
             into.has_lock = into.user not in intake.lockless
+            if into.folder in loose.remotes:
+                into.remotes[into.folder] = loose.remotes[into.folder]
             _watched(watch, into)
         inputs += (
             tried

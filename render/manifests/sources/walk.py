@@ -144,6 +144,8 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         top: kustomization.reach(top, intake.limits, allow_remote=True, known=intake.kustomizations)
         for top in (() if plain else tops)
     }
+    if not intake.reading.allow_remote:
+        into.remotes.update({top: reach.remotes for top, reach in reaches.items() if reach.remotes})
     reached = [top for top, reach in reaches.items() if _is_reached(intake, top, reach, into)]
     if into.passed or len(reached) < len(tops):
         passed = counted(len(into.passed), "file")
