@@ -437,13 +437,12 @@ class Factory:
     ) -> MachineFactoring:
         resource = self._resources[index]
         subject = before.subjects.get(index)
+        if all(resource.spec.get(one.word) is not None for one in KIND_CLASSES):
+            return MachineFactoring(resource.ref, index, "done")
         if subject is None or self._has_errors(index, before):
             held = self._held.by_index.get(index)
-            fault = held.fault if held else ""
-            reason = Hindrance("", fault or "there are errors about it: see `virt-render check`")
-            return MachineFactoring(resource.ref, index, "open", reasons=(reason,))
-        if len(subject.applied) == len(KIND_CLASSES):
-            return MachineFactoring(resource.ref, index, "done")
+            why = held.fault if held else "there are errors about it: see `virt-render check`"
+            return MachineFactoring(resource.ref, index, "open", reasons=(Hindrance("", why),))
         if candidate is None:
             message = "the pool restarts its VMs when their template is another one: see --restart"
             return MachineFactoring(resource.ref, index, "open", reasons=(Hindrance("", message),))

@@ -15,12 +15,14 @@ from render.diff.impact import HALTED
 from render.kubevirt import replicas
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.kinds import KIND_CLASSES
 from render.model.release import NEWEST
 from render.model.resource import KUBEVIRT, TEMPLATE, VM, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline.factor import places
 
 _DIGITS = 12
+_MATCHERS = frozenset(("spec", one.word) for one in KIND_CLASSES)
 #: Values of fields that are texts to the API server, and not any text to KubeVirt.
 _WORDS: Mapping[object, tuple[str, str]] = {
     "bus": ("virtio", "sata"),
@@ -34,7 +36,7 @@ class StandIn(NamedTuple):
     """The VM *resource* for what *outer* holds at *path*.
 
     *number*: of a template which of its examples. *open*: by their place in the metadata and the spec of the VMI what
-    the template writes where a parameter is used. *fault*: why nothing is known of the VM, ``""`` if nothing is wrong.
+    the template writes where a parameter is used. *fault*: what to say where nothing can be rendered of it.
     """
 
     resource: Resource
@@ -42,7 +44,7 @@ class StandIn(NamedTuple):
     path: FieldPath
     number: int = 0
     open: Mapping[FieldPath, str] = {}
-    fault: str = ""
+    fault: str = "there are errors about it: see `virt-render check`"
 
     @property
     def is_templated(self) -> bool:
@@ -185,9 +187,11 @@ def _open(
 
 
 def _fault(item: TemplateObject, declared: Mapping[str, Parameter]) -> str:
-    """Why an example of a VM tells nothing: a parameter is a whole list, of which there is no example."""
+    """Why nothing is known of a VM, should its examples tell nothing."""
     for use in item.uses:
         text = tree.get(item.body, *use.path)
         if use.name in declared and isinstance(text, str) and f"{{{use.name}}}" in text:
             return f"the parameter {use.name} stands for a whole list or mapping"
-    return ""
+        if use.name in declared and use.path[:2] in _MATCHERS:
+            return f"the parameter {use.name} decides its {use.path[1]}"
+    return "there are errors about it with examples of its parameters"

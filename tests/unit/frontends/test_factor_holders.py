@@ -143,6 +143,23 @@ def test_a_whole_list_as_a_parameter_is_named(
     assert "the parameter CPU stands for a whole list or mapping" in capfd.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("matchers", "said"),
+    [
+        ("instancetype: {name: '${KIND}'}", "the parameter KIND decides its instancetype"),
+        ("instancetype: {name: '${KIND}'}\n    preference: {name: linux}", "1 done"),
+    ],
+    ids=["one", "both"],
+)
+def test_a_parameter_may_decide_the_definition(
+    repository: Path, capfd: pytest.CaptureFixture[str], matchers: str, said: str
+) -> None:
+    text = template().replace("runStrategy: Always", f"runStrategy: Always\n    {matchers}")
+    put(repository, {"template.yaml": text + "- {name: KIND, required: true}\n"})
+    assert invoke(["factor", "."]) == 0
+    assert said in capfd.readouterr().out
+
+
 def test_two_vms_of_a_template_are_told_apart(
     repository: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
