@@ -20,6 +20,9 @@ from render.pipeline.factor.subject import PlainMachine
 
 _HOMES: tuple[Home, ...] = ("input", "cluster", "bundled", "new")
 _WORD = re.compile(r"[a-z]+")
+#: First words of names of preferences that are for any system.
+_GENERIC = frozenset({"legacy", "linux"})
+_DIGITS = re.compile(r"[0-9]+")
 _SQUEEZED = re.compile(r"[^a-z0-9]+")
 #: Where a VM says which system it runs: its annotations and labels, and where its disks come from.
 _NAMED: tuple[FieldPath, ...] = (
@@ -86,6 +89,23 @@ class Offers:
             groups.setdefault(profile.content, []).append(ProfileOffer(offer, profile))
         return list(groups.values())
 
+    @cached_property
+    def _systems(self) -> frozenset[str]:
+        """The systems that preferences which KubeVirt deploys are called after."""
+        names = (name for kind, name in self._catalogue.bundled if kind == PREFERENCE.cluster)
+        return frozenset(map(_first_word, names)) - _GENERIC
+
+    def is_foreign(self, offer: Offer, hints: str) -> bool:
+        """Whether KubeVirt deploys *offer* for another system than the one that *hints* tell, if they do."""
+        word = _first_word(offer.name.name)
+        if offer.name.home != "bundled" or word not in self._systems:
+            return False
+        if word not in hints:
+            return any(one in hints for one in self._systems)
+        version = _DIGITS.match(_SQUEEZED.sub("", offer.name.name.lower()), len(word))
+        told = re.findall(rf"{word}([0-9]+)", hints) if version else ()
+        return bool(told) and not any(one.startswith(version[0]) for one in told if version)
+
     def _of(self, kind_class: KindClass) -> Iterator[Offer]:
         kinds = (kind_class.namespaced, kind_class.cluster)
         known: set[Key] = set()
@@ -108,11 +128,17 @@ class Offers:
 def rank(offer: Offer, hints: str) -> tuple[int, int, int, str]:
     """What decides between definitions that bring the same: where they are, the words of the VM, what they require."""
     name = offer.name.name.lower()
-    word = _WORD.match(name)
+    word = _first_word(name)
     squeezed = _SQUEEZED.sub("", name)
-    likeness = 2 if squeezed in hints else int(word is not None and word[0] in hints)
+    is_exact = squeezed in hints and word not in _GENERIC
+    likeness = 2 if is_exact else int(bool(word) and word in hints)
     required = len(tree.get(offer.spec, "requirements") or ())
     return _HOMES.index(offer.name.home), -likeness, required, offer.name.name
+
+
+def _first_word(name: str) -> str:
+    match = _WORD.match(name.lower())
+    return match[0] if match else ""
 
 
 def hints_of(subject: PlainMachine) -> str:

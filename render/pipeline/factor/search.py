@@ -140,7 +140,8 @@ class MachineSearch:
 
     def _rank(self, draw: Draw) -> tuple[object, ...]:
         assert draw.offer is not None  # noqa: S101 - only existing ones are ranked
-        return -len(draw.brings), rank(draw.offer, self._hints)
+        is_foreign = self._offers.is_foreign(draw.offer, self._hints)
+        return is_foreign, -len(draw.brings), rank(draw.offer, self._hints)
 
     def _profiles(self, *, sized: bool) -> Iterator[Draw | None]:
         """Preferences for the VM, the best first, then a new one and none, where that leaves the topology as it is."""

@@ -5,6 +5,7 @@ and examples, and with others, since what is found has to hold whatever is fille
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -22,6 +23,9 @@ from render.model.tree import Tree
 from render.pipeline.factor import places
 
 _DIGITS = 12
+#: Of the name of a template, in which VMs tell their system.
+_LONGEST = 40
+_NO_LABEL = re.compile(r"[^a-z0-9]+")
 _MATCHERS = frozenset(("spec", one.word) for one in KIND_CLASSES)
 #: Values of fields that are texts to the API server, and not any text to KubeVirt.
 _WORDS: Mapping[object, tuple[str, str]] = {
@@ -117,7 +121,7 @@ def _of_template(template: Resource) -> Iterator[StandIn]:
             vm = from_body(item.body, 0)
             if vm.kind != VM or vm.group != KUBEVIRT or not isinstance(item.body.get("spec"), dict):
                 continue
-            name = f"vm{position}-{number}"
+            name = f"{_NO_LABEL.sub('-', template.name.lower())[:_LONGEST]}-{position}-{number}"
             body = _as_later(item.body, name, f"template-{digest}")
             yield StandIn(
                 from_body(body, 0, template.origin),

@@ -1,6 +1,8 @@
 """What new definitions may say, beside the rules by which definitions reach a VM."""
 
-from render import FactorOptions, Settings, factor
+import pytest
+
+from render import FactorOptions, Settings, factor, render
 from render.apply import instancetype, preference
 from render.model.release import VERSIONS, in_force
 from render.pipeline.factor import instancetypes, naming, places
@@ -79,3 +81,21 @@ def test_vms_of_several_namespaces_share_a_definition_of_the_cluster() -> None:
     }
     (definition,) = factoring.definitions
     assert len(definition.users) == 2
+
+
+@pytest.mark.parametrize(
+    ("image", "wanted"),
+    [
+        ("registry/rhel:9", "linux"),
+        ("registry/rhel:8.10", "rhel.8"),
+        ("registry/fedora", "fedora"),
+        ("registry/disk", "fedora"),
+    ],
+)
+def test_no_preference_of_another_system_is_proposed(image: str, wanted: str) -> None:
+    """Fedora's brings more, RHEL 9's says more than this VM has, and RHEL 7's and 8's are alike."""
+    (body,) = render([machine("u1.medium", "fedora")], Settings(annotations=False)).resources
+    body["spec"]["template"]["spec"]["volumes"][0]["containerDisk"]["image"] = image
+    (found,) = factor([body]).machines
+    assert found.preference is not None
+    assert found.preference.name == wanted
