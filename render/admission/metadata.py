@@ -5,12 +5,12 @@ NameIsDNSSubdomain).
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import METADATA_REFUSED
-from render.diagnostics.fix import Fix, choice, set_to
+from render.diagnostics.fix import Fix, choice, remove, rename, set_to
 from render.model.apimachinery import labels
 from render.model.apimachinery.dns1123 import as_label, label_faults, subdomain_faults
 from render.model.fieldpath import FieldPath
@@ -48,16 +48,14 @@ def refusals(metadata: Any) -> Iterator[Cause]:
     ):
         value = metadata.get(key)
         if isinstance(value, str) and value:
-            for one in _refusals((key,), value, check, cure):
-                yield one._replace(fixes=_renamed(value)) if key == "name" else one
-    for key, value in _texts(metadata, "labels"):
-        yield from _refusals(("labels", key), key, labels.key_faults, _LABELED)
-        yield from _refusals(("labels", key), value, labels.value_faults, _LABELED)
+            yield from _refusals((key,), value, check, cure, _renamed)
+    yield from _labels(_texts(metadata, "labels"))
     if "finalizers" in metadata:
         yield from _finalizers(metadata["finalizers"])
     annotations = _texts(metadata, "annotations")
     for key, _ in annotations:
-        yield from _refusals(("annotations", key), key, _annotation_faults, _ANNOTATED)
+        place = ("annotations", key)
+        yield from _refusals(place, key, _annotation_faults, _ANNOTATED, _renamed_key)
     size = sum(
         len(key.encode(errors="replace")) + len(value.encode(errors="replace"))
         for key, value in annotations
@@ -67,10 +65,37 @@ def refusals(metadata: Any) -> Iterator[Cause]:
         yield Cause(_CHECK, ("metadata", "annotations"), text, "keep large texts in a ConfigMap")
 
 
-def _renamed(name: str) -> tuple[Fix, ...]:
-    """The object under a name that is none: whoever names it has to follow."""
-    meant = as_label(name, dots=True)
-    return choice((f"write {meant}", set_to(("metadata", "name"), meant))) if meant else ()
+def _labels(given: Iterable[tuple[str, str]]) -> Iterator[Cause]:
+    for key, value in given:
+        place = ("labels", key)
+        yield from _refusals(place, key, labels.key_faults, _LABELED, _renamed_key)
+        yield from _refusals(place, value, labels.value_faults, _LABELED, _respelled)
+
+
+def _renamed(place: FieldPath, name: str) -> tuple[Fix, ...]:
+    """The object with a *name* at *place* that is none: whoever names it has to follow."""
+    key = place[-1]
+    meant = as_label(name, dots=key != "namespace")
+    if key == "generateName" and meant and name.endswith("-"):
+        meant += "-"
+    return choice((f"write {meant}", set_to(place, meant))) if meant else ()
+
+
+def _respelled(place: FieldPath, value: str) -> tuple[Fix, ...]:
+    """The label at *place* with what *value* was meant to be, or without it: who looks for it only its author knows."""
+    meant = labels.as_value(value)
+    if not meant:
+        return ()
+    return choice((f"write {meant}", set_to(place, meant)), ("drop the label", remove(place)))
+
+
+def _renamed_key(place: FieldPath, key: str) -> tuple[Fix, ...]:
+    """The label or annotation at *place* under what its *key* was meant to be, or without it."""
+    meant = labels.as_key(key)
+    if not meant:
+        return ()
+    what = str(place[-2]).removesuffix("s")
+    return choice((f"call it {meant}", rename(place, meant)), (f"drop the {what}", remove(place)))
 
 
 def _prefix_faults(text: str) -> tuple[str, ...]:
@@ -116,15 +141,20 @@ def _texts(metadata: Tree, key: str) -> list[tuple[str, str]]:
 
 
 def _refusals(
-    place: FieldPath, value: str, check: Callable[[str], tuple[str, ...]], cure: str
+    place: FieldPath,
+    value: str,
+    check: Callable[[str], tuple[str, ...]],
+    cure: str,
+    mend: Callable[[FieldPath, str], tuple[Fix, ...]] | None = None,
 ) -> Iterator[Cause]:
-    """What *check* has against *value* at *place*, unless somebody fills it in."""
+    """What *check* has against *value* at *place*, and how to *mend* that, unless somebody fills it in."""
     faults = check(value)
     if not faults or (not _PLAIN.issuperset(value) and re.search(PLACEHOLDER_OF_NAME, value)):
         return
     from render.model.apimachinery.go import quoted
 
-    field = f"metadata.{place[0]}"
+    field, path = f"metadata.{place[0]}", ("metadata", *place)
+    fixes = mend(path, value) if mend else ()
     for fault in faults:
         text = f"{field}: Invalid value: {quoted(value)}: {fault}"
-        yield Cause(_CHECK, ("metadata", *place), text, cure)
+        yield Cause(_CHECK, path, text, cure, fixes=fixes)

@@ -1,6 +1,6 @@
 """What would mend a finding: edits of the objects that were read, as data. `render.yaml.rewrite` writes them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -122,6 +122,37 @@ def respelled(path: FieldPath, value: str, known: Iterable[str]) -> tuple[Fix, .
     near = nearest(value, [word for word in known if word], cutoff=_NEAR)
     is_same = near.casefold() == value.casefold()
     return (Fix(f"write {near}", (set_to(path, near),), is_same),) if near else ()
+
+
+def misnamed(path: FieldPath, known: Collection[str]) -> tuple[str, tuple[Fix, ...]]:
+    """The nearest of *known* to the key at *path*, which nobody knows, ``""`` if none is near, and what mends it."""
+    from render.model.nearest import nearest
+
+    near = nearest(str(path[-1]), known, cutoff=_NEAR)
+    if near:
+        return near, (Fix(f"call it {near}", (rename(path, near),)),)
+    return near, (Fix("remove it", (remove(path),)),)
+
+
+_DIGITS = 19
+_BOOLEANS = {"true": True, "false": False}
+
+
+def retyped(path: FieldPath, value: Any, expected: str) -> tuple[Fix, ...]:
+    """The *value* at *path* as what JSON Schema calls *expected*, if it is that once it has quotes, or has none."""
+    if expected == "string" and isinstance(value, bool | int | float):
+        return (Fix("put the value in quotes", (quote(path),), safe=True),)
+    if not isinstance(value, str):
+        return ()
+    meant: int | bool | None = None
+    if expected == "boolean":
+        meant = _BOOLEANS.get(value.lower())
+    elif expected == "integer" and value.removeprefix("-").isdecimal():
+        number = int(value) if len(value) <= _DIGITS else None
+        meant = number if str(number) == value else None  # 007 is no number to YAML's readers
+    if meant is None:
+        return ()
+    return (Fix(f"write {value.lower()}, without quotes", (set_to(path, meant),), safe=True),)
 
 
 def choice(*options: tuple[str, FixEdit]) -> tuple[Fix, ...]:

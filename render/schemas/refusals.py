@@ -16,7 +16,7 @@ from render.diagnostics.codes import (
     UNKNOWN_FIELD,
     WRONG_TYPE,
 )
-from render.diagnostics.fix import Fix, choice, quote, remove, rename, respelled, set_to
+from render.diagnostics.fix import Fix, choice, misnamed, quote, remove, respelled, retyped, set_to
 from render.model import types
 from render.model.cluster import gates
 from render.model.fieldpath import FieldPath
@@ -63,14 +63,10 @@ def unknown(key: Any, link: Link, known: Collection[str], type_name: str) -> Cau
     since = types.came_with(type_name, key) if isinstance(key, str) else ""
     later = f"remove it: {types.owner(type_name)} has it from {since} on{_gate(type_name, key)}"
     place = path((link, str(key)))
-    near = "" if since or (type_name, key) in _LOST else _near(str(key), known)
+    is_none = since or (type_name, key) in _LOST
+    near, fixes = misnamed(place, () if is_none else known)
     cure = later if since else _meant(near)
-    fix = (
-        Fix(f"call it {near}", (rename(place, near),))
-        if near
-        else Fix("remove it", (remove(place),))
-    )
-    return Cause(UNKNOWN_FIELD.slug, place, text, _LOST.get((type_name, key), cure), fixes=(fix,))
+    return Cause(UNKNOWN_FIELD.slug, place, text, _LOST.get((type_name, key), cure), fixes=fixes)
 
 
 _SILENTLY = (
@@ -122,27 +118,10 @@ def mistyped(value: Any, expected: str, link: Link) -> Cause:
     )
     if value is None:
         return Cause(WRONG_TYPE.slug, path(link), text, "remove the key, or give it a value")
-    if expected == "string" and not isinstance(value, dict | list):
-        cure = "put the value in quotes"
-        fix = Fix(cure, (quote(path(link)),), safe=True)
-        return Cause(WRONG_TYPE.slug, path(link), text, cure, fixes=(fix,))
-    meant = _unquoted(value, expected) if isinstance(value, str) else None
-    if meant is not None:
-        cure = f"write {value.lower()}, without quotes"
-        fix = Fix(cure, (set_to(path(link), meant),), safe=True)
-        return Cause(WRONG_TYPE.slug, path(link), text, cure, fixes=(fix,))
+    fixes = retyped(path(link), value, expected)
+    if fixes:
+        return Cause(WRONG_TYPE.slug, path(link), text, fixes[0].title, fixes=fixes)
     return Cause(WRONG_TYPE.slug, path(link), text)
-
-
-_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,18}")
-_BOOLEANS = {"true": True, "false": False}
-
-
-def _unquoted(text: str, expected: str) -> int | bool | None:
-    """The number, or true or false, that *text* says where *expected* wants one."""
-    if expected == "boolean":
-        return _BOOLEANS.get(text.lower())
-    return int(text) if expected == "integer" and _NUMBER.fullmatch(text) else None
 
 
 def dropped_null(link: Link) -> Cause:

@@ -114,7 +114,9 @@ def test_cases(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert_mended(before, after, State(flags, ("input",)))
 
 
-FAMILIES = ("admission-disks", "matcher", "schema", "apply")
+MENDED = ("admission-disks", "matcher", "schema", "apply")
+"""Families in which every eighth case has something to fix."""
+FAMILIES = goldens.FAMILIES if EVERY == 1 else MENDED
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -131,6 +133,6 @@ def test_goldens(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     before = State({}, (".",))
     fixed({}, (".",))
     after = State({}, (".",))
-    assert after.texts != before.texts
+    assert after.texts != before.texts or family not in MENDED
     fixed({}, (".",))
     assert_mended(before, after, State({}, (".",)))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from render.admission.checks import Check, Subject, Violation
+from render.diagnostics.fix import respelled
 
 _PLACE = ("evictionStrategy",)
 _KNOWN = ("LiveMigrate", "LiveMigrateIfPossible", "None", "External")
@@ -16,7 +17,8 @@ def _strategy(subject: Subject) -> Iterable[Violation]:
         return ()
     message = f"{subject.text(*_PLACE)} is set with an unrecognized option: {strategy}"
     cure = f"use one of {', '.join(_KNOWN)}"
-    return (Violation(subject.at(*_PLACE), message, cure),)
+    fixes = respelled(subject.at(*_PLACE), given, _KNOWN) if isinstance(given, str) else ()
+    return (Violation(subject.at(*_PLACE), message, cure, fixes=fixes),)
 
 
 CHECKS: tuple[Check, ...] = (Check("eviction/strategy", _strategy),)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from render.admission.checks import Check, Subject
 from render.diagnostics.cause import Cause
+from render.diagnostics.fix import respelled
 
 _PLACE = ("startStrategy",)
 
@@ -13,7 +14,14 @@ def _strategy(subject: Subject) -> Iterator[Cause]:
     strategy = subject.spec["startStrategy"]
     if strategy != "Paused":
         message = f"{named} is set with an unrecognized option: {strategy}"
-        yield Cause("start/strategy", subject.at(*_PLACE), message, "use Paused, or leave it out")
+        place = subject.at(*_PLACE)
+        yield Cause(
+            "start/strategy",
+            place,
+            message,
+            "use Paused, or leave it out",
+            fixes=respelled(place, strategy, ("Paused",)),
+        )
     elif subject.spec.get("livenessProbe") is not None:
         yield Cause(
             "start/paused-liveness-probe",

@@ -9,11 +9,12 @@ are those of k8s.io/apiextensions-apiserver (pkg/apiserver/schema) and k8s.io/ku
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from render.diagnostics.cause import Cause
+from render.diagnostics.fix import respelled, retyped
 from render.model import fieldpath, tree
 from render.model.apimachinery import quantity
 from render.model.apimachinery.duration import DurationError, nanoseconds
@@ -98,13 +99,20 @@ def window(api_version: str, path: FieldPath) -> tuple[str | None, str | None]:
     return bounds
 
 
-def pruned(spec: Any, node: Schema) -> tuple[Any, list[FieldPath]]:
-    """*spec* without the fields that *node* does not know, and where they stood."""
-    unknown: list[FieldPath] = []
+class UnknownField(NamedTuple):
+    """A field that nobody knows: where it stands, and the *known* ones there."""
+
+    path: FieldPath
+    known: Collection[str]
+
+
+def pruned(spec: Any, node: Schema) -> tuple[Any, list[UnknownField]]:
+    """*spec* without the fields that *node* does not know, and these."""
+    unknown: list[UnknownField] = []
     return _prune(spec, node, ("spec",), unknown), unknown
 
 
-def _prune(value: Any, node: Schema | None, place: FieldPath, unknown: list[FieldPath]) -> Any:
+def _prune(value: Any, node: Schema | None, place: FieldPath, unknown: list[UnknownField]) -> Any:
     if isinstance(value, list):
         items = None if node is None else node.get("items")
         return [_prune(item, items, (*place, i), unknown) for i, item in enumerate(value)]
@@ -116,7 +124,8 @@ def _prune(value: Any, node: Schema | None, place: FieldPath, unknown: list[Fiel
     for key, item in value.items():
         child = _child(node, key)
         if child is None:
-            unknown.append((*place, key))
+            known = [] if node is None else node.get("properties", ())
+            unknown.append(UnknownField((*place, key), known))
         else:
             pruned[key] = _prune(item, child, (*place, key), unknown)
     return pruned
@@ -232,7 +241,8 @@ def _invalid(value: Any, node: Schema, place: FieldPath) -> Iterator[Cause]:
     if expected is not None and type(value) is not _PYTHON[expected]:
         actual = _JSON_NAMES[type(value)]
         rest = f'must be of type {expected}: "{actual}"'
-        yield _wrong(actual, place, rest, f"write it as {_WORDS[expected]}")
+        cause = _wrong(actual, place, rest, f"write it as {_WORDS[expected]}")
+        yield cause._replace(fixes=retyped(place, value, expected))
         return
     yield from _not_listed(value, node, place)
     if isinstance(value, dict):
@@ -261,7 +271,9 @@ def _not_listed(value: Any, node: Schema, place: FieldPath) -> Iterator[Cause]:
     if "enum" in node and value not in node["enum"]:
         values = ", ".join(json.dumps(each) for each in node["enum"])
         message = f"Unsupported value: {json.dumps(value)}: supported values: {values}"
-        yield _cause(place, message, f"give one of {values}")
+        cause = _cause(place, message, f"give one of {values}")
+        known = [each for each in node["enum"] if isinstance(each, str)]
+        yield cause._replace(fixes=respelled(place, value, known) if isinstance(value, str) else ())
 
 
 def _invalid_object(value: Tree, node: Schema, place: FieldPath) -> Iterator[Cause]:

@@ -15,6 +15,7 @@ from render.convert.hyperconverged.desired import Desired, Setting
 from render.convert.hyperconverged.kubevirt import Origins, TuningError
 from render.convert.hyperconverged.patch import PatchError
 from render.diagnostics.cause import Cause
+from render.diagnostics.fix import Fix, misnamed
 from render.model import fieldpath, tree
 from render.model.cluster_release import PRODUCT_AHEAD
 from render.model.fieldpath import FieldPath
@@ -32,6 +33,7 @@ class Pruned(NamedTuple):
 
     path: FieldPath
     help: str
+    fixes: tuple[Fix, ...] = ()
 
 
 class Refusal(NamedTuple):
@@ -87,7 +89,7 @@ def kubevirt_of(body: Tree, release: Version, cluster: Cluster | None = None) ->
     if schema is None:
         return _refused(_not_served(body, release), ())
     spec, unknown = crd.pruned(body.get("spec"), schema["properties"]["spec"])
-    pruned = tuple(Pruned(path, _hint(path, api_version, release)) for path in unknown)
+    pruned = tuple(_pruned(one, api_version, release) for one in unknown)
     spec = crd.defaulted({"spec": spec}, schema).get("spec", {})
     object_ = {"metadata": body.get("metadata"), "spec": spec}
     unreadable = tuple(crd.undecodable(spec, schema["properties"]["spec"]))
@@ -208,8 +210,18 @@ def _unreadable(paths: tuple[FieldPath, ...], causes: list[Cause]) -> Refusal:
     return Refusal("mutating webhook", (text,), (*causes, *others))
 
 
+def _pruned(unknown: crd.UnknownField, api_version: str, release: Version) -> Pruned:
+    """What to do about an *unknown* field: of another version, of another release, or of none."""
+    hint = _hint(unknown.path, api_version, release)
+    if hint:
+        return Pruned(unknown.path, hint)
+    near, fixes = misnamed(unknown.path, unknown.known)
+    cure = f'did you mean "{near}"?' if near else "take it out, or correct its name"
+    return Pruned(unknown.path, f"the API server drops it; {cure}", fixes)
+
+
 def _hint(path: FieldPath, api_version: str, release: Version) -> str:
-    """What to do about an unknown field: v1 and v1beta1 are easily mixed up."""
+    """Where an unknown field belongs, ``""`` where no version and no release has it: they are easily mixed up."""
     other = "v1" if api_version == "v1beta1" else "v1beta1"
     for field in fields.CONVERTED:
         here, there = field.of(api_version), field.of(other)
@@ -221,10 +233,7 @@ def _hint(path: FieldPath, api_version: str, release: Version) -> str:
             rest = path[len(there) + 1 :]
             right = fieldpath.text(("spec", *here, *rest))
             return f"that is the field of {HYPERCONVERGED}/{other}; in {api_version} it is {right}"
-    return (
-        _later(path, api_version, release)
-        or "the API server drops it; take it out, or correct its name"
-    )
+    return _later(path, api_version, release)
 
 
 def _later(path: FieldPath, api_version: str, release: Version) -> str:

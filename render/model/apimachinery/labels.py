@@ -6,7 +6,7 @@ Upstream: k8s.io/apimachinery/pkg/util/validation/validation.go (IsQualifiedName
 from collections.abc import Iterator
 from functools import lru_cache
 
-from render.model.apimachinery.dns1123 import subdomain_faults, too_long
+from render.model.apimachinery.dns1123 import as_label, subdomain_faults, too_long
 
 _LONGEST = 63
 _NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
@@ -52,6 +52,19 @@ def value_faults(value: str) -> tuple[str, ...]:
     """Why *value* is no value of a label, in Kubernetes' words; nothing if it is one."""
     faults = too_long(value, _LONGEST)
     return faults if not value or _is_name(value) else (*faults, _VALUE_FAULT)
+
+
+def as_value(text: str) -> str:
+    """What *text* was meant to be as the value of a label; ``""`` where nothing is left of it."""
+    meant = "".join(one if one in _OF_NAME else " " for one in text)
+    return "-".join(meant.split())[:_LONGEST].strip("-_.")
+
+
+def as_key(text: str) -> str:
+    """What *text* was meant to be as the key of a label; ``""`` where nothing is left of a part of it."""
+    prefix, slash, name = text.rpartition("/")
+    meant = f"{as_label(prefix, dots=True)}{slash}{as_value(name)}"
+    return "" if key_faults(meant) else meant
 
 
 def _is_name(text: str) -> bool:

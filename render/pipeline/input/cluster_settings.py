@@ -126,6 +126,7 @@ def _of_translation(resource: Resource, translation: "Translation") -> Iterator[
             at(resource, one.path),
             f"unknown field {fieldpath.text(one.path)}: {resource.version} of {resource.kind} has none of that name",
             help=one.help,
+            fixes=one.fixes,
         )
         for one in translation.pruned
     )
@@ -139,6 +140,7 @@ def _of_translation(resource: Resource, translation: "Translation") -> Iterator[
                 at(resource, cause.path),
                 f"{cause.message}: refused by the {translation.refusal.stage}; KubeVirt's defaults are used instead",
                 help=cause.help,
+                fixes=cause.fixes,
             )
             for cause in translation.refusal.causes
         )

@@ -60,6 +60,9 @@ class Mending(NamedTuple):
 
 
 REST = VM[VM.index("        cpu:") :]
+DISKS = VM[VM.index("      domain:") : VM.index("          interfaces:")]
+MODEL = "host-passthrough"
+"""The only one on arm64."""
 PLAIN = "  instancetype: # how large\n    name: small\n"
 CASES = {
     "bus-case": Mending("bus: virtio", "bus: VirtIO", "bus: virtio", safe=True),
@@ -201,6 +204,31 @@ CASES = {
         "  template:\n    spec:\n      domain:\n        memory: {guest: 1Gi}\n        cpu:\n          cores: 2\n"
         "          isolateEmulatorThread: true\n          dedicatedCpuPlacement: true\n",
     ),
+    "start": Mending(
+        "hostname: web",
+        "startStrategy: paused\n      hostname: web",
+        "startStrategy: Paused\n      hostname: web",
+        safe=True,
+    ),
+    "eviction": Mending(
+        "hostname: web",
+        "evictionStrategy: LiveMigratIfPossible\n      hostname: web",
+        "evictionStrategy: LiveMigrateIfPossible\n      hostname: web",
+    ),
+    "namespace": Mending(
+        "  name: web\nspec:",
+        "  name: web\n  namespace: My_Space\nspec:",
+        "  name: web\n  namespace: my-space\nspec:",
+    ),
+    "realtime": Mending(
+        PLAIN
+        + "  template:\n    spec:\n      domain:\n        cpu:\n          model: host-model\n",
+        "  template:\n    spec:\n      domain:\n        memory: {guest: 1Gi, hugepages: {pageSize: 2Mi}}\n"
+        "        cpu:\n          cores: 2\n          dedicatedCpuPlacement: true\n          realtime: {}\n",
+        "  template:\n    spec:\n      domain:\n        memory: {guest: 1Gi, hugepages: {pageSize: 2Mi}}\n"
+        "        cpu:\n          cores: 2\n          dedicatedCpuPlacement: true\n          realtime: {}\n"
+        "          numa:\n            guestMappingPassthrough: {}\n",
+    ),
     "slip": Mending(
         "containerDisk: {image: x}",
         "persistentVolumeClaim: {claimName: databse}",
@@ -297,6 +325,24 @@ CHOICES = {
         ),
         ['call it "true"', 'call it "on"'],
     ),
+    "label": (
+        Mending("  name: web\nspec:", "  name: web\n  labels: {app: my app}\nspec:", ""),
+        ["write my-app", "drop the label"],
+    ),
+    "annotation": (
+        Mending("  name: web\nspec:", "  name: web\n  annotations: {my app: x}\nspec:", ""),
+        ["call it my-app", "drop the annotation"],
+    ),
+    "bus of an architecture": (
+        Mending(
+            DISKS,
+            f"      architecture: arm64\n{DISKS}".replace("virtio", "sata").replace(
+                "host-model", MODEL
+            ),
+            "",
+        ),
+        ["write virtio", "write scsi"],
+    ),
     "ide": (Mending("bus: virtio", "bus: ide", ""), ["write sata", "write virtio"]),
 }
 
@@ -316,6 +362,42 @@ def test_a_choice_is_for_its_reader(
     found = json.loads(capfd.readouterr().out)["diagnostics"]
     assert [fix["title"] for one in found for fix in one["fixes"]] == titles
     assert file.read_text(encoding="utf-8") == text
+
+
+HYPERCONVERGED = """\
+apiVersion: hco.kubevirt.io/v1beta1
+kind: HyperConverged
+metadata: {name: kubevirt-hyperconverged, namespace: kubevirt-hyperconverged}
+spec:
+  defaultCPUModel: Haswell # all have it
+"""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "fixed", "safe"),
+    [
+        ("featureGates: {downwardMetrics: 'true'}", "featureGates: {downwardMetrics: true}", True),
+        ("evictionStrategy: livemigrate", "evictionStrategy: LiveMigrate", True),
+        ("defaultRuntimeClas: x", "defaultRuntimeClass: x", False),
+        (
+            "liveMigrationConfig: {parallelMigrationsPerCluster: '5'}",
+            "liveMigrationConfig: {parallelMigrationsPerCluster: 5}",
+            True,
+        ),
+    ],
+)
+def test_settings_of_a_cluster_are_mended(
+    wrong: str, fixed: str, *, safe: bool, repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = repository / "hyperconverged.yaml"
+    file.write_text(f"{HYPERCONVERGED}  {wrong}\n", encoding="utf-8")
+    assert invoke(["check", "--fix", "."]) == int(not safe)
+    if not safe:
+        assert wrong in file.read_text(encoding="utf-8")
+        assert invoke(["check", "--unsafe-fixes", "."]) == 0
+    assert file.read_text(encoding="utf-8") == f"{HYPERCONVERGED}  {fixed}\n", (
+        capfd.readouterr().err
+    )
 
 
 def test_definitions_that_would_do_are_offered(

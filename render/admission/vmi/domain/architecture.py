@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from render.admission.checks import Check, Subject, Violation
 from render.diagnostics.cause import Cause
+from render.diagnostics.fix import choice, set_to
 from render.model.release import Windowed, since, until
 
 _KINDS = ("VirtualMachineInstance",)
@@ -118,7 +119,11 @@ def _buses(subject: Subject) -> Iterator[Cause]:
             if (disk.get(target) or {}).get("bus", "") not in {"", "virtio", "scsi"}:
                 place = subject.at("domain", "devices", "disks", index, target, "bus")
                 message = "Arm64 not support this disk bus type, please use virtio or scsi"
-                yield Cause("architecture/disk-bus", place, message, "use virtio or scsi")
+                cure = "use virtio or scsi"
+                fixes = choice(
+                    *((f"write {bus}", set_to(place, bus)) for bus in ("virtio", "scsi"))
+                )
+                yield Cause("architecture/disk-bus", place, message, cure, fixes=fixes)
 
 
 def _devices(subject: Subject) -> Iterator[Cause]:

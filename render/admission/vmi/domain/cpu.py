@@ -214,7 +214,9 @@ def _shape(subject: Subject) -> Iterator[Cause]:
         if not passthrough:
             message = f"{subject.text(*_PASSTHROUGH)} must be defined {used}"
             cure = "set domain.cpu.numa.guestMappingPassthrough: {}"
-            yield Cause("cpu/realtime-numa", subject.at(*_PASSTHROUGH), message, cure)
+            place = subject.at(*_PASSTHROUGH)
+            fixes = choice((cure, set_to(place, {})))
+            yield Cause("cpu/realtime-numa", place, message, cure, fixes=fixes)
 
 
 def _numa(subject: Subject, *, pinned: bool) -> Iterator[Cause]:

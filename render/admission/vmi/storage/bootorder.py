@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from render.admission import faults
 from render.admission.checks import Check, Evaluate, Subject, Violation
 from render.diagnostics.cause import Cause
-from render.diagnostics.fix import Fix, set_to
+from render.diagnostics.fix import Fix, choice, set_to
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, since, until
@@ -108,6 +108,7 @@ def _target(disk: Tree, volume: Tree, place: FieldPath) -> Iterator[Cause]:
             (*place, "disk", "bus"),
             f"DownwardMetrics volume must be mapped to virtio bus, but {named}.bus is set to {target['bus']}",
             "write disk: {bus: virtio}",
+            fixes=choice(("write virtio", set_to((*place, "disk", "bus"), "virtio"))),
         )
 
 
