@@ -14,6 +14,7 @@ PRE_COMMIT_VERSIONS := 2.9.0 4.7.0 # the oldest that knows types_or, and the new
 PRE_COMMITS := $(PRE_COMMIT_VERSIONS:%=.tools/pre-commit-%/.ready)
 AXE_VERSION := 0.1.8
 AXE := .tools/.axe-$(AXE_VERSION)
+SBOM := .tools/sbom/.ready
 NODE_VERSION := 24.19.0
 NODE := .tools/.node-$(NODE_VERSION)
 NEOVIM_VERSION := 0.11.4
@@ -30,7 +31,7 @@ PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3
 
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test quick lint types layers pytest generate kubevirt-release update bench load fuzz mutate tools package clean
+.PHONY: help demo test quick lint types layers pytest generate kubevirt-release update bench load fuzz mutate tools dist clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,7 +54,7 @@ types: $(READY) ## Types (mypy)
 layers: $(READY) ## Who may import whom (import-linter)
 	lint-imports
 
-pytest: $(READY) $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) $(EDITORS) ## The tests alone; a missing tool is an error
+pytest: $(READY) $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) $(SBOM) $(EDITORS) ## The tests alone; a missing tool is an error
 	$(BIN)/python -m compileall -q render # tests start it some thousand times, also where PYTHONDONTWRITEBYTECODE is set
 	VIRT_RENDER_REQUIRE_TOOLS=1 pytest --numprocesses auto --dist worksteal
 
@@ -84,10 +85,10 @@ mutate: $(READY) $(KUSTOMIZE) $(READS) $(HELM) ## Change COUNT (300) things in t
 	$(PIP) install --requirement requirements/mutate.txt
 	$(BIN)/python scripts/mutate.py "$(or $(COUNT),300)" "$(or $(SEED),1)" $(TESTS)
 
-tools: $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) $(EDITORS) ## Put what the tests drive into .tools: kustomize, helm, pre-commit, axe, Neovim, npm packages
+tools: $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) $(SBOM) $(EDITORS) ## Put what the tests drive into .tools: kustomize, helm, pre-commit, axe, cyclonedx, Neovim, npm packages
 
-package: $(READY) ## Build the wheel and the sdist into dist/
-	hatchling build
+dist: $(READY) $(SBOM) ## What a release is, into dist/: wheel, sdist, SBOM, checksums; TAG (v0.1.0) has to be the version
+	$(BIN)/python -m scripts.make_dist dist $(TAG)
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) .demo .tools .fuzz .mutate dist .*_cache .hypothesis
@@ -115,6 +116,11 @@ $(HELM): | $(READY)
 # The package has axe-core in it; what else it needs is for driving another browser.
 $(AXE): | $(READY)
 	$(PIP) install --no-deps --upgrade --target .tools/axe axe-playwright-python==$(AXE_VERSION)
+	@touch $@
+
+$(SBOM): requirements/sbom.txt | $(READY)
+	$(BIN)/python -m venv .tools/sbom
+	.tools/sbom/bin/python -m pip --disable-pip-version-check --quiet install --requirement requirements/sbom.txt
 	@touch $@
 
 # The package has Node.js in it, with npm.

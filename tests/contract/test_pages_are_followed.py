@@ -23,7 +23,7 @@ class PassedOver(NamedTuple):
 
 
 PASSED_OVER = (
-    PassedOver("README.md", "pipx install", "installs: test_package.py does it, from the built archives"),
+    PassedOver("README.md", "pipx install", "installs from the network: test_package.py installs the wheel without it"),
     PassedOver("README.md", "docker build", "needs a container engine: test_deploy.py builds from what it would copy"),
     PassedOver("README.md", "make demo", "test_demo.py tells the story"),
     PassedOver("README.md", "make test", "this is it"),
@@ -31,7 +31,7 @@ PASSED_OVER = (
     PassedOver("CONTRIBUTING.md", "HYPOTHESIS_PROFILE=deep", "takes hours"),
     PassedOver("docs/adopt.md", "kubectl", "asks a cluster"),
     PassedOver("docs/argocd.md", "docker build", "needs a container engine"),
-    PassedOver("docs/editor.md", "pip install", "installs: test_package.py does it, from the built archives"),
+    PassedOver("docs/editor.md", "pip install", "installs from the network: test_package.py installs the wheel without it"),
     PassedOver("docs/editor.md", "cd editors/vscode", "test_editors.py compiles and packages it"),
     PassedOver("docs/editor.md", "npm", "test_editors.py compiles and packages it"),
     PassedOver("docs/editor.md", "code", "needs VS Code"),
