@@ -31,7 +31,7 @@ PASSED_OVER = (
     PassedOver("CONTRIBUTING.md", "HYPOTHESIS_PROFILE=deep", "takes hours"),
     PassedOver("docs/adopt.md", "kubectl", "asks a cluster"),
     PassedOver("docs/argocd.md", "docker build", "needs a container engine"),
-    PassedOver("docs/editor.md", "pip install", "installs from the network: test_package.py installs the wheel without it"),
+    PassedOver("docs/editor.md", "pip install", "installs from the network, with what it needs"),
     PassedOver("docs/editor.md", "cd editors/vscode", "test_editors.py compiles and packages it"),
     PassedOver("docs/editor.md", "npm", "test_editors.py compiles and packages it"),
     PassedOver("docs/editor.md", "code", "needs VS Code"),
