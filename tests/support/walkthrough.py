@@ -146,7 +146,7 @@ def follow(page: str, folder: Path, passed_over: Callable[[str], bool]) -> int:
 
 
 def _tried(step: PageCommand, here: Path) -> None:
-    status, printed = _run(step.text, here)
+    status, printed = run(step.text, here)
     told = f"line {step.line}: {step.text.strip()}\n{printed}"
     assert status in ((0,) if step.shown is None else (0, 1)), f"status {status} of {told}"
     if step.shown is not None:
@@ -188,7 +188,7 @@ def _git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *words], cwd=folder, env={**os.environ, **_GIT}, check=True)
 
 
-def _run(command: str, here: Path) -> tuple[int, str]:
+def run(command: str, here: Path) -> tuple[int, str]:
     """The exit status of *command* in *here*, and what a terminal shows of it; ours alone needs no process."""
     words = shlex.split(command, comments=True)
     plain = _QUOTED.sub("", command.partition(" #")[0])
