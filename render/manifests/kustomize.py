@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
@@ -44,9 +45,11 @@ def building(  # noqa: PLR0913 - what a build depends on
     lock: str = "",
     seconds: float = SECONDS,
     boxes: "Boxes | None" = None,
+    changed: Mapping[str, bytes] = MappingProxyType({}),
 ) -> "Steps[bytes | Diagnostic]":
     """What ``kustomize build`` prints for *folder*, or its own words about why not, without what is secret in *reach*.
 
+    *changed*: what files say in this build, by their resolved names.
     *lock* is the revision lock in use, if it is not that of the folder. kustomize is started inside the folder, so that
     no name of a folder is taken for a URL. Once it has printed more than *most* bytes it is stopped, and the answer is
     a byte longer than that. It is one of those in *boxes*, and
@@ -59,7 +62,7 @@ def building(  # noqa: PLR0913 - what a build depends on
     try:
         with (
             boxed.explained(program),
-            _overlaid(folder, reach, limits) as place,
+            _overlaid(folder, reach, limits, changed) as place,
             boxed.opened(program, place, _seen(place, reach), allowance, boxes) as inside,
         ):
             done = yield from boxed.run(
@@ -85,13 +88,15 @@ def building(  # noqa: PLR0913 - what a build depends on
 
 
 @contextlib.contextmanager
-def _overlaid(folder: str, reach: Reach, limits: Limits) -> Iterator[str]:
+def _overlaid(
+    folder: str, reach: Reach, limits: Limits, changed: Mapping[str, bytes]
+) -> Iterator[str]:
     """Where *folder* is built: there, or in a copy of all that it reads where files say something else than on disk."""
     names = {
         os.path.abspath(name): os.path.realpath(name)
         for name in (*reach.kustomizations, *reach.resources, *reach.others)
     }
-    if files.overlay().keys().isdisjoint(names.values()):
+    if {*files.overlay(), *changed}.isdisjoint(names.values()):
         yield folder
         return
     from render.system import processes
@@ -101,7 +106,7 @@ def _overlaid(folder: str, reach: Reach, limits: Limits) -> Iterator[str]:
     with processes.temporary_folder() as copy:
         os.mkdir(os.path.join(copy, ".git"))  # a build sees the repository that it is in
         for name, real in names.items():
-            data = files.read(real, real, limits.file_bytes)
+            data = changed.get(real) or files.read(real, real, limits.file_bytes)
             if isinstance(data, bytes):
                 target = os.path.join(copy, os.path.relpath(name, base))
                 os.makedirs(os.path.dirname(target), exist_ok=True)

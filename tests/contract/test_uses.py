@@ -222,6 +222,14 @@ spec:
             ("{{name}}", "{{memory}}", "{{.name}}", "{{.memory}}"),
             {"ns-a/vm-a": "5Gi", "ns-b/vm-b": "5Gi"},
         ),
+        (
+            (
+                "merge: {mergeKeys: [name], generators: [{list: {elements: [{name: a, memory: 1Gi}, {name: b,"
+                " memory: 2Gi}]}}, {list: {elements: [{name: b, memory: 6Gi}, {name: c, memory: 7Gi}]}}]}"
+            ),
+            ("{{name}}", "{{memory}}", "{{.name}}", "{{.memory}}"),
+            {"ns-a/vm-a": "1Gi", "ns-b/vm-b": "6Gi"},
+        ),
     ],
 )
 @pytest.mark.parametrize("is_go", [False, True])
@@ -262,6 +270,114 @@ def test_what_of_a_set_is_not_evaluated_is_counted(
     assert unseen(inputs)[reason] == 1
     assert "ApplicationSet argocd/many is not evaluated" in notes(inputs)
     assert not [one for loaded in inputs for one in loaded.diagnostics if one.is_error]
+
+
+KUSTOMIZED = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: web, namespace: argocd}
+spec:
+  source:
+    repoURL: https://github.com/acme/fleet
+    path: vms
+    kustomize:
+      namePrefix: p-
+      namespace: prod
+      commonLabels: {team: shop}
+      images: [nginx:1]
+      patches:
+        - target: {kind: VirtualMachine}
+          patch: |-
+            - {op: replace, path: /spec/template/spec/domain/memory/guest, value: 3Gi}
+        - {path: cores.yaml, target: {kind: VirtualMachine}}
+"""
+PLAIN = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: vm}
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain: {cpu: {cores: 1}, memory: {guest: 1Gi}, devices: {disks: [{name: root, disk: {bus: ide}}]}}
+      volumes: [{name: root, containerDisk: {image: image}}]
+"""
+CORES = "- {op: replace, path: /spec/template/spec/domain/cpu/cores, value: 2}\n"
+
+
+def test_an_application_edits_a_kustomization(helm: str, kustomize: str) -> None:
+    """As `kustomize edit` does, whose prefix replaces the one that is there; the folder as it is written is none."""
+    text = "namePrefix: x-\nresources: [vm.yaml]\ncommonLabels: {a: b}\n"
+    put("vms/kustomization.yaml", text)
+    put("vms/vm.yaml", PLAIN)
+    put("vms/cores.yaml", CORES)
+    assert sizes(read(helm, kustomize)) == {"vms: /x-vm": (1, "1Gi")}
+    put("apps/web.yaml", KUSTOMIZED)
+    put("apps/other.yaml", KUSTOMIZED.replace("name: web", "name: other").replace("p-", "q-"))
+    inputs = read(helm, kustomize)
+    assert sizes(inputs) == {
+        "vms (Application argocd/other): prod/q-vm": (2, "3Gi"),
+        "vms (Application argocd/web): prod/p-vm": (2, "3Gi"),
+    }
+    (first, *_) = (one for loaded in inputs if loaded.user for one in loaded.documents)
+    assert first.body["metadata"]["labels"] == {"a": "b", "team": "shop"}
+    assert first.origin.file == "vms/vm.yaml"
+    assert Path("vms/kustomization.yaml").read_text(encoding="utf-8") == text
+    done = virt_render(helm, "check", ".")
+    assert "vms/vm.yaml:8:" in done.stdout
+    assert "disks/ide-bus: VirtualMachine prod/p-vm" in done.stdout
+    # Two uses of one folder have no lock there: neither would be the other's.
+    Path("vms/vm.yaml").write_text(PLAIN.replace("bus: ide", "bus: sata"), encoding="utf-8")
+    done = virt_render(helm, "pin", ".")
+    assert "not pinned: vms (Application argocd/web): others fill in that folder too" in done.stdout
+    assert not Path("vms/virt-render.lock.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("{team: shop}", "{a: c}", "Application whose commonLabels its kustomization has already"),
+        ("namePrefix: p-", "components: [../c]", "Application with kustomize components"),
+        ("cores.yaml", "https://example.com/x.yaml", "Application with a patch from elsewhere"),
+        ("cores.yaml", "../../../../etc/passwd", "path out of the repository"),
+    ],
+)
+def test_what_of_an_edit_is_not_evaluated_is_counted(
+    helm: str, kustomize: str, old: str, new: str, reason: str
+) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\ncommonLabels: {a: b}\n")
+    put("vms/vm.yaml", PLAIN)
+    put("vms/cores.yaml", CORES)
+    put("apps/web.yaml", KUSTOMIZED.replace(old, new))
+    inputs = read(helm, kustomize)
+    assert unseen(inputs)[reason] == 1
+    assert sizes(inputs) == {"vms: /vm": (1, "1Gi")}
+    forced = KUSTOMIZED.replace(old, new).replace(
+        "      images", "      forceCommonLabels: true\n      images"
+    )
+    put("apps/web.yaml", forced)
+    assert (reason in unseen(read(helm, kustomize))) is ("commonLabels" not in reason)
+
+
+def test_files_beside_override_what_an_application_says(helm: str, kustomize: str) -> None:
+    """As merge patches: of every Application, then of the one of that name; never where the source comes from."""
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", PLAIN)
+    put("vms/cores.yaml", CORES)
+    put("apps/web.yaml", KUSTOMIZED)
+    put(
+        "vms/.argocd-source.yaml",
+        "path: elsewhere\nkustomize: {namePrefix: all-, namespace: null}\n",
+    )
+    assert [*machines(read(helm, kustomize))] == ["vms (Application argocd/web): /all-vm"]
+    put("vms/.argocd-source-web.yaml", "kustomize: {namePrefix: web-, patches: []}\n")
+    put("vms/.argocd-source-other.yaml", "kustomize: {namePrefix: other-}\n")
+    assert sizes(read(helm, kustomize)) == {"vms (Application argocd/web): /web-vm": (1, "1Gi")}
+    put("vms/.argocd-source-web.yaml", "kustomize: {namePrefix: [\n")
+    assert unseen(read(helm, kustomize))["Application whose overrides cannot be read"] == 1
+    put("charts/vm/.argocd-source.yaml", "helm: {valuesObject: {memory: 5Gi}}\n")
+    put("apps/web.yaml", application("values: 'memory: 1Gi'"))
+    assert sizes(read(helm))["charts/vm (Application argocd/web): prod/web"] == (1, "5Gi")
 
 
 FLUX = """\

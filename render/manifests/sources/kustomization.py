@@ -1,7 +1,8 @@
 """Kustomizations: built by kustomize, what it prints read as documents of the files that they come from."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
@@ -9,19 +10,22 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests import kustomize, origins, patches
 from render.manifests.discover import boundary
 from render.manifests.documents import Documents
-from render.manifests.kustomization import Reach, reach
+from render.manifests.kustomization import Reach, find, load, reach
 from render.manifests.sources import programs
 from render.manifests.sources.intake import ReadOutput, SourceIntake, read_nothing, room
-from render.manifests.uses import envsubst
+from render.manifests.uses import envsubst, kustomize_edit
 from render.manifests.uses.envsubst import SubstitutionError
+from render.manifests.uses.kustomize_edit import KustomizationEdit
 from render.manifests.uses.use import FolderUse
 from render.model.tree import get
+from render.yaml import writer
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, read
 
 if TYPE_CHECKING:
     from render.system.processes import Steps
 
+NOTHING: Mapping[str, bytes] = MappingProxyType({})
 _SEPARATOR = "\n---\n"
 _SWITCH = "kustomize.toolkit.fluxcd.io/substitute"
 
@@ -42,8 +46,27 @@ def _building(
     into.bases = frozenset(reached.folders)
     for file in (*reached.kustomizations, *reached.resources, *reached.others):
         into.data.add_file(file, intake.limits.file_bytes)
-    output = reached.diagnostics or (yield from _built(intake, top, reached))
+    changed: Mapping[str, bytes] = {}
+    if use is not None and use.edit is not None:
+        changed = _edited(use.edit, top, reached, intake.limits)
+    output = reached.diagnostics or (yield from _built(intake, top, reached, changed))
     return lambda: _read_built(intake, top, reached, output, into, use)
+
+
+def _edited(
+    edit: KustomizationEdit, top: str, reached: Reach, limits: Limits
+) -> Mapping[str, bytes]:
+    """What the kustomization of *top* says after *edit*, by its resolved name; *reached* learns what that adds."""
+    file = find(top)
+    documents = load(file, limits)[0] if file else []
+    if file is None or len(documents) != 1:
+        return {}  # kustomize says why
+    before, after = edit.affixes()
+    reached.prefixes.append(before)
+    reached.suffixes.append(after)
+    reached.others += edit.files
+    body = kustomize_edit.edited(documents[0].body, edit)
+    return {os.path.realpath(file): writer.dump(body).encode()}
 
 
 def using(intake: SourceIntake, use: FolderUse, into: Documents) -> "Steps[ReadOutput]":
@@ -86,8 +109,10 @@ def is_of_elsewhere(intake: SourceIntake, tried: Documents) -> bool:
     return intake.is_lenient and is_remote and not intake.texts.any_of_machines(files)
 
 
-def _built(intake: SourceIntake, top: str, reached: Reach) -> "Steps[bytes | list[Diagnostic]]":
-    """What kustomize makes of the folder *top*, or why nothing."""
+def _built(
+    intake: SourceIntake, top: str, reached: Reach, changed: Mapping[str, bytes] = NOTHING
+) -> "Steps[bytes | list[Diagnostic]]":
+    """What kustomize makes of the folder *top*, with what *changed* files say, or why nothing."""
     reading = intake.reading
     program = programs.binary(programs.KUSTOMIZE, reading.kustomize, top)
     if isinstance(program, Diagnostic):
@@ -102,6 +127,7 @@ def _built(intake: SourceIntake, top: str, reached: Reach) -> "Steps[bytes | lis
         is_box_required=reading.is_box_required,
         lock=reading.lock,
         boxes=intake.boxes,
+        changed=changed,
     )
     return [output] if isinstance(output, Diagnostic) else output
 

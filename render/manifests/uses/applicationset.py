@@ -1,8 +1,10 @@
 """ApplicationSets of Argo CD: the Applications that those generators make which ask nobody but the repository.
 
-Upstream: argo-cd applicationset/generators (list.go, git.go, matrix.go), applicationset/utils (Render.Replace).
+Upstream: argo-cd applicationset/generators (list.go, git.go, matrix.go, merge.go), applicationset/utils
+(Render.Replace).
 """
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +13,8 @@ from typing import Any
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.relevance import Globs
 from render.manifests.uses.repository import Home
-from render.manifests.uses.use import ElsewhereError, UnevaluatedError, mappings
+from render.manifests.uses.use import ElsewhereError, UnevaluatedError, mappings, texts
+from render.manifests.uses.values import merged
 from render.model.resource import text_at
 from render.model.tree import Tree, get
 from render.system import files
@@ -92,6 +95,8 @@ class _Generating:
             yield from self._in_git(options, outer)
         elif kind == "matrix":
             yield from self._matrix(generator[kind], outer, depth)
+        elif kind == "merge":
+            yield from self._merge(generator[kind], outer, depth)
         else:
             raise UnevaluatedError(
                 f"ApplicationSet whose generator asks elsewhere ({kind or 'none'})"
@@ -110,6 +115,28 @@ class _Generating:
         for first in self.parameters(generators[0], outer, depth + 1):
             for second in self.parameters(generators[1], {**outer, **first}, depth + 1):
                 yield {**second, **first}
+
+    def _merge(self, options: _Parameters, outer: _Parameters, depth: int) -> Iterator[_Parameters]:
+        """What the first of several generators says, each time with what the others say of the same keys."""
+        keys = texts(options, "mergeKeys")
+        generators = [generator for _, generator in mappings(options, "generators")]
+        if len(generators) < 2 or not keys:  # noqa: PLR2004 - as Argo CD has it
+            raise UnevaluatedError("ApplicationSet whose merge has too few generators, or no keys")
+        base: dict[str, _Parameters] = {}
+        for number, generator in enumerate(generators):
+            seen = set()
+            for parameters in self.parameters(generator, outer, depth + 1):
+                key = json.dumps([get(parameters, name) for name in keys], default=str)
+                if key in seen:
+                    raise UnevaluatedError("ApplicationSet whose merge keys are not unique", key)
+                seen.add(key)
+                if not number:
+                    base[key] = parameters
+                elif key in base:
+                    # Argo CD merges structs of Go so that what is empty overrides nothing.
+                    said = {k: v for k, v in parameters.items() if v or not self._is_go}
+                    base[key] = merged((dict(base[key]), said))
+        yield from base.values()
 
     def _in_git(self, options: _Parameters, outer: _Parameters) -> Iterator[_Parameters]:
         try:

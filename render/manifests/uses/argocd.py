@@ -7,8 +7,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from render.manifests import kustomization
 from render.manifests.discover import HelmRelease, ValuesText
-from render.manifests.uses import values
+from render.manifests.uses import kustomize_edit, values
+from render.manifests.uses.kustomize_edit import KustomizationEdit
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     ElsewhereError,
@@ -21,11 +23,14 @@ from render.manifests.uses.use import (
 from render.model.fieldpath import FieldPath
 from render.model.resource import text_at
 from render.model.tree import Tree, get
-from render.yaml.reader import Document
+from render.system import files
+from render.yaml.reader import Document, read
 
 GROUP = "argoproj.io"
 _BRANCHES = frozenset({"", "HEAD", "main", "master"})
 _REMOTE = ("://", "$ARGOCD_")
+#: What no file in the folder of a source overrides.
+_OF_SOURCE = ("chart", "path", "repoURL", "targetRevision")
 
 
 def uses(
@@ -81,13 +86,52 @@ class _Application(NamedTuple):
             return None
         assumptions = self.home.claimed(text_at(source, "repoURL"))
         folder = self.home.folder(text_at(source, "path"))
-        if not self.home.is_read(folder) or not self.home.is_chart_of_machines(folder):
+        if not self.home.is_read(folder):
             return None
+        source = self._overridden(source, folder)
         revision = text_at(source, "targetRevision")
         if revision not in _BRANCHES:
             assumptions = (*assumptions, f"revision {revision} is the one that is read")
+        if not self.home.is_chart_of_machines(folder):
+            edit = self._edit(source, folder)
+            return edit and FolderUse(
+                self.title, self.document, folder, assumptions=assumptions, edit=edit
+            )
         release = self._release((*path, "helm"), folder, source.get("helm"))
         return FolderUse(self.title, self.document, folder, release, assumptions=assumptions)
+
+    def _edit(self, source: Mapping[str, Any], folder: str) -> KustomizationEdit | None:
+        """What *source* edits in the kustomization of *folder* before it is built; None for nothing."""
+        if not source.get("kustomize") or kustomization.find(folder) is None:
+            return None
+        if not self.home.is_built_of_machines(folder):
+            return None
+        edit = kustomize_edit.edit_of(source["kustomize"], folder, self.home)
+        file = kustomization.find(folder)
+        if edit is not None and file is not None:
+            for document in kustomization.load(file, self.home.limits)[0]:
+                kustomize_edit.edited(
+                    document.body, edit
+                )  # where kustomize refuses that, it is said here
+        return edit
+
+    def _overridden(self, source: Mapping[str, Any], folder: str) -> Mapping[str, Any]:
+        """*source* as files in *folder* override it: a merge patch each, but for where it comes from."""
+        name = text_at(self.body.get("metadata"), "name")
+        merged: Tree = dict(source)
+        for file in (".argocd-source.yaml", f".argocd-source-{name}.yaml"):
+            path = os.path.join(folder, file)
+            if os.path.isfile(path) and self.home.is_inside(path):
+                merged = values.merge_patch(merged, self._override(path))
+        return {**merged, **{key: source[key] for key in _OF_SOURCE if key in source}}
+
+    def _override(self, path: str) -> Tree:
+        """What the file *path* overrides. Raises UnevaluatedError where nobody can read that."""
+        data = files.read(path, path, self.home.limits.file_bytes)
+        contents = read(data, path, self.home.limits) if isinstance(data, bytes) else None
+        if contents is None or contents.diagnostics or len(contents.documents) > 1:
+            raise UnevaluatedError("Application whose overrides cannot be read", path)
+        return contents.documents[0].body if contents.documents else {}
 
     def _release(self, path: FieldPath, folder: str, options: Any) -> HelmRelease:
         """What the chart in *folder* is installed as, by the *options* at *path*. Raises UnevaluatedError."""

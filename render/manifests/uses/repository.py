@@ -28,7 +28,7 @@ class Home:
     def __init__(self, path: str, texts: Texts, limits: Limits, charts: Iterable[str]) -> None:
         self.path = tidy(path)
         self._texts = texts
-        self._limits = limits
+        self.limits = limits
         self._charts = charts
         self._real = os.path.realpath(path)
         self.top = boundary(self._real) or self._real
@@ -74,6 +74,10 @@ class Home:
             )
         return self.shown(target)
 
+    def is_inside(self, file: str) -> bool:
+        """Whether *file* is in the repository, links followed."""
+        return inside(os.path.realpath(file), [self.top])
+
     def shown(self, target: str) -> str:
         """How the absolute path *target* is shown."""
         below = os.path.relpath(target, self._real)
@@ -95,7 +99,7 @@ class Home:
         if kustomization.find(folder) is None:
             return self._texts.anywhere(folder)
         return self._texts.reached(
-            kustomization.reach(folder, self._limits, allow_remote=True, bounds=self.top)
+            kustomization.reach(folder, self.limits, allow_remote=True, bounds=self.top)
         )
 
     def is_read(self, folder: str) -> bool:

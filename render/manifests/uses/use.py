@@ -1,13 +1,16 @@
 """A use of a chart or a folder: the object that asks for it, and what it fills in."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from render.manifests.discover import HelmRelease
 from render.model.fieldpath import FieldPath
 from render.model.resource import text_at
 from render.model.tree import get
 from render.yaml.reader import Document
+
+if TYPE_CHECKING:
+    from render.manifests.uses.kustomize_edit import KustomizationEdit
 
 
 class Variables(NamedTuple):
@@ -18,7 +21,7 @@ class Variables(NamedTuple):
 
 
 class FolderUse(NamedTuple):
-    """What the object *title* makes of *folder*: a *release* of the chart there, or a build with *variables*.
+    """What the object *title* makes of *folder*: a *release* of the chart there, a build with *variables* or an *edit*.
 
     *document* is that object. *is_complete*: all values are known. *assumptions*: what was taken for granted, in words.
     """
@@ -30,6 +33,7 @@ class FolderUse(NamedTuple):
     variables: Variables | None = None
     is_complete: bool = True
     assumptions: tuple[str, ...] = ()
+    edit: "KustomizationEdit | None" = None
 
     @property
     def shown(self) -> str:

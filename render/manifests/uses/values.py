@@ -50,6 +50,20 @@ def _typed(value: str, *, is_text: bool) -> Any:
     return value
 
 
+def merge_patch(tree: Tree, patch: Tree) -> Tree:
+    """*tree* after the JSON merge patch *patch* (RFC 7386): null takes a key away, lists are replaced."""
+    changed = dict(tree)
+    for key, value in patch.items():
+        known = changed.get(key)
+        if value is None:
+            changed.pop(key, None)
+        elif isinstance(value, dict):
+            changed[key] = merge_patch(known if isinstance(known, dict) else {}, value)
+        else:
+            changed[key] = value
+    return changed
+
+
 def merged(trees: Iterable[Tree]) -> Tree:
     """*trees* as one: of what several have, the last one wins, in mappings key by key."""
     whole: Tree = {}
