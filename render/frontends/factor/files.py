@@ -204,7 +204,10 @@ class _PartWriting:
             all_edits = (one for key in dict.fromkeys(keys) for one in self._edits[key])
             text = self._rewritten(file, [one for one in all_edits if one.file == file])
             if isinstance(text, Unwritten):
-                objections |= dict.fromkeys(keys, f"{file} cannot be rewritten: {text.why}")
+                guilty = self._unwritten(file, keys) or dict.fromkeys(keys, text)
+                objections |= {
+                    key: f"{file} cannot be rewritten: {one.why}" for key, one in guilty.items()
+                }
             else:
                 texts[file] = text
         for file, numbers in self._gone_by_file().items():
@@ -221,6 +224,14 @@ class _PartWriting:
             resources = self._part.resources
             objections |= {key: why for key in self._edits if resources[key[0]].ref in named}
         return objections or texts
+
+    def _unwritten(self, file: str, keys: Iterable[MachineKey]) -> dict[MachineKey, Unwritten]:
+        """Those VMs of *file* that cannot be rewritten even alone, and why; the others may be."""
+        alone = {
+            key: self._rewritten(file, [one for one in self._edits[key] if one.file == file])
+            for key in dict.fromkeys(keys)
+        }
+        return {key: text for key, text in alone.items() if isinstance(text, Unwritten)}
 
     def _gone_by_file(self) -> dict[str, list[int]]:
         """The numbers of the documents of presets that go, by file."""

@@ -229,8 +229,9 @@ def source(change: FieldChange, locate: Locate) -> str:
 
 def short(change: FieldChange) -> tuple[str, str]:
     """Both values of *change* in a line each, as flows of YAML; of long ones, around their difference."""
+    is_item = change.field.endswith("]")
     before, after = (
-        "none" if value is None else _flow(value, nested=False)
+        "none" if value is None else _flow(value, nested=isinstance(value, dict) and not is_item)
         for value in (change.before, change.after)
     )
     pairs = enumerate(zip(before, after, strict=False))

@@ -336,3 +336,35 @@ def test_definitions_of_the_repository_come_first(
     assert invoke(["factor", "."]) == 0
     assert "VirtualMachineClusterInstancetype ours (of the repository)" in capfd.readouterr().out
     assert not any(one.is_error for one in render(objects(repository)).diagnostics)
+
+
+ALIASED = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: b}
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        cpu: {sockets: 2, cores: 1, threads: 1}
+        memory: {guest: 4Gi}
+        devices:
+          disks:
+            - {name: root, disk: &disk {bus: virtio}}
+            - {name: data, disk: *disk}
+      volumes:
+        - {name: root, containerDisk: {image: registry/disk}}
+        - {name: data, containerDisk: {image: registry/disk}}
+"""
+
+
+def test_one_vm_that_cannot_be_rewritten_keeps_no_other_of_its_file(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    put(repository, {"vm.yaml": f"{vm('a')}---\n{ALIASED}"})
+    assert invoke(["factor", "--write", "."]) == 0
+    text = (repository / "vm.yaml").read_text()
+    assert text.count("u1.2xmedium") == 1
+    assert text.endswith(ALIASED)
+    assert "anchors, aliases or merge keys stand in the way" in capfd.readouterr().out

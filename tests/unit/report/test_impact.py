@@ -389,6 +389,16 @@ def test_a_pool_stands_beside_the_counts(name: str) -> None:
     assert "ools and replica sets" not in written(name, SAMPLES["fleet"]())
 
 
+@pytest.mark.parametrize("name", ["text", "markdown"])
+def test_a_mapping_is_shown_with_its_name_where_the_path_has_none(name: str) -> None:
+    after = pool("1Gi")
+    spec = after["spec"]["virtualMachineTemplate"]["spec"]
+    del spec["template"]["spec"]["domain"]["memory"]
+    spec["instancetype"] = {"name": "small", "kind": "VirtualMachineClusterInstancetype"}
+    text = written(name, review([vm(), pool("1Gi")], [vm(), after, instancetype(2)]))
+    assert "name: small" in text
+
+
 STAGED = "vmRolloutStrategy is Stage"
 SETTING = "KubeVirt kubevirt/kubevirt spec.configuration.vmRolloutStrategy"
 
