@@ -80,6 +80,8 @@ _OF_OUTPUT = frozenset({"emit", "stored", "defaults", "annotations", "firmware-u
 _REPORTED = tuple(option for option in OPTIONS if option.name not in _OF_OUTPUT)
 #: Of commands that only look at a repository: others are asked for what a guest boots with, or say nothing of it.
 _LOOKING = (("guest", "warning"),)
+#: Of those that may well be asked about a folder in which there is nothing of KubeVirt's.
+_ANYWHERE = (*_LOOKING, ("allow-empty", True))
 _RANGES = {option.name: option for option in (RELEASE_RANGE, CLUSTER_CONFIG_RANGE)}
 #: What an editor shows does not depend on how it would be printed.
 _EDITING = tuple(option for option in OPTIONS if option.name not in _OF_OUTPUT)
@@ -135,7 +137,7 @@ class Command(NamedTuple):
     hosted: bool = False
     whole: bool = False
     dashed: bool = False
-    defaults: tuple[tuple[str, str], ...] = ()
+    defaults: tuple[tuple[str, str | bool], ...] = ()
     assumed: tuple[tuple[str, str], ...] = ()
 
     def default(self, option: Option) -> object:
@@ -210,7 +212,7 @@ _ROWS: tuple[Command, ...] = (
         report=STDOUT,
         by_machine=True,
         whole=True,
-        defaults=_LOOKING,
+        defaults=_ANYWHERE,
     ),
     Command(
         "krm",
@@ -457,7 +459,7 @@ _ROWS: tuple[Command, ...] = (
         (*_EDITING, EDIT_SECONDS, *HOST_OPTIONS, CONFIG),
         hosted=True,
         whole=True,
-        defaults=_LOOKING,
+        defaults=_ANYWHERE,
     ),
     Command(
         "schema",

@@ -174,7 +174,7 @@ def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
     return Request(
         CallRequest(call, environ, host.get("deadline", 0), host.get("timings", False)),
         _reading(layers, options),
-        _settings(call, options, host, objects),
+        _settings(options, host, objects),
         _beside(layers, chosen, objects),
         reporting._replace(files=()) if misdirected else reporting,
         _own(call, host),
@@ -279,7 +279,7 @@ def _reading(layers: Layers, options: Mapping[str, Any]) -> ReadingRequest:
 
 
 def _settings(
-    call: Call, options: Mapping[str, Any], host: Mapping[str, Any], objects: _SettingsObjects
+    options: Mapping[str, Any], host: Mapping[str, Any], objects: _SettingsObjects
 ) -> Settings:
     body: Tree | None = next((one.body for one in objects.cluster.documents), None)
     word: Catalog = "none" if "none" in options["catalog"] else "bundled"
@@ -289,8 +289,6 @@ def _settings(
         "cluster_config": body,
         "parameters": tuple(_pairs(host.get("set") or ())),
     }
-    if call.command in ("check", "lsp"):
-        values["allow_empty"] = True
     return Settings(**values)
 
 
