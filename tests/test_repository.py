@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import render
 from render.yaml.reader import read
+from tests.support import names
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted(
@@ -51,6 +53,27 @@ def test_version_is_the_same_everywhere() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(rf"^## {re.escape(render.__version__)}\b", changelog, re.MULTILINE)
     assert render.__version__ in run("--version").stdout
+
+
+def test_changelog_names_what_is_new_and_what_is_gone() -> None:
+    """Since `tests.support.names` was written, as it is with each version."""
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.split(r"^## ", changelog, flags=re.MULTILINE)[1]
+    for said, some in (("new", names.added()), ("gone", names.removed())):
+        for one in some:
+            assert re.search(one.pattern, newest), (
+                f"{one.kind} {one.name} is {said}: a line of CHANGELOG.md names it"
+            )
+
+
+def test_what_is_private_to_a_module_is_used_there() -> None:
+    """A check, a rule or a stage without its row is such a function."""
+    for path in (ROOT / "render").rglob("*.py"):
+        words = Counter(re.findall(r"\w+", text := path.read_text(encoding="utf-8")))
+        for name in re.findall(r"^\s*def (_[a-z]\w*)", text, re.MULTILINE):
+            assert words[name] > 1, (
+                f"{path.relative_to(ROOT)}: {name} is used nowhere: is its row missing?"
+            )
 
 
 def test_entry_points_exist() -> None:

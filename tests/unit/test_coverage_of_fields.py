@@ -1,5 +1,6 @@
 """Every field of an instancetype or preference is read by a rule, or listed with a reason."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -8,6 +9,8 @@ from render.apply import instancetype, preference
 from render.model import types
 from render.model.release import NEWEST, Windowed
 from render.rules import Rule, Rules
+from tests.conftest import ROOT
+from tests.support import names
 
 STOP = ("kubevirt.", "core.", "resource.")
 
@@ -52,6 +55,17 @@ def test_every_field_has_a_rule_or_a_reason(
     assert unread(type_name, rules, elsewhere) == set()
     assert set(elsewhere) <= set(leaves(type_name))
     assert all(elsewhere.values())
+
+
+def test_a_new_field_has_a_case_and_a_row_of_who_decides() -> None:
+    """Since `tests.support.names` was written."""
+    inputs = (ROOT / "fixtures/cases").glob("*/*/input/*")
+    cases = "".join(path.read_text(encoding="utf-8") for path in inputs if path.is_file())
+    rows = (ROOT / "tests/property/test_who_decides.py").read_text(encoding="utf-8")
+    for one in names.added():
+        if one.kind == "field":
+            assert re.search(one.pattern, cases), f"no case of fixtures/cases has {one.name}"
+            assert re.search(one.pattern, rows), f"no row of test_who_decides.py has {one.name}"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from render.report.places import Sources
 from render.yaml.budget import Limits
 
 ROOT = Path(__file__).parents[3]
+#: What chooses among them.
+APART = {"render.report.formats", "render.report.impact.formats"}
 REPORTS = ROOT / "fixtures" / "reports"
 MEMORY = ("spec", "template", "spec", "domain", "memory", "guest")
 USER_DATA = ("spec", "template", "spec", "volumes", 0, "cloudInitNoCloud", "userData")
@@ -63,12 +66,26 @@ def test_every_format_shows_the_same_findings(
     expected = REPORTS / f"expected.{name}"
     if request.config.getoption("--update"):
         expected.write_text(written, encoding="utf-8")
+    assert expected.exists(), f"{expected.relative_to(ROOT)}: this test with --update writes it"
     assert written == expected.read_text(encoding="utf-8")
 
 
 def test_no_file_is_left_over() -> None:
     found = {path.name for path in REPORTS.glob("expected.*")}
-    assert found == {f"expected.{name}" for name in formats.FORMATS}
+    known = {f"expected.{name}" for name in formats.FORMATS}
+    assert found == known, "a row of FORMATS in render/report/formats.py for each, and no other"
+
+
+def test_each_module_that_reports_is_a_format() -> None:
+    rows = {row.module for row in (*formats.FORMATS.values(), *formats.IMPACT_FORMATS.values())}
+    for path in (ROOT / "render/report").rglob("*.py"):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        if module.count(".") == 2 or ".impact." in module:
+            text = path.read_text(encoding="utf-8")
+            reports = re.search(r"^def report\(", text, re.MULTILINE)
+            assert not reports or module in rows | APART, (
+                f"no row of render/report/formats.py has {module}"
+            )
 
 
 @pytest.mark.parametrize("name", formats.FORMATS)
