@@ -209,11 +209,5 @@ def _short(value: str | float) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
-def _near(word: str, known: Collection[str]) -> str:
-    from render.model.nearest import nearest
-
-    return nearest(word, known, cutoff=0.6)
-
-
 def _meant(near: str) -> str:
     return f'did you mean "{near}"?' if near else ""
