@@ -36,11 +36,12 @@ _INTERFACES = ("spec", "domain", "devices", "interfaces")
 _DISKS = ("spec", "domain", "devices", "disks")
 _PLACEMENT = ("affinity", "nodeSelector", "tolerations")
 _DENIED = "admission webhook denied the request"
+_REDUCED = "Reduction of CPU socket count requires a restart"
 _GENERAL = "a non-live-updatable field was changed in the template spec"
 #: What the next launcher pod of a VMI whose memory grows is told.
 _OVERHEAD = ("metadata", "labels", "kubevirt.io/memory-hotplug-overhead-ratio")
 #: An annotation of a VM, and some of its template, that reach the VMI while it runs.
-_SKIP_HOOKS = "kubevirt.io/skip-backup-hooks"
+SKIP_HOOKS = "kubevirt.io/skip-backup-hooks"
 _LIVE_GATE = "VMLiveUpdateFeatures"
 _SYNCED = (
     "descheduler.alpha.kubernetes.io/evict",
@@ -273,13 +274,26 @@ def reconcile(update: Update) -> Reconciliation:
     return _Controller(update).run()
 
 
+def _since_start(update: Update) -> str:
+    """What a VM says from its start on: its CPU names no sockets, and the VMI has some (handleCPUChangeRequest).
+
+    The condition keeps the text that it had first.
+    """
+    if update.started is None or not update.is_live:
+        return ""
+    given, running = tree.get(update.started, *_CPU[1:]), tree.get(update.running, *_CPU)
+    if given is None or running is None or given.get("sockets", 0) >= running.get("sockets", 0):
+        return ""
+    return _REDUCED
+
+
 class _Controller:
     """The turns of the VM controller over one VM."""
 
     def __init__(self, update: Update) -> None:
         self._update = update
         self._vmi = Draft(update.running)
-        self._restart = _GENERAL if needs_restart(update) else ""
+        self._restart = (_since_start(update) or _GENERAL) if needs_restart(update) else ""
         self._error = ""
         self._migrates = self._moves = False
 
@@ -365,7 +379,7 @@ class _Controller:
         place = ("metadata", "annotations")
         wanted, own = (tree.get(one, *place) or {} for one in (update.template, update.vm))
         rows = [(key, wanted.get(key)) for key in _SYNCED]
-        for key, value in (*rows, (_SKIP_HOOKS, own.get(_SKIP_HOOKS))):
+        for key, value in (*rows, (SKIP_HOOKS, own.get(SKIP_HOOKS))):
             if value != self._vmi.get(*place, key):
                 self._put((*place, key), value)
 
@@ -383,7 +397,7 @@ class _Controller:
                 "CPU sockets updated in template spec to a value higher than what's available"
             )
         elif after < before:
-            self._need_restart("Reduction of CPU socket count requires a restart")
+            self._need_restart(_REDUCED)
         elif tree.get(update.spec, "architecture") == "arm64" and update.can(
             Ability.REFUSES_ARM_SOCKETS
         ):

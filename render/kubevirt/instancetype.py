@@ -146,6 +146,11 @@ def _lead(machine: Machine, kind_class: KindClass) -> str:
     """How the refusal of a VM begins whose definition is missing; since 1.6 only the controller fails, later."""
     if not refuses_missing(machine.context.release) or machine.context.settings.emit == "expand":
         return ""
+    return missing(kind_class)
+
+
+def missing(kind_class: KindClass) -> str:
+    """What the webhook says before the controller's own words."""
     return f"Failure to find {kind_class.word}: "
 
 

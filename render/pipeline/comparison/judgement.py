@@ -10,13 +10,13 @@ from render.defaults.vm import FIRMWARE, RANDOM
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
 from render.diff.effects import Ability, abilities
-from render.kubevirt.instancetype import refuses_missing
+from render.kubevirt.instancetype import missing, refuses_missing
 from render.machine import Machine
 from render.model import tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
-from render.model.kinds import KIND_CLASSES
+from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE
 from render.model.resource import TEMPLATE
 from render.model.tree import Tree
 from render.pipeline import order
@@ -33,6 +33,10 @@ _FAILS_LATER = frozenset(
         codes.REVISION_UNFIT,
     )
 )
+_NOT_FOUND = {
+    INSTANCETYPE.word: codes.INSTANCETYPE_NOT_FOUND.number,
+    PREFERENCE.word: codes.PREFERENCE_NOT_FOUND.number,
+}
 #: What CDI says to the controller in every release.
 _NO_DISK = codes.IMPORT_REFUSED.number
 #: What keeps a VMI from being started, and is known before there is one.
@@ -72,7 +76,7 @@ def admit(
     """
     release = updated.context.release
     causes = update.refused(before, updated.vm, release)
-    verdict = judge(updated)
+    verdict = judge(updated, _stored_before(before, updated))
     faults = tuple(fault for fault in verdict.faults if fault not in made_all_the_same)
     return verdict._replace(
         refused=tuple(dict.fromkeys((*(one.message for one in causes), *verdict.refused))),
@@ -87,8 +91,24 @@ def against_disks(machine: Machine) -> frozenset[str]:
     return frozenset(one.message for one in machine.diagnostics if one.code == _NO_DISK)
 
 
-def judge(updated: Machine) -> Judgement:
-    """Send *updated* through all stages."""
+def _stored_before(before: Tree, updated: Machine) -> frozenset[str]:
+    """What the webhook does not look for: it takes the revision of the VM *before* while the name stays, of any kind.
+
+    Upstream: pkg/instancetype/find/revision.go.
+    """
+    if Ability.PINS_IN_STATUS not in abilities(updated.context.release):
+        return frozenset()
+    return frozenset(
+        code
+        for kind_class in KIND_CLASSES
+        for code in (_NOT_FOUND[kind_class.word], codes.UNEXPECTED_KIND.number)
+        if (name := tree.get(before, "spec", kind_class.word, "name"))
+        and name == tree.get(updated.vm, "spec", kind_class.word, "name")
+    )
+
+
+def judge(updated: Machine, found: frozenset[str] = frozenset()) -> Judgement:
+    """Send *updated* through all stages; what codes in *found* say, the controller alone finds out."""
     admitted = None
     for stage in order.stages(updated.resource, updated.context.settings)[0]:
         if stage is order.FIRST_OF_VMI:
@@ -108,17 +128,26 @@ def judge(updated: Machine) -> Judgement:
     late = [
         one
         for one in at_once
-        if one.code == _NO_DISK or (one.code in _FAILS_LATER and not is_refused)
+        if one.code == _NO_DISK
+        or one.code in found
+        or (one.code in _FAILS_LATER and not is_refused)
     ]
     refusals = [one for one in at_once if one not in late]
     causes = (_message(one, updated) for one in refusals)
-    faults = (one.message for one in late)
+    faults = (one.message.removeprefix(_webhooks_words(one)) for one in late)
     return Judgement(
         tuple(dict.fromkeys(causes)),
         tuple(dict.fromkeys(faults)),
         tuple(dict.fromkeys(one.message for one in at_start)),
         tuple(dict.fromkeys(one.message for one in creation)),
         tuple(one.location.path for one in refusals),
+    )
+
+
+def _webhooks_words(diagnostic: Diagnostic) -> str:
+    """What the webhook of some releases says before the text that the controller has too."""
+    return next(
+        (words for one in KIND_CLASSES if diagnostic.message.startswith(words := missing(one))), ""
     )
 
 

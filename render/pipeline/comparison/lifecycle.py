@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 from render.apply import application
 from render.defaults.vm import FIRMWARE, RANDOM
 from render.diff import networks
-from render.diff.effects import Ability, abilities
+from render.diff.effects import SKIP_HOOKS, Ability, abilities
 from render.diff.impact import HALTED, strategy_of
 from render.kubevirt import preset_mutator, vm_controller
 from render.machine import Machine
@@ -67,6 +67,18 @@ def pinned(machine: Machine) -> Tree:
     return draft.tree
 
 
+def store_kinds(machine: Machine) -> None:
+    """Write the kind into the matchers of *machine* that leave it out, as the webhook of some releases does."""
+    if not _can(machine, Ability.STORES_KINDS):
+        return
+    for kind_class in KIND_CLASSES:
+        place = ("spec", kind_class.word)
+        if tree.get(machine.vm, *place) and not tree.get(machine.vm, *place, "kind"):
+            draft = Draft(machine.vm)
+            draft.put((*place, "kind"), kind_class.cluster.lower())
+            machine.vm = draft.tree
+
+
 def created(machine: Machine, before: Machine | None = None) -> Machine:
     """A copy of *machine*, expanded where the cluster's policy for instancetypes says so, and started.
 
@@ -113,19 +125,31 @@ def started(machine: Machine) -> Tree:
     return draft.tree
 
 
+def annotated(machine: Machine, vmi: Tree) -> Tree:
+    """*vmi* with the annotation that the controller copies of the VM *machine* while it runs."""
+    place = ("metadata", "annotations", SKIP_HOOKS)
+    value = tree.get(machine.vm, *place)
+    runs = strategy_of(machine.vm) != HALTED and _can(machine, Ability.SYNCS_ANNOTATIONS)
+    if not runs or value is None or value == tree.get(vmi, *place):
+        return vmi
+    draft = Draft(vmi)
+    draft.put(place, value)
+    return draft.tree
+
+
 def running(machine: Machine) -> Tree:
     """The VMI that *machine* starts, once the network controller has put its networks in order.
 
-    An interface that was absent from the start is gone by then.
+    An interface that was absent from the start is gone by then, and the VM's own annotation is there.
     """
-    draft = Draft(started(machine))
+    draft = Draft(annotated(machine, started(machine)))
     spec = draft.get("spec") or {}
     interfaces, retained = networks.retained(spec, spec)
     if strategy_of(machine.vm) != HALTED or _can(machine, Ability.CLEARS_HALTED):
         interfaces, retained = networks.without_absent(spec)
         if interfaces != networks.interfaces_of(spec):
             draft.put(("spec", "domain", "devices", "interfaces"), interfaces)
-    if interfaces and retained != networks.networks_of(spec):
+    if retained != networks.networks_of(spec):
         draft.put(("spec", "networks"), retained)
     return draft.tree
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from render.diagnostics import codes
 from render.diff import impact, stored
 from render.diff.compare import Difference, Route, written_differences
-from render.diff.effects import Reconciliation, Update, reconcile, stop
+from render.diff.effects import SKIP_HOOKS, Reconciliation, Update, reconcile, stop
 from render.diff.impact import (
     Facts,
     MachineImpact,
@@ -192,6 +192,9 @@ def _overlap(route: Route, field: FieldPath) -> bool:
     return route[:count] == field[:count]
 
 
+_SKIP_HOOKS = ("metadata", "annotations", SKIP_HOOKS)
+
+
 class _Comparison:
     """One VM of two states, on its way from the one to the other."""
 
@@ -241,7 +244,7 @@ class _Comparison:
             self._is_touched,
             running,
             outcome,
-            None if verdict.is_unstartable else lifecycle.started(expanded),
+            None if verdict.is_unstartable else self._settled(lifecycle.started(expanded)),
             self._recreated(),
             run,
             stale=stale,
@@ -293,7 +296,12 @@ class _Comparison:
         """The VMI of the VM made anew, None where none can be."""
         if self._after.failed or self._refused_anew():
             return None
-        return lifecycle.recreated(self._after)
+        return self._settled(lifecycle.recreated(self._after))
+
+    def _settled(self, vmi: Tree) -> Tree:
+        """*vmi* once it runs, as far as the annotation goes that the VM had and keeps."""
+        values = (tree.get(one.vm, *_SKIP_HOOKS) for one in (self._before, self._after))
+        return lifecycle.annotated(self._before, vmi) if len(set(values)) == 1 else vmi
 
     def _refused_anew(self) -> tuple[str, ...]:
         """Why KubeVirt would refuse the VM made anew, or not start it; nothing of what is not known to be a VM."""
@@ -318,6 +326,9 @@ class _Comparison:
             if given and given.get("inferFromVolume") and given == tree.get(before, "spec", word):
                 # What was inferred once is not inferred again.
                 tree.put(updated.vm, ("spec", word), tree.get(created.vm, "spec", word))
+        lifecycle.store_kinds(updated)
+        for kind_class in KIND_CLASSES:
+            word = kind_class.word
             definition: Definition | None = getattr(created, word)
             if definition is not None and lifecycle.is_pinned(kind_class, created.vm, updated.vm):
                 updated.pinned[word] = definition
