@@ -139,8 +139,10 @@ class _PartWriting:
         origin = loaded.documents[preset.index].origin
         if kept:
             why = f"{self._part.resources[kept[0][0]].ref} is not written"
-        elif loaded.filled or origin.file not in loaded.data or origin.item:
+        elif loaded.filled or origin.file not in loaded.data:
             why = _UNPLACED
+        elif origin.item:
+            why = "it stands in a List with others: take it out by hand"
         else:
             why = self._editable.why_not(origin.file)
         if why:

@@ -135,7 +135,7 @@ def _preset_lines(
     word = "keep" if preset.reason else "drop"
     yield f"{word:<6} {preset.resource}  {places.of_object(preset.index)}"
     count = counted(len(preset.users), "object")
-    yield f"  {preset.reason or f'the {count} that it selects start the same without it'}"
+    yield f"  {preset.reason or f'what it selects ({count}) starts the same without it'}"
     why = part.written and part.written.refused.get((preset.index, ()))
     if why:
         yield f"  not written: {why}"

@@ -442,6 +442,8 @@ class Factory:
         if subject is None or self._has_errors(index, before):
             held = self._held.by_index.get(index)
             why = held.fault if held else "there are errors about it: see `virt-render check`"
+            found = sorted(_errors(resource.ref, before)) if held and held.is_templated else ()
+            why += f": {found[0][1]}" if found else ""
             return MachineFactoring(resource.ref, index, "open", reasons=(Hindrance("", why),))
         if candidate is None:
             message = "the pool restarts its VMs when their template is another one: see --restart"

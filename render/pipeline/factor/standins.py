@@ -121,8 +121,8 @@ def _of_template(template: Resource) -> Iterator[StandIn]:
             vm = from_body(item.body, 0)
             if vm.kind != VM or vm.group != KUBEVIRT or not isinstance(item.body.get("spec"), dict):
                 continue
-            name = f"{_NO_LABEL.sub('-', template.name.lower())[:_LONGEST]}-{position}-{number}"
-            body = _as_later(item.body, name, f"template-{digest}")
+            name = f"vm{position}-{number}-{_NO_LABEL.sub('-', template.name.lower())[:_LONGEST]}"
+            body = _as_later(item.body, name.strip("-"), f"template-{digest}")
             yield StandIn(
                 from_body(body, 0, template.origin),
                 template,

@@ -105,6 +105,26 @@ def test_a_vm_of_a_template_is_factored_in_its_place(
     assert "1 done" in capfd.readouterr().out
 
 
+@pytest.mark.parametrize("name", ["{generateName: server-}", "{name: 9.lives-}", "{name: Ä}"])
+def test_a_template_may_have_any_name(
+    repository: Path, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    put(repository, {"template.yaml": template().replace("{name: server}", name)})
+    assert invoke(["factor", "."]) == 0
+    assert "u1.small" in capfd.readouterr().out
+
+
+def test_errors_that_only_examples_have_are_said(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = template(bus="nonsense").replace("- {name: BUS, value: virtio}\n", "")
+    put(repository, {"template.yaml": text})
+    assert invoke(["factor", "."]) == 0
+    out = capfd.readouterr().out
+    assert "there are errors about it with examples of its parameters: " in out
+    assert "nonsense" in out
+
+
 def test_a_parameter_in_the_way_of_a_definition_is_named(
     repository: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -212,6 +212,20 @@ def test_a_preset_that_a_patch_looks_for_stays_and_the_vms_are_written(
     assert "not written: " in capfd.readouterr().out
 
 
+def test_a_preset_in_a_list_is_left_to_the_reader(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    items = PRESET.replace("# for clocks\n", "").replace("\n", "\n  ").rstrip()
+    text = f"apiVersion: v1\nkind: List\nitems:\n- {items}\n"
+    put(repository, {"vm.yaml": selected(), "p.yaml": text})
+    assert invoke(["factor", "--write", "."]) == 0
+    assert (repository / "p.yaml").read_text() == text
+    assert "preference" in (repository / "vm.yaml").read_text()
+    out = capfd.readouterr().out
+    assert "what it selects (1 object) starts the same without it" in out
+    assert "not written: it stands in a List with others: take it out by hand" in out
+
+
 def test_a_preset_of_a_vm_that_is_not_written_stays(repository: Path) -> None:
     text = selected().replace("cpu: {sockets", "cpu: &c {sockets") + "---\n" + selected("b")
     base = {"base/vm.yaml": text, "base/kustomization.yaml": "resources: [vm.yaml]\n"}
