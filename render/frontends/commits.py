@@ -11,13 +11,17 @@ from render.yaml.budget import Limits
 
 
 @contextlib.contextmanager
-def checked_out(top: str, commit: str, limits: Limits, other: str = "") -> Iterator[str]:
+def checked_out(
+    top: str, commit: str, limits: Limits, other: str = "", asked: str = ""
+) -> Iterator[str]:
     """A temporary folder with the files of *commit* of the repository *top*, as far as *limits* let anybody read them.
 
-    *other* is a folder with another commit of it. Raises GitError, with the fetch that may be missing.
+    But for those that nobody reads. *other* is a folder with another commit of it, *asked* a path that is looked at.
+    Raises GitError, with the fetch that may be missing.
     """
     try:
-        with checkout(top, commit, Most(limits.file_bytes, limits.total_bytes), other) as tree:
+        most = Most(limits.file_bytes, limits.total_bytes)
+        with checkout(top, commit, most, other, asked) as tree:
             yield tree
     except GitError as error:
         if git.is_shallow(top):
@@ -32,7 +36,7 @@ def back_at(top: str, commit: str, limits: Limits) -> Iterator[str]:
     Raises GitError.
     """
     here = os.path.relpath(os.path.realpath("."), os.path.realpath(top))
-    with checked_out(top, commit, limits) as then:
+    with checked_out(top, commit, limits, asked=here) as then:
         inside = os.path.join(then, here)
         within = not here.startswith("..") and os.path.isdir(inside)
         with contextlib.chdir(inside if within else then):

@@ -1,7 +1,8 @@
 """The files of a commit in a folder of their own, within what that may cost."""
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ from render.system import git, processes
 from render.system.git import GitError
 
 _LINK, _EXECUTABLE = b"120000", b"100755"
-_LISTING, _REMOTES = "listing", "remotes"
+_LISTING, _REMOTES, _WORDS = "listing", "remotes", "words"
 MOST_FILES = 100_000
 """Of a commit; a small tree that holds itself many times over has any number."""
 _LINE = 400
@@ -19,7 +20,11 @@ _BATCH = 16 << 20
 _LARGE = 8 << 20
 """What is larger and no YAML, JSON or packed chart by its name is of no consequence for any object."""
 _LONGEST_LINK = 4096
-_TEXTS = (b".yaml", b".yml", b".json", b".tgz")
+_CHART, _KUSTOMIZATION = b"Chart.yaml", b"Kustomization"
+_WORD = re.compile(rb"[\w.+-]+")
+_ASKING = b"ApplicationSet"
+_PACKED = b".tgz"
+_TEXTS = (b".yaml", b".yml", b".json", _PACKED)
 
 
 class Most(NamedTuple):
@@ -30,12 +35,15 @@ class Most(NamedTuple):
 
 
 @contextmanager
-def checkout(top: str, revision: str, most: Most, other: str = "") -> Iterator[str]:
+def checkout(
+    top: str, revision: str, most: Most, other: str = "", asked: str = ""
+) -> Iterator[str]:
     """A temporary folder with the files of *revision*, made without a look at the work tree. Raises GitError.
 
     The files are written as git stores them: filters of the repository (LFS) are not run. Those that the *other*
     checkout has too are hard links to its own: nobody writes to either. Of what is larger than *most* says, only
-    the size is true.
+    the size is true. What nobody can read for an object is left out, see `_may_be_read`; *asked* is the path in it that
+    somebody has asked for.
     """
     with processes.temporary_folder() as folder:
         tree = os.path.join(folder, "tree")
@@ -45,7 +53,10 @@ def checkout(top: str, revision: str, most: Most, other: str = "") -> Iterator[s
             listing.write(listed)
         with open(os.path.join(folder, _REMOTES), "x", encoding="utf-8") as addresses:
             addresses.write("\n".join(remotes(top)))
-        _lay_out(top, _files(listed), tree, most, other)
+        entries = _files(listed)
+        words = _lay_out(top, entries, tree, most, other, os.fsencode(os.path.normpath(asked)))
+        with open(os.path.join(folder, _WORDS), "xb") as known:
+            known.write(b"\n".join(words))
         yield tree
 
 
@@ -77,6 +88,12 @@ class _TreeEntry(NamedTuple):
         """Whether an object may stand in it, by its name."""
         return self.name.lower().endswith(_TEXTS)
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether what it says may be the name of another file: it is a text, or leads to one."""
+        is_text = self.is_text and not self.name.lower().endswith(_PACKED)
+        return is_text or self.mode == _LINK or os.path.basename(self.name) == _KUSTOMIZATION
+
 
 def _listed(top: str, revision: str) -> bytes:
     """What git lists of *revision*. Raises GitError, also where that is too much."""
@@ -107,64 +124,134 @@ def _files(listed: bytes) -> list[_TreeEntry]:
     return entries
 
 
-def _lay_out(top: str, entries: Sequence[_TreeEntry], tree: str, most: Most, other: str) -> None:
-    """Write *entries* below *tree*. Raises GitError, also for names that the file system does not take."""
+def _lay_out(  # noqa: PLR0913, PLR0917 - what is written, and where
+    top: str, entries: Sequence[_TreeEntry], tree: str, most: Most, other: str, asked: bytes
+) -> frozenset[bytes]:
+    """Write those of *entries* below *tree* that may be read, and answer the words that texts among them have.
+
+    Raises GitError, also for names that the file system does not take.
+    """
     below = os.fsencode(tree)
     try:
-        for name in {os.path.dirname(entry.name) for entry in entries}:
-            os.makedirs(os.path.join(below, name), exist_ok=True)
-        left = _unlinked(entries, other, below) if other else entries
-        # What may hold objects comes before all else, and links last, so that nothing is written through one.
-        ordered = sorted(left, key=lambda entry: (entry.mode == _LINK, not entry.is_text))
-        unread = {entry.name: entry.size for entry in _unread(ordered, most)}
-        for name, size in unread.items():
-            _write_size(os.path.join(below, name), size)
-        for batch in _batches([entry for entry in ordered if entry.name not in unread]):
-            for entry, data in zip(batch, _blobs(top, batch), strict=True):
-                _write(os.path.join(below, entry.name), entry.mode, data)
+        if any(entry.name.startswith(asked + b"/") for entry in entries):
+            os.makedirs(os.path.join(below, asked), exist_ok=True)
+        charts = {os.path.dirname(one.name) for one in entries if _is_named(one, _CHART)}
+        first = [
+            one
+            for one in entries
+            if one.is_text or one.is_reading or one.name == asked or _is_in(one, charts)
+        ]
+        writing = _Writing(top, below, other, most)
+        # What may hold objects comes before all else: it says what else is read.
+        words = writing.write(sorted(first, key=lambda entry: not entry.is_text))
+        known = frozenset(first)
+        writing.write([one for one in entries if one not in known and _may_be_read(one, words)])
+        writing.link()
     except OSError as error:
         name = os.path.relpath(os.fsencode(error.filename or below), below)
         why = error.strerror or error
         raise GitError(
             f"a file of the commit cannot be written: {os.fsdecode(name)}: {why}"
         ) from error
+    return words
 
 
-def _unread(entries: Sequence[_TreeEntry], most: Most) -> Iterator[_TreeEntry]:
-    """Those of *entries* that are not read. Raises GitError where that would leave out what may hold objects."""
-    total = 0
-    for entry in entries:
-        largest = most.file_bytes if entry.is_text else min(most.file_bytes, _LARGE)
-        if entry.size > (_LONGEST_LINK if entry.mode == _LINK else largest):
-            yield entry
-        elif total + entry.size <= most.total_bytes:
-            total += entry.size
-        elif entry.is_text:
-            raise GitError(
-                f"the YAML and JSON of the commit is larger than {most.total_bytes:,} bytes: raise --max-total-bytes if"
-                " all of it is meant to be read"
-            )
-        else:
-            yield entry
+def _is_named(entry: _TreeEntry, name: bytes) -> bool:
+    return os.path.basename(entry.name) == name
 
 
-def _unlinked(entries: Sequence[_TreeEntry], other: str, below: bytes) -> list[_TreeEntry]:
-    """Those of *entries* that could not be linked from the *other* checkout to the folder *below*."""
-    there = os.fsencode(other)
-    with open(os.path.join(os.path.dirname(other), _LISTING), "rb") as listing:
-        known = frozenset(_files(listing.read()))
-    return [entry for entry in entries if entry not in known or not _is_linked(there, below, entry)]
+def _is_in(entry: _TreeEntry, folders: Collection[bytes]) -> bool:
+    """Whether *entry* is in or below one of *folders*."""
+    folder = entry.name
+    while folders and folder:
+        folder = os.path.dirname(folder)
+        if folder in folders:
+            return True
+    return False
 
 
-def _is_linked(there: bytes, here: bytes, entry: _TreeEntry) -> bool:
-    """Whether the file *entry* could be linked from one folder to the other: not every file system can."""
-    if entry.mode == _LINK:
-        return False
-    try:
-        os.link(os.path.join(there, entry.name), os.path.join(here, entry.name))
-    except OSError:
-        return False
-    return True
+def _may_be_read(entry: _TreeEntry, words: Collection[bytes]) -> bool:
+    """Whether an object may hang on *entry*, which is no text itself and in no chart: one of the texts names it.
+
+    An ApplicationSet may ask for any file, and for folders, by patterns.
+    """
+    name = os.path.basename(entry.name)
+    return name in words or _ASKING in words or _WORD.fullmatch(name) is None
+
+
+class _Writing:
+    """Writes files of the repository *top* into the folder *below*, or links those that the *other* checkout has."""
+
+    def __init__(self, top: str, below: bytes, other: str, most: Most) -> None:
+        self._top = top
+        self._below = below
+        self._other = os.fsencode(other)
+        self._most = most
+        self._total = 0
+        self._links: list[tuple[bytes, bytes]] = []
+        self._known: frozenset[_TreeEntry] = frozenset()
+        self._words: frozenset[bytes] = frozenset()
+        if other:
+            beside = os.path.dirname(other)
+            with open(os.path.join(beside, _LISTING), "rb") as listing:
+                self._known = frozenset(_files(listing.read()))
+            with open(os.path.join(beside, _WORDS), "rb") as words:
+                self._words = frozenset(words.read().split(b"\n"))
+
+    def write(self, entries: Sequence[_TreeEntry]) -> frozenset[bytes]:
+        """Write *entries*, but for links; the answer is the words of all texts until now. Raises GitError, OSError."""
+        for name in {os.path.dirname(entry.name) for entry in entries}:
+            os.makedirs(os.path.join(self._below, name), exist_ok=True)
+        left = [entry for entry in entries if not self._is_linked(entry)]
+        unread = set()
+        for entry in self._unread(left):
+            unread.add(entry.name)
+            _write_size(os.path.join(self._below, entry.name), entry.size)
+        words = set(self._words)
+        for batch in _batches([entry for entry in left if entry.name not in unread]):
+            for entry, data in zip(batch, _blobs(self._top, batch), strict=True):
+                path = os.path.join(self._below, entry.name)
+                if entry.is_reading:
+                    words.update(_WORD.findall(data))
+                if entry.mode == _LINK:
+                    self._links.append((data, path))
+                else:
+                    _write(path, entry.mode, data)
+        self._words = frozenset(words)
+        return self._words
+
+    def link(self) -> None:
+        """Write the links, last, so that nothing is written through one."""
+        for target, path in self._links:
+            os.symlink(target, path)
+
+    def _is_linked(self, entry: _TreeEntry) -> bool:
+        """Whether *entry* could be linked to the other checkout's: not every file system can."""
+        if entry.mode == _LINK or entry not in self._known:
+            return False
+        try:
+            os.link(os.path.join(self._other, entry.name), os.path.join(self._below, entry.name))
+        except OSError:
+            return False
+        return True
+
+    def _unread(self, entries: Sequence[_TreeEntry]) -> Iterator[_TreeEntry]:
+        """Those of *entries* that are not read. Raises GitError where that would leave out what may hold objects."""
+        for entry in entries:
+            largest = self._most.file_bytes
+            if not entry.is_text:
+                largest = min(largest, _LARGE)
+            if entry.size > (_LONGEST_LINK if entry.mode == _LINK else largest):
+                yield entry
+            elif self._total + entry.size <= self._most.total_bytes:
+                self._total += entry.size
+            elif entry.is_text:
+                raise GitError(
+                    f"the YAML and JSON of the commit is larger than {self._most.total_bytes:,} bytes: raise"
+                    " --max-total-bytes if all of it is meant to be read"
+                )
+            else:
+                yield entry
 
 
 def _batches(entries: Sequence[_TreeEntry]) -> Iterator[list[_TreeEntry]]:
@@ -189,9 +276,6 @@ def _blobs(top: str, entries: Sequence[_TreeEntry]) -> Iterator[bytes]:
 
 
 def _write(path: bytes, mode: bytes, data: bytes) -> None:
-    if mode == _LINK:
-        os.symlink(data, path)
-        return
     with open(path, "xb") as file:
         file.write(data)
     if mode == _EXECUTABLE:

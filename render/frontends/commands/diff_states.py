@@ -394,7 +394,7 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
         return _here(asked, path, "the working tree")
     commit = _commit(top, revision)
     inside = os.path.relpath(os.path.realpath(path), top)
-    tree = trees.enter_context(checked_out(top, commit.id, asked.reading.limits, other))
+    tree = trees.enter_context(checked_out(top, commit.id, asked.reading.limits, other, inside))
     if not os.path.exists(os.path.join(tree, inside)):
         return _PlacedSide(commit.id[:10], tree, inside, asked, is_there=False)
     with contextlib.chdir(tree):

@@ -20,6 +20,7 @@ def test_a_second_checkout_shares_the_files_that_are_the_same(tmp_path: Path) ->
     repository = Repository(tmp_path / "repository")
     for name in ("same", "edited", "run", "becomes-link", "gone", "folder/same"):
         repository.write(name, f"{name}\n")
+    repository.write("names.yaml", "[same, edited, run, becomes-link, gone, file]\n")
     os.symlink("same", repository.folder / "link")
     first = repository.commit("One")
     repository.write("edited", "else\n")
@@ -40,6 +41,7 @@ def test_a_second_checkout_shares_the_files_that_are_the_same(tmp_path: Path) ->
         }  # fmt: skip
         assert found == {
             "same": True, "folder/same": True, "edited": False, "run": False, "new/file": False,
+            "names.yaml": True,
         }  # fmt: skip
         assert (new / "edited").read_text() == "else\n"
         assert (old / "edited").read_text() == "edited\n"
@@ -54,11 +56,13 @@ def test_a_file_whose_name_is_too_long_for_the_file_system(tmp_path: Path) -> No
     repository = Repository(tmp_path / "repository")
     repository.write("a", "a\n")
     repository.commit("One")
-    for name in ("n" * 300, f"{'n' * 300}/a"):
+    for name in (f"{'n' * 300}.yaml", f"{'n' * 300}/a.yaml"):
         repository.git("update-index", "--add", "--cacheinfo", f"100644,{BLOB_OF_A},{name}")
         top = str(repository.folder)
         tree = git.run(top, "write-tree").decode().strip()
-        refused = pytest.raises(git.GitError, match=r"cannot be written: n+: File name too long")
+        refused = pytest.raises(
+            git.GitError, match=r"cannot be written: n+(\.yaml)?: File name too long"
+        )
         with refused, checkout(top, tree, MOST):
             pass
         repository.git("update-index", "--force-remove", name)
@@ -116,11 +120,11 @@ def test_of_what_is_too_large_the_size_is_true(tmp_path: Path) -> None:
     repository.write("a.yaml", "a" * 1000)
     repository.write("b.yaml", "b" * 2000)
     repository.write("aa", "c" * 900)
-    repository.write("z.yaml", "z" * 900)
+    repository.write("z.yaml", f"{'z' * 897} aa")
     commit = repository.commit("One")
     with checkout(str(repository.folder), commit, Most(1500, 2000)) as tree:
         assert (Path(tree) / "a.yaml").read_text() == "a" * 1000
-        assert (Path(tree) / "z.yaml").read_text() == "z" * 900
+        assert (Path(tree) / "z.yaml").read_text() == f"{'z' * 897} aa"
         assert (Path(tree) / "b.yaml").read_bytes() == bytes(2000)
         assert (Path(tree) / "aa").read_bytes() == bytes(900)
     refused = pytest.raises(
@@ -136,12 +140,48 @@ def test_zeros_take_no_memory(tmp_path: Path) -> None:
     for number in range(20):
         with (repository.folder / f"zeros-{number}").open("wb") as file:
             file.truncate(size + number)
+    repository.write("names.yaml", "".join(f"- zeros-{number}\n" for number in range(20)))
     commit = repository.commit("Zeros")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with checkout(str(repository.folder), commit, Most(64 << 20, 512 << 20)) as tree:
         assert (Path(tree) / "zeros-3").stat().st_size == size + 3
         assert (Path(tree) / "zeros-3").stat().st_blocks == 0
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
+
+
+def test_what_nobody_can_read_for_an_object_is_left_out(tmp_path: Path) -> None:
+    """What no text names and no chart has; the folder that is asked for is there."""
+    repository = Repository(tmp_path / "repository")
+    for name in (
+        "vm.yaml", "a/Kustomization", "a/named.txt", "a/other.txt", "a/late.txt", "src/main.go", "docs/page.md",
+        "charts/vm/Chart.yaml", "charts/vm/templates/_helpers.tpl", "charts/vm/files/banner", "odd name.txt",
+    ):  # fmt: skip
+        repository.write(name, "{}\n")
+    repository.write("a/Kustomization", "configMapGenerator: [{name: a, files: [x=./named.txt]}]\n")
+    os.symlink("../linked.txt", repository.folder / "a" / "link.yaml")
+    repository.write("linked.txt", "{}\n")
+    first = repository.commit("One")
+    repository.write("a/Kustomization", "configMapGenerator: [{name: a, files: [late.txt]}]\n")
+    second = repository.commit("Two")
+    repository.write("apps/set.yaml", "kind: ApplicationSet\n")
+    third = repository.commit("Three")
+
+    def names(tree: str) -> set[str]:
+        found = (one for one in Path(tree).rglob("*") if not one.is_dir())
+        return {str(one.relative_to(tree)) for one in found}
+
+    top = str(repository.folder)
+    with checkout(top, first, MOST, asked="src") as one, checkout(top, second, MOST, one) as two:
+        always = {
+            "vm.yaml", "a/Kustomization", "a/link.yaml", "linked.txt", "charts/vm/Chart.yaml",
+            "charts/vm/templates/_helpers.tpl", "charts/vm/files/banner", "odd name.txt", "a/named.txt",
+        }  # fmt: skip
+        assert names(one) == always
+        assert names(two) == always | {"a/late.txt"}
+        assert (Path(one) / "src").is_dir()
+        assert not (Path(two) / "src").exists()
+        with checkout(top, third, MOST, two) as three:
+            assert {"src/main.go", "docs/page.md"} < names(three)
 
 
 def test_a_tree_that_holds_itself_many_times(tmp_path: Path) -> None:
