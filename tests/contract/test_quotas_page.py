@@ -113,6 +113,25 @@ def test_a_quota_in_a_folder_that_is_shared_is_asked_of_all(
     assert _quotas_said(tmp_path, capfd) == []
 
 
+def test_a_quota_that_moves_with_its_vms_fails_because_of_the_edit(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A folder with another name asks for what it asked for before; what an edit adds is blamed on its line."""
+    for state, folder, memory in (("old", "a", "2Gi"), ("new", "z", "6Gi")):
+        put(tmp_path / state / folder / "vm.yaml", vm("db", namespace="prod", memory=memory))
+        put(tmp_path / state / folder / "quota.yaml", _quota("3Gi"))
+        text = "resources: [vm.yaml, quota.yaml]\n"
+        put(tmp_path / state / folder / "kustomization.yaml", text)
+    with contextlib.chdir(tmp_path):
+        execute(Call("diff", ("old", "new"), {}), {})
+    said = capfd.readouterr().out
+    (requests,) = [line for line in said.splitlines() if "pods in prod request" in line]
+    assert requests.endswith("request: 1 pods, 0.105 CPU, 2.29 -> 6.29 GiB of memory")
+    (begins,) = [line for line in said.splitlines() if "begins to fail" in line]
+    assert "because of new/z/vm.yaml:13:11 VirtualMachine prod/db" in begins
+    assert "ResourceQuota prod/team" not in begins
+
+
 def test_diff_asks_a_quota_that_is_shared(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -131,10 +131,11 @@ def _compared(
     if faults and not is_anything_known:
         raise faults[0]
     moved = moves.moves(compared)
+    entire = moves.whole(compared, moved)
     parts = [
         ReviewPart(
             one.name,
-            moves.without(one.impact, moved, one.name),
+            moves.without(one.impact, moved, one.name, entire),
             _locator(old, new),
             (old.places, new.places),
         )
@@ -143,7 +144,8 @@ def _compared(
     for move in moved:
         old = _without_others(before[move.before], move.gone)
         new = _without_others(after[move.after], move.new)
-        differing = moves.of(compare(old.objects, new.objects, old.settings, new.settings), move)
+        differing = compare(old.objects, new.objects, old.settings, new.settings)
+        differing = moves.of(differing, move, entire)
         places = (old.places, new.places)
         parts.append(ReviewPart(move.after, differing, _locator(old, new), places, move.before))
         if asks_other_way:

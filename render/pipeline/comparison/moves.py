@@ -1,6 +1,6 @@
 """VMs that one input of a state holds and another one of the next: the same by kind, namespace and name."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from render.diff.impact import HolderImpact, Impact
@@ -131,8 +131,24 @@ def _shared_end(one: str, other: str) -> int:
     return count
 
 
-def without(impact: Impact, moved: Iterable[Relocation], name: str) -> Impact:
-    """The *impact* of the input *name* but for what *moved* away from it, or came to it from elsewhere."""
+def whole(inputs: Iterable[ComparedInput], moved: Iterable[Relocation]) -> frozenset[Relocation]:
+    """Those of *moved* that took all of an input along, and found nothing where they went: its quotas moved as well."""
+    states = {one.name: {resource for resource, _ in _states(one)} for one in inputs}
+    return frozenset(
+        one for one in moved if states[one.before] <= one.gone and states[one.after] <= one.new
+    )
+
+
+def without(
+    impact: Impact, moved: Iterable[Relocation], name: str, entire: Container[Relocation] = ()
+) -> Impact:
+    """The *impact* of the input *name* but for what *moved* away from it, or came to it from elsewhere.
+
+    What is said of the room for pods goes with the *entire* ones.
+    """
+    moved = [one for one in moved if name in {one.before, one.after}]
+    if any(one in entire for one in moved):
+        impact = impact._replace(requests=(), quotas=())
     left = [(one.gone, _GONE) for one in moved if one.before == name]
     left += ((one.new, _NEW) for one in moved if one.after == name)
 
@@ -145,9 +161,11 @@ def without(impact: Impact, moved: Iterable[Relocation], name: str) -> Impact:
     )
 
 
-def of(impact: Impact, move: Relocation) -> Impact:
+def of(impact: Impact, move: Relocation, entire: Container[Relocation] = ()) -> Impact:
     """Of the *impact* of comparing both inputs of a *move*, what it is about; each finding belongs to one input."""
     return Impact(
+        requests=impact.requests if move in entire else (),
+        quotas=impact.quotas if move in entire else (),
         machines=tuple(one for one in impact.machines if one.resource in move.new),
         holders=tuple(one for one in impact.holders if one.resource in move.new),
     )
