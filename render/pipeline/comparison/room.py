@@ -114,9 +114,17 @@ def _causes(
     ]
     for growth, ref in sorted(growing, key=lambda pair: (-pair[0], pair[1])):
         if growth > 0:
-            place = _of_machine(impact, ref, figure.resource) or _source(ref, (), new)
+            inner = ("spec", "replicas") if _has_more(impact, ref) else ()
+            place = _of_machine(impact, ref, figure.resource) or _source(ref, inner, new)
             if place is not None:
                 yield place
+
+
+def _has_more(impact: Impact, ref: ResourceRef) -> bool:
+    """Whether a pool or a replica set makes more of what it made before."""
+    return any(
+        one.resource == ref and 0 < one.replicas[0] < one.replicas[1] for one in impact.holders
+    )
 
 
 def _of_machine(impact: Impact, ref: ResourceRef, resource: str) -> ChangeSource | None:

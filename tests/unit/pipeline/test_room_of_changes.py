@@ -61,7 +61,7 @@ def test_a_smaller_quota_is_to_blame_itself() -> None:
 def test_more_replicas() -> None:
     (one,) = impact([pool(2), quota(pods=2)], [pool(3), quota(pods=2)]).quotas
     assert (one.needed, one.hard) == ("3", "2")
-    assert blamed(one)[0][0] == "web"
+    assert blamed(one) == [("web", "spec.replicas")]
 
 
 def test_what_failed_before_does_not_begin_to() -> None:
