@@ -110,8 +110,7 @@ CONCERNS = (
 )
 
 
-def _concerns(scope: CheckScope | str) -> tuple[Concern, ...]:
-    """The concerns of *scope*, which may be the name of one."""
+def _concerns(scope: CheckScope) -> tuple[Concern, ...]:
     match scope:
         case CheckScope.ALL:
             return CONCERNS
@@ -121,8 +120,6 @@ def _concerns(scope: CheckScope | str) -> tuple[Concern, ...]:
             return tuple(one for one in CONCERNS if one.again is not Again.NEVER)
         case CheckScope.UNCHANGED:
             return tuple(one for one in CONCERNS if one.again is Again.ALWAYS)
-        case name:
-            return tuple(one for one in CONCERNS if one.name == name)
 
 
 def _not_imported(_subject: Subject) -> tuple[Cause, ...]:
@@ -130,35 +127,45 @@ def _not_imported(_subject: Subject) -> tuple[Cause, ...]:
     return ()
 
 
-def _stand_in(concern: Concern) -> Check:
+def _at_places(concern: Concern, check: Check) -> Check:
+    """*check* where *concern* looks."""
     first, *others = (tuple(place.split(".")) for place in concern.places.split())
-    return Check(concern.name, _not_imported, where=first, also=tuple(others))
+    return check._replace(where=first, also=tuple(others))
 
 
 @cache
 def _checks(
-    kind: str, release: Version, scope: CheckScope | str
+    kind: str, release: Version, scope: CheckScope, imported: frozenset[str]
 ) -> Callable[[Tree], tuple[Check, ...]]:
-    """The checks of *scope* that *release* asks of an object of *kind*, given its VMI spec."""
+    """The checks of *scope* that *release* asks of an object of *kind*, given its VMI spec.
+
+    Of a concern that few VMs have, and that is not *imported*, one check stands for all.
+    """
     checks: list[Check] = []
     for concern in _concerns(scope):
         if concern.only and kind not in concern.only:
             continue
-        if concern.places and concern.name != scope:
-            checks.append(_stand_in(concern))
+        if concern.places and concern.name not in imported:
+            checks.append(_at_places(concern, Check(concern.name, _not_imported)))
             continue
         rows = in_force(import_module(f"render.admission.{concern.name}").CHECKS, release)
-        checks += (check for check in rows if not check.only or kind in check.only)
+        its = (check for check in rows if not check.only or kind in check.only)
+        checks += (
+            _at_places(concern, check) if concern.places and not check.where else check
+            for check in its
+        )
     return selection(checks)
+
+
+#: Concerns that few VMs have, of which one was met.
+_imported: set[str] = set()
 
 
 MOST_CAUSES = 1_000
 """Of one object: KubeVirt has one for each pair of disks that are called alike, and nobody reads more."""
 
 
-def causes(
-    subject: Subject, scope: CheckScope | str = CheckScope.ALL
-) -> Iterator[tuple[Check, Cause]]:
+def causes(subject: Subject, scope: CheckScope = CheckScope.ALL) -> Iterator[tuple[Check, Cause]]:
     """Why schema and webhooks refuse *subject*: each cause, with the check of *scope* that yields it.
 
     No more than `MOST_CAUSES` are looked for.
@@ -166,13 +173,21 @@ def causes(
     return islice(_causes(subject, scope), MOST_CAUSES)
 
 
-def _causes(subject: Subject, scope: CheckScope | str) -> Iterator[tuple[Check, Cause]]:
-    for check in _checks(subject.kind, subject.release, scope)(subject.spec):
-        if check.evaluate is _not_imported:
-            yield from _causes(subject, check.name)
-            continue
+def _causes(subject: Subject, scope: CheckScope) -> Iterator[tuple[Check, Cause]]:
+    for check in _asked(subject, scope):
         for found in check.evaluate(subject):
             yield check, check.named(found)
+
+
+def _asked(subject: Subject, scope: CheckScope) -> tuple[Check, ...]:
+    """The checks of *scope* that *subject* gives reason to ask; concerns that it is the first to have are imported."""
+    while True:
+        select = _checks(subject.kind, subject.release, scope, frozenset(_imported))
+        checks = select(subject.spec)
+        met = {check.name for check in checks if check.evaluate is _not_imported}
+        if not met:
+            return checks
+        _imported.update(met)
 
 
 def words(release: Version) -> dict[FieldPath, tuple[str, ...]]:
