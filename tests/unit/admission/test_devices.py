@@ -75,6 +75,16 @@ def test_persistent_reservations(config: ClusterConfig, release: str, refused: b
         assert ("feature gate" in found[0].message) is (release == "1.8")
 
 
+@pytest.mark.parametrize("release", ["1.4", "1.5"])
+@pytest.mark.parametrize(("enabled", "count"), [(False, 0), (True, 1), (None, 1)])
+def test_a_tpm_that_is_off_keeps_no_state(release: str, enabled: bool | None, count: int) -> None:  # noqa: FBT001
+    given = {} if enabled is None else {"enabled": enabled}
+    spec = having(tpm={**given, "persistent": True})
+    wanted = [("tpm-gate", f"{DEVICES}.tpm.persistent")] * count
+    assert said(devices, spec, release=release) == wanted
+    assert said(devices, spec, release="1.6") == []
+
+
 def test_folders_of_two_volumes() -> None:
     spec = {
         **having(filesystems=[{"name": name} for name in ("a", "b", "c", "d")]),

@@ -89,7 +89,10 @@ def _vsock(subject: Subject, at: FieldValue) -> str:
 
 
 def _persistent(subject: Subject, at: FieldValue) -> str:
+    """Upstream: validatePersistentState; a TPM that is switched off keeps nothing (pkg/tpm)."""
     if not at.value or subject.has_gate("VMPersistentState"):
+        return ""
+    if at.path[-2:] == ("tpm", "persistent") and subject.get(*_DEVICES, "tpm", "enabled") is False:
         return ""
     return "VMPersistentState feature gate is not enabled in kubevirt-config"
 
