@@ -33,6 +33,7 @@ Key = tuple[str, str, str]
 _RESOURCES: Route = ("spec", "domain", "resources")
 _REQUESTS: Route = (*_RESOURCES, "requests")
 _LIMITS: Route = (*_RESOURCES, "limits")
+_POLICY: FieldPath = ("instancetype", "referencePolicy")
 _GUEST: Route = ("spec", "domain", "memory", "guest")
 _HUGEPAGES: Route = ("spec", "domain", "memory", "hugepages")
 _SOCKETS: Route = ("spec", "domain", "cpu", "sockets")
@@ -235,12 +236,20 @@ def _setting(route: Route, sides: tuple[SideIndex, SideIndex]) -> ChangeSource |
     for place, fields in DECIDED:
         if route[: len(place)] == place:
             for field in fields:
-                path = (*_CONFIGURATION, *field)
-                old, new = (tree.get(one.cluster and one.cluster.kubevirt, *path) for one in sides)
-                side = sides[1] if new is not None else sides[0]
-                if old != new and side.cluster is not None:
-                    return _source(side.cluster.resource.ref, side.cluster.origin(path) or (), side)
+                source = _configured(field, sides)
+                if source:
+                    return source
     return None
+
+
+def _configured(field: FieldPath, sides: tuple[SideIndex, SideIndex]) -> ChangeSource | None:
+    """The *field* of the cluster's configuration, if the two states have it otherwise."""
+    path = (*_CONFIGURATION, *field)
+    old, new = (tree.get(one.cluster and one.cluster.kubevirt, *path) for one in sides)
+    side = sides[1] if new is not None else sides[0]
+    if old == new or side.cluster is None:
+        return None
+    return _source(side.cluster.resource.ref, side.cluster.origin(path) or (), side)
 
 
 def rollout_strategy(config: ClusterConfig, release: Version, side: SideIndex) -> RolloutStrategy:
@@ -352,12 +361,16 @@ def _only_stored(route: Route, change: Transition) -> ChangeSource | None:
 def _named(
     route: Route, change: Transition, machine: Machine, side: SideIndex
 ) -> ChangeSource | None:
-    """The matcher that an annotation of the VMI names."""
+    """The matcher that an annotation of the VMI names, or the policy by which a VM has matchers or not."""
     written = change.origin(side) or machine
     for kind_class in KIND_CLASSES:
         given = tree.get(written.decoded, "spec", kind_class.word)
         annotation = given and kind_class.annotation_for(given.get("kind", ""))
         if annotation and ("metadata", "annotations", annotation)[: len(route)] == route:
+            policy = _configured(_POLICY, change.sides)
+            before, after = (tree.get(one, "spec", kind_class.word) for one in change.manifests)
+            if policy and before == after:
+                return policy
             path = ("spec", kind_class.word, "name")
             ref = machine.resource.ref
             return ChangeSource(ref, path, _place(ref, side), side.side)

@@ -388,6 +388,19 @@ def test_an_expanded_vm_refuses_its_manifest(
     assert (found.effects == ("refused",)) is refused
 
 
+@pytest.mark.parametrize(("policy", "effect"), [("expand", "recreate"), ("expandAll", "next")])
+def test_another_reference_policy_is_blamed_on_the_kubevirt_resource(
+    policy: str, effect: str
+) -> None:
+    before, after = cluster(), cluster(instancetype={"referencePolicy": policy})
+    found = only([VM, SMALL, before], [VM, SMALL, after])
+    assert found.effects == (effect,)
+    (one,) = found.changes
+    assert one.cause
+    assert one.cause.resource == from_body(after, 0).ref
+    assert one.cause.path == ("spec", "configuration", "instancetype", "referencePolicy")
+
+
 def test_what_is_asked_of_new_vms_only_keeps_the_next_vmi_from_starting() -> None:
     path = ("spec", "template", "spec", "domain", "devices", "interfaces")
     slirp = edited(VM, [{"name": "default", "slirp": {}}], *path)
