@@ -257,7 +257,13 @@ class MachineSearch:
                 continue
             for one in group:
                 if one.offer.reaches(subject) and self._is_met(one.offer.spec, sized=sized):
-                    order = (count - len(brings), count, rank(one.offer, self._hints))
+                    is_foreign = self._offers.is_foreign(one.offer, self._hints)
+                    order = (
+                        count - len(brings),
+                        count,
+                        is_foreign,
+                        rank(one.offer, self._hints),
+                    )
                     if best is None or order < best[0]:
                         best = order, one, brings
         return Draw(PREFERENCE.word, best[1].offer, {}, best[2]) if best else None

@@ -99,3 +99,14 @@ def test_no_preference_of_another_system_is_proposed(image: str, wanted: str) ->
     (found,) = factor([body]).machines
     assert found.preference is not None
     assert found.preference.name == wanted
+
+
+def test_no_preference_of_another_version_is_near() -> None:
+    (body,) = render([machine("u1.medium", "rhel.8")], Settings(annotations=False)).resources
+    spec = body["spec"]["template"]["spec"]
+    spec["volumes"][0]["containerDisk"]["image"] = "registry/rhel:9"
+    spec["domain"]["memory"]["guest"] = "5Gi"
+    (found,) = factor([body], options=FactorOptions(near=True)).machines
+    assert found.nearest is not None
+    assert found.nearest.preference is not None
+    assert found.nearest.preference.name == "linux"
