@@ -2,7 +2,6 @@
 
 import re
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 from render.model.fieldpath import FieldPath
@@ -20,9 +19,7 @@ _KEY = re.compile(r"""["']?(?<![\w./-])([\w./-]++)["']?\s*+:(?=\s|$|["'{\[])""")
 _CREDENTIALS = re.compile(r"(?<=//)[^/\s@]++@")
 _PARAMETER = re.compile(r"""(?<=[?&])([\w.%-]++)=([^\s&#"'\[\]]++)""")
 _SIGNING = re.compile(r"token|sig|credential|key|passw|secret|auth", re.IGNORECASE)
-#: Where a probe has its command.
-_PROBE = ("exec", "command")
-#: What is run with passwords among its words.
+#: What is run, by probes and containers, with passwords among its words.
 _COMMANDS = frozenset({"command", "args"})
 #: What holds user data, and might be given it right away.
 _DATA_HOLDERS = frozenset({"cloudInitNoCloud", "cloudInitConfigDrive", "sysprep"})
@@ -46,7 +43,7 @@ def is_secret(path: FieldPath, kind: str = "") -> bool:
         return True
     if any(isinstance(step, str) and is_secret_key(step) for step in path):
         return True
-    return "exec" in path and _PROBE in pairwise(path)
+    return not _COMMANDS.isdisjoint(path)
 
 
 def is_unquoted(key: str, *, is_mapping: bool) -> bool:
@@ -74,12 +71,10 @@ def may_contain_secrets(text: str) -> bool:
 def redacted(value: Any, mask: str = MASK) -> Any:
     """*value*, a JSON tree, with *mask* for what is secret in it."""
     if isinstance(value, dict):
-        shown = {k: mask if is_secret_key(k) else redacted(item, mask) for k, item in value.items()}
-        program, word = _PROBE
-        probe = shown.get(program)
-        if isinstance(probe, dict) and word in probe:
-            shown[program] = {**probe, word: mask}
-        return shown
+        return {
+            k: mask if is_secret_key(k) or k in _COMMANDS else redacted(item, mask)
+            for k, item in value.items()
+        }
     if isinstance(value, list):
         return [redacted(item, mask) for item in value]
     return mask if isinstance(value, str) and may_contain_secrets(value) else value

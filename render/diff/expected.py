@@ -46,20 +46,24 @@ def _unmet(expected: Any, actual: Any, written: FieldPath, path: FieldPath) -> I
 def _unmet_items(
     expected: list[Any], actual: list[Any], written: FieldPath, path: FieldPath
 ) -> Iterator[Unmet]:
-    if not expected or not all(isinstance(one, dict) and "name" in one for one in expected):
+    if not expected or not all(map(_is_named, expected)):
         if len(expected) != len(actual):
             yield Unmet(written, path, expected, actual)
             return
         for index, (one, other) in enumerate(zip(expected, actual, strict=True)):
             yield from _unmet(one, other, (*written, index), (*path, index))
         return
-    named = {one.get("name"): i for i, one in enumerate(actual) if isinstance(one, dict)}
+    named = {one["name"]: i for i, one in enumerate(actual) if _is_named(one)}
     for index, one in enumerate(expected):
         place = named.get(one["name"])
         if place is None:
             yield Unmet((*written, index), (*path, one["name"]), one, ABSENT)
         else:
             yield from _unmet(one, actual[place], (*written, index), (*path, place))
+
+
+def _is_named(item: Any) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("name"), str)
 
 
 def _is_same(expected: Any, actual: Any) -> bool:

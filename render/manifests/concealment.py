@@ -15,6 +15,8 @@ from render.yaml.reader import read
 _LEAST = 3  # characters: what is shorter is in every word
 _MARGIN = 2048
 _QUOTED_CONFIGURATION = re.compile(r"`[^`]*\n[^`]*(`|$)")
+#: A patch of a kustomization, whole and as Go quotes it.
+_QUOTED_PATCH = re.compile(r'(?<=\[patch: )"(?:[^"\\]|\\.)*+(?:"|\\?$)', re.DOTALL)
 _BYTES = re.compile(r"\[\d{1,3}(?: \d{1,3}){3,}\]")
 _CLOUD_CONFIG = re.compile(r"(?:[|>][0-9+-]*\s*\n)?\s*#cloud-config\b")
 #: Keys of a cloud-config whose value is no secret: whom it makes, and how.
@@ -56,6 +58,7 @@ def _parts(text: str) -> Iterator[str]:
 
 def shortened(said: str, parts: Collection[str], most: int) -> str:
     """The beginning and the end of *said*, up to *most* characters, without any of *parts*."""
+    said = _without_quotes(said)  # before it is cut: half of a quote is not known for one
     if len(said) <= most + _MARGIN:
         said = _concealed(said, parts)
         if len(said) <= most:
@@ -67,8 +70,12 @@ def shortened(said: str, parts: Collection[str], most: int) -> str:
     return f"{first} ... {last}"
 
 
-def _concealed(said: str, parts: Collection[str]) -> str:
+def _without_quotes(said: str) -> str:
     said = _QUOTED_CONFIGURATION.sub(f"`{secrets.MASK}`", said)
+    return _QUOTED_PATCH.sub(secrets.MASK, said)
+
+
+def _concealed(said: str, parts: Collection[str]) -> str:
     said = _BYTES.sub(secrets.MASK, said)
     spellings = {form for part in parts for form in (part, json.dumps(part)[1:-1])}
     for form in sorted((one for one in spellings if one in said), key=len, reverse=True):

@@ -86,3 +86,21 @@ def test_no_review_shows_the_words_of_a_command(tmp_path: Path) -> None:
     done = run("explain", "web", "readinessProbe", "b", cwd=tmp_path)
     assert "readinessProbe" in done.stdout
     assert CANARY not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "kind: Secret\\nstringData:\\n  a: SECRET\\n [",
+        "- {op: add, path: /spec/x, value: SECRET}",
+        "SECRET: [" + "\\nabc: 'SECRET'" * 400,
+    ],
+    ids=["broken", "operations-without-a-target", "long"],
+)
+def test_a_patch_that_kustomize_quotes(tmp_path: Path, kustomize: str, patch: str) -> None:
+    put(tmp_path / "vm.yaml", vm(memory="1Gi"))
+    text = patch.replace("SECRET", CANARY)
+    put(tmp_path / "kustomization.yaml", f'resources: [vm.yaml]\npatches: [{{patch: "{text}"}}]\n')
+    done = run("check", ".", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
+    assert "VR116" in done.stdout
+    assert CANARY not in done.stdout + done.stderr

@@ -180,10 +180,10 @@ def _given(file: ExpectationsFile, given: Any) -> Iterator[Diagnostic]:
     yield from _mapping(file, at, given, _GIVEN)
     if not isinstance(given, dict):
         return
-    if not _is_texts(given.get("paths", ".")):
+    if not _is_paths(given.get("paths", ".")):
         yield _said(file, (*at, "paths"), "should be files and folders, as seen from this file")
     before = given.get("before", "HEAD")
-    if not isinstance(before, str) or not before or before.startswith("-"):
+    if not isinstance(before, str) or not _is_paths(before) or before.startswith("-"):
         yield _said(file, (*at, "before"), "should be a revision of git, or a folder")
     elif "before" in given and len(_texts(given.get("paths", "."))) != 1:
         yield _said(file, (*at, "paths"), "one path alone is compared with what was before")
@@ -214,7 +214,7 @@ def _words(
 ) -> Iterator[Diagnostic]:
     """What of *given* is none of the words *known*."""
     for word in given if isinstance(given, list) else [given]:
-        if word not in known:
+        if not isinstance(word, str) or word not in known:
             near = nearest(str(word), known)
             cure = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
             yield _said(file, at, f"{word!r} is not known here", cure)
@@ -239,6 +239,10 @@ def _said(file: ExpectationsFile, at: FieldPath, message: str, cure: str = "") -
 def _is_texts(given: Any) -> bool:
     words = given if isinstance(given, list) else [given]
     return bool(words) and all(isinstance(one, str) and one for one in words)
+
+
+def _is_paths(given: Any) -> bool:
+    return _is_texts(given) and not any("\0" in one for one in _texts(given))
 
 
 def _texts(given: Any) -> tuple[str, ...]:

@@ -87,15 +87,17 @@ def _difference(found: Unmet) -> str:
         return f"is there: {_shown(found.actual)}"
     if isinstance(found.expected, list) and isinstance(found.actual, list):
         return f"has {len(found.actual)} items, and not {len(found.expected)}"
-    return f"is {_shown(found.actual)}, and not {_shown(found.expected)}"
+    there, wanted = (_shown(value) for value in (found.actual, found.expected))
+    return f"is {there}, and not {wanted}"
 
 
 _LONGEST = 60
 
 
 def _shown(value: Any) -> str:
-    """*value* in a line that is not too long to read."""
-    said = value if isinstance(value, str) else json.dumps(secrets.redacted(value))
+    """*value* without what is secret, in a line that is not too long to read."""
+    shown = secrets.redacted(value)
+    said = shown if isinstance(shown, str) else json.dumps(shown)
     return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
 
 
