@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from render import schemas
-from render.frontends.commands.schema import words
 from render.model.release import MAIN, NEWEST, release_named, row
+from render.pipeline.vocabulary import words
 from render.schemas import json_schema
 
 SCHEMAS = Path(__file__).parent.parent / "schemas"

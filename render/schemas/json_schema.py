@@ -85,14 +85,15 @@ def _struct(type_name: str, release: Version, words: Words, reached: set[str]) -
             schema = {"enum": list(words[type_name, name])}
         if field.nullable or not (field.omitempty or field.required):
             schema = {"anyOf": [schema, {"type": "null"}]}
-        text = _description(type_name, name, field.type)
+        text = description(type_name, name, field.type)
         properties[name] = schema | ({"description": text} if text else {})
     required = [name for name, field in fields.items() if field.required]
     found = {"type": "object", "properties": properties, "additionalProperties": False}
     return found | ({"required": required} if required else {})
 
 
-def _description(type_name: str, name: str, go_type: str) -> str:
+def description(type_name: str, name: str, go_type: str) -> str:
+    """What the field *name* of a struct is, and since when; ``""`` where its name says it."""
     text = descriptions().get((type_name, name), _OF_TYPES.get(go_type.removeprefix("*"), ""))
     since = types.came_with(type_name, name)
     return " ".join(filter(None, (text, since and f"Since KubeVirt {since}.")))

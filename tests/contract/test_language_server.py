@@ -455,6 +455,9 @@ def test_completion(folder: Path) -> None:
             editor.type("vms/web.yaml", text)
             buses = await editor.complete("vms/web.yaml", "bus: ", 5)
             assert list(buses) == ["virtio", "scsi", "sata", "usb"]
+            editor.type("vms/web.yaml", text.replace("disk:\n              bus: ", "cache: no"))
+            assert "writethrough" in await editor.complete("vms/web.yaml", "cache: ", 7)
+            editor.type("vms/web.yaml", text)
             strategies = await editor.complete("vms/web.yaml", "Always")
             assert "RerunOnFailure" in strategies
             fields = await editor.complete("vms/web.yaml", "domain", 2)

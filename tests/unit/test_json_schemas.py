@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from render.frontends.commands.schema import words
 from render.frontends.dispatch import invoke
 from render.model import types
 from render.model.release import NEWEST, PREVIEW, RELEASES, VERSIONS, tag, version
+from render.pipeline.vocabulary import words
 from render.schemas import json_schema
 from tests.support import releases
 from tests.support.goldens import cases, is_refused_by_schema

@@ -1,11 +1,8 @@
 """What can be typed next: fields and values of the release, and names of what there is."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from render.admission.vm import STRATEGIES
-from render.admission.vmi.network.interfaces import MODELS
-from render.admission.vmi.storage.disks import BUSES
 from render.convert.templates import type_at
 from render.frontends.editor import links
 from render.frontends.editor.cursor import Cursor, Typing, body_text, typing_at
@@ -18,19 +15,13 @@ from render.model.kinds import KIND_CLASSES
 from render.model.release import Version
 from render.model.resource import CLUSTER_SCOPED, INSTANCETYPE_GROUP, Resource, from_body
 from render.model.tree import Tree
+from render.pipeline import vocabulary
 from render.resolve import bundled
+from render.schemas import json_schema
 from render.schemas.decode import type_of
 
 _MOST = 500
 _NAMED = "virtrendercursor"
-#: What the webhooks take where the types have any text.
-_VALUES: Mapping[tuple[str, str], Sequence[str]] = {
-    ("kubevirt.VirtualMachineSpec", "runStrategy"): STRATEGIES,
-    ("kubevirt.DiskTarget", "bus"): BUSES,
-    ("kubevirt.LunTarget", "bus"): BUSES,
-    ("kubevirt.CDRomTarget", "bus"): BUSES,
-    ("kubevirt.Interface", "model"): MODELS,
-}
 
 
 class Proposal(NamedTuple):
@@ -66,8 +57,9 @@ def _of_type(type_name: str, typing: Typing, version: Version) -> Iterator[Propo
     if types.is_struct(here):
         for name, field in types.fields(here, version).items():
             if name not in typing.siblings:
+                detail = _words(field.type) + (", required" if field.required else "")
                 yield Proposal(
-                    name, "field", _words(field.type) + (", required" if field.required else "")
+                    name, "field", detail, json_schema.description(here, name, field.type)
                 )
         return
     if typing.is_key:
@@ -79,7 +71,8 @@ def _of_type(type_name: str, typing: Typing, version: Version) -> Iterator[Propo
         values = ("true", "false")
     elif typing.path:
         around = type_at(type_name, typing.path[:-1], version) if typing.path[1:] else type_name
-        values = filter(None, _VALUES.get((around, str(typing.path[-1])), ()))
+        known = vocabulary.words(version).get((around, str(typing.path[-1])), ())
+        values = filter(None, known)
     yield from (Proposal(value, "value") for value in values)
 
 
