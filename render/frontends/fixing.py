@@ -11,13 +11,11 @@ from render.diagnostics.diagnostic import Severity
 from render.frontends.parts import FleetPart
 from render.frontends.request.request import Request
 from render.manifests import discover, kustomization
-from render.manifests.fixes import FileEdit, FileFix, by_file, overlapping
+from render.manifests.fixes import FileEdit, FileFix, FileTexts, by_file, overlapping
 from render.model.tree import Tree
 from render.pipeline.migration import trial
 from render.report.findings import Finding
 from render.system import files
-from render.yaml import rewrite
-from render.yaml.rewrite import Unwritten
 
 _ROUNDS = 20
 """A fix may bring to light what another finding hid; more often than this nothing does."""
@@ -77,6 +75,7 @@ class _Fixing:
         self._files = Editable(asked)
         self._originals: dict[str, bytes] = {}
         self._texts: dict[str, str] = {}
+        self._edited = FileTexts(self._data, asked.reading.limits)
         self._refused: dict[Hashable, str] = {}
         self._done: list[str] = []
         self._now = _Seen(look())
@@ -150,14 +149,7 @@ class _Fixing:
 
     def _rewritten(self, choices: Iterable[_Choice]) -> dict[str, str] | str:
         """The new texts of the files of *choices*, or why there are none."""
-        texts: dict[str, str] = {}
-        for file, edits in by_file(choice.fix for choice in choices).items():
-            data = self._data(file)
-            text = rewrite.rewritten(data, file, edits, self._asked.reading.limits)
-            if isinstance(text, Unwritten):
-                return f"{file} cannot be rewritten: {text.why}"
-            texts[file] = text
-        return texts
+        return self._edited.after(by_file(edit for choice in choices for edit in choice.fix.edits))
 
     def _data(self, file: str) -> bytes:
         if file in self._texts:

@@ -1,6 +1,6 @@
 """Where in files the edits of a fix are made: in what its author wrote, and never in what was built of that."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
@@ -15,7 +15,7 @@ from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
 if TYPE_CHECKING:
-    from render.yaml.rewrite import LineChange
+    from render.yaml.rewrite import Edits, LineChange, Unwritten
 
 
 class FileEdit(NamedTuple):
@@ -81,7 +81,7 @@ def _edit(finding_index: int | None, edit: FixEdit, loaded: Documents) -> FileEd
     path = _within(written, edit.path)
     if path is None or (edit.action is Action.RENAME and _is_taken(written, path, edit.value)):
         return None
-    route = tuple(step for item in origin.item for step in ("items", item))
+    route = origin.route
     placed_edit = edit._replace(path=path, index=None)
     if edit.action is Action.QUOTE:
         from render.yaml import positions
@@ -95,13 +95,38 @@ def _edit(finding_index: int | None, edit: FixEdit, loaded: Documents) -> FileEd
     return FileEdit(origin.file, origin.document, route, placed_edit)
 
 
-def by_file(fixes: Iterable[FileFix]) -> dict[str, dict[int, list[tuple[FieldPath, Operation]]]]:
-    """The edits of *fixes* as the writer takes them, for each file."""
-    edits: dict[str, dict[int, list[tuple[FieldPath, Operation]]]] = {}
-    for one in (edit for fix in fixes for edit in fix.edits):
-        own = edits.setdefault(one.file, {}).setdefault(one.document, [])
+def by_file(edits: Iterable[FileEdit]) -> dict[str, "Edits"]:
+    """*edits* as the writer takes them, for each file."""
+    placed_edits: dict[str, dict[int, list[tuple[FieldPath, Operation]]]] = {}
+    for one in edits:
+        own = placed_edits.setdefault(one.file, {}).setdefault(one.document, [])
         own.append((one.route, operation(one.edit)))
-    return edits
+    return {**placed_edits}
+
+
+class FileTexts:
+    """The texts of files with edits: what was asked for before is known. *data* is what a file says now."""
+
+    def __init__(self, data: Callable[[str], bytes], limits: Limits) -> None:
+        self._data = data
+        self._limits = limits
+        self._known: dict[tuple[str, bytes, str], str | Unwritten] = {}
+
+    def after(self, edits: Mapping[str, "Edits"]) -> dict[str, str] | str:
+        """The new text of each file that *edits* change, or why there is none."""
+        from render.yaml import rewrite
+
+        texts: dict[str, str] = {}
+        for file, own in edits.items():
+            data = self._data(file)
+            key = file, data, repr(own)
+            if key not in self._known:
+                self._known[key] = rewrite.rewritten(data, file, own, self._limits)
+            text = self._known[key]
+            if not isinstance(text, str):
+                return f"{file} cannot be rewritten: {text.why}"
+            texts[file] = text
+        return texts
 
 
 class LineChanges:
@@ -117,7 +142,7 @@ class LineChanges:
         from render.yaml import rewrite
 
         changes: list[LineChange] = []
-        for file, edits in by_file([fix]).items():
+        for file, edits in by_file(fix.edits).items():
             data = self._loaded.data[file]
             found = rewrite.changed_lines(data, file, edits, self._limits)
             if isinstance(found, rewrite.Unwritten) or self._is_private(file, data, found):

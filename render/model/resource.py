@@ -55,6 +55,11 @@ class Origin(NamedTuple):
     item: tuple[int, ...] = ()
     line: int = 1
 
+    @property
+    def route(self) -> FieldPath:
+        """The way from the top of the document to the object."""
+        return tuple(step for item in self.item for step in ("items", item))
+
 
 class Resource(NamedTuple):
     """One input object: *body* is never changed, *index* is its position in the input.

@@ -52,7 +52,7 @@ def rewritten(data: bytes, file: str, edits: Edits, limits: Limits) -> str | Unw
     meant = []
     for document in reader.read(data, file, limits).documents:
         origin = document.origin
-        route = tuple(step for item in origin.item for step in ("items", item))
+        route = origin.route
         own = (edit for way, edit in edits.get(origin.document, ()) if way == route)
         try:
             meant.append(edited(document.body, own))

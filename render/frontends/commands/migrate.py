@@ -13,22 +13,20 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
 from render.frontends.request.request import Request
 from render.manifests.documents import Documents
+from render.manifests.fixes import FileTexts
 from render.manifests.relevance import Scope
 from render.manifests.sources import loading, walk
 from render.manifests.sources.reading import Reading
 from render.model.counting import counted
 from render.model.edits import Operation
 from render.model.fieldpath import FieldPath
-from render.model.resource import Resource, from_body
+from render.model.resource import from_body
 from render.pipeline.migration import migrate as migration
 from render.pipeline.migration.migrate import Migration
 from render.pipeline.migration.plan import Unit
 from render.report.text import printable
 from render.system import files
 from render.yaml import rewrite
-from render.yaml.rewrite import Unwritten
-
-Edits = Mapping[int, Sequence[Operation]]
 
 
 def migrate(asked: Request, work: Work) -> Answer:
@@ -70,21 +68,24 @@ def _plan(
         if not rewrite.is_yaml(loaded.data[file].decode())
     }
     fixed = frozenset(i for i, d in enumerate(loaded.documents) if d.origin.file in json)
-    texts, builds = _FileTexts(loaded, resources, asked), Builds(asked)
+    builds = Builds(asked)
+    texts = FileTexts(lambda file: loaded.data[file], asked.reading.limits)
 
     def objection(units: Sequence[Unit]) -> str:
-        rewritten = texts.after(migration.combined(units))
+        rewritten = texts.after(_by_file(migration.combined(units), loaded))
         if isinstance(rewritten, str):
             return rewritten
-        unsafe = {texts.file(i) for unit in units if not unit.safe for i in unit.edits}
+        edited = {index for unit in units if not unit.safe for index in unit.edits}
+        unsafe = {loaded.documents[index].origin.file for index in edited}
         real = {os.path.realpath(file): text for file, text in rewritten.items()}
         return builds.objection(real, frozenset(map(os.path.realpath, unsafe)))
 
     plan = migration.migrate(resources, asked.settings, fixed, _patches(asked), objection)
-    rewritten = texts.after(plan.edits)
+    rewritten = texts.after(_by_file(plan.edits, loaded))
     after = {} if isinstance(rewritten, str) else rewritten
     changes = [
-        patching.FileChange(file, texts.before(file), text) for file, text in sorted(after.items())
+        patching.FileChange(file, loaded.data[file].decode(), text)
+        for file, text in sorted(after.items())
     ]
     return plan, changes, builds.fault
 
@@ -100,48 +101,16 @@ def _patches(asked: Request) -> dict[str, str]:
     return patches
 
 
-class _FileTexts:
-    """The texts of files before and after edits of the objects in them."""
-
-    __slots__ = ("_limits", "_loaded", "_resources", "_rewritten")
-
-    def __init__(self, loaded: Documents, resources: list[Resource], asked: Request) -> None:
-        self._loaded = loaded
-        self._resources = resources
-        self._limits = asked.reading.limits
-        self._rewritten: dict[tuple[str, str], str | Unwritten] = {}
-
-    def file(self, index: int) -> str:
-        """The file that holds the object at *index*."""
-        return self._loaded.documents[index].origin.file
-
-    def before(self, file: str) -> str:
-        """The text of *file* as it is."""
-        return self._loaded.data[file].decode()
-
-    def after(self, edits: Edits) -> dict[str, str] | str:
-        """The new text of each file that *edits*, by the index of the object, change; or why there is none."""
-        by_file: dict[str, dict[int, Sequence[Operation]]] = {}
-        for index, changes in sorted(edits.items()):
-            by_file.setdefault(self.file(index), {})[index] = changes
-        rewritten: dict[str, str] = {}
-        for file, changes_by_index in by_file.items():
-            key = (file, repr(changes_by_index))
-            if key not in self._rewritten:
-                self._rewritten[key] = self._rewrite(file, changes_by_index)
-            text = self._rewritten[key]
-            if isinstance(text, Unwritten):
-                return f"{file} cannot be rewritten: {text.why}"
-            rewritten[file] = text
-        return rewritten
-
-    def _rewrite(self, file: str, edits: Edits) -> str | Unwritten:
-        places: dict[int, list[tuple[FieldPath, Operation]]] = {}
-        for index, changes in edits.items():
-            origin = self._loaded.documents[index].origin
-            route = tuple(step for item in origin.item for step in ("items", item))
-            places.setdefault(origin.document, []).extend((route, change) for change in changes)
-        return rewrite.rewritten(self._loaded.data[file], file, places, self._limits)
+def _by_file(
+    edits: Mapping[int, Sequence[Operation]], loaded: Documents
+) -> dict[str, rewrite.Edits]:
+    """*edits*, by the index of the object, as the writer of files takes them."""
+    placed: dict[str, dict[int, list[tuple[FieldPath, Operation]]]] = {}
+    for index, changes in sorted(edits.items()):
+        origin = loaded.documents[index].origin
+        own = placed.setdefault(origin.file, {}).setdefault(origin.document, [])
+        own += ((origin.route, change) for change in changes)
+    return {**placed}
 
 
 def _summary(plan: Migration) -> str:

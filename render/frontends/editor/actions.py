@@ -4,14 +4,11 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from render.diagnostics.fix import operation
 from render.frontends.editor.notes import lines_of
 from render.frontends.editor.workspace import Workspace
 from render.frontends.fixing import Editable
 from render.manifests import fixes
 from render.manifests.fixes import FileFix
-from render.model.edits import Operation
-from render.model.fieldpath import FieldPath
 from render.yaml import rewrite
 from render.yaml.rewrite import Unwritten
 
@@ -55,13 +52,8 @@ def _edits(
     workspace: Workspace, editable: Editable, fix: FileFix
 ) -> Mapping[str, Sequence[LinesEdit]]:
     """What *fix* makes of the lines of its files; nothing where one of them is not to be edited."""
-    by_file: dict[str, dict[int, list[tuple[FieldPath, Operation]]]] = {}
-    for one in fix.edits:
-        by_file.setdefault(one.file, {}).setdefault(one.document, []).append(
-            (one.route, operation(one.edit))
-        )
     edits: dict[str, Sequence[LinesEdit]] = {}
-    for file, of_file in by_file.items():
+    for file, of_file in fixes.by_file(fix.edits).items():
         before = workspace.text(file)
         if before is None or workspace.path_of(file) is None or editable.why_not(file):
             return {}

@@ -39,7 +39,7 @@ def here(cursor: Cursor, known: Sequence[Resource]) -> ObjectField | None:
         origin = one.origin
         if origin is None or (origin.file, origin.document) != (cursor.file, field.document):
             continue
-        route = tuple(step for item in origin.item for step in ("items", item))
+        route = origin.route
         if field.path[: len(route)] == route:
             return ObjectField(field, one, field.path[len(route) :])
     return None

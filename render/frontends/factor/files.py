@@ -4,13 +4,13 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from render.diagnostics.fix import edit_of, operation, set_to
+from render.diagnostics.fix import edit_of, set_to
 from render.frontends.fixing import Editable
 from render.frontends.parts import FleetPart
 from render.frontends.request.request import Request
 from render.frontends.session import reading
 from render.manifests import kustomization
-from render.manifests.fixes import FileEdit, edits_of
+from render.manifests.fixes import FileEdit, FileTexts, by_file, edits_of
 from render.manifests.sources import loading
 from render.model.edits import Operation, Put, edited
 from render.model.fieldpath import FieldPath
@@ -79,6 +79,7 @@ class _PartWriting:
         self._asked, self._editable = asked, editable
         self._refused: dict[MachineKey, str] = {}
         self._originals: dict[str, bytes] = {}
+        self._edited_files = FileTexts(self._data, asked.reading.limits)
         self._edits: dict[MachineKey, tuple[FileEdit, ...]] = {}
         self._gone: dict[int, PresetFactoring] = {}
         self._renamed: dict[tuple[str, str], str] = {}
@@ -197,21 +198,18 @@ class _PartWriting:
     def _texts(self) -> "dict[str, str] | _Objections":
         """The new text of each file, or the VMs in files that have none, and why."""
         texts: dict[str, str] = {}
-        by_file: dict[str, list[MachineKey]] = {}
+        machines: dict[str, list[MachineKey]] = {}
         for key, edits in self._edits.items():
             for one in edits:
-                by_file.setdefault(one.file, []).append(key)
+                machines.setdefault(one.file, []).append(key)
         objections = _Objections()
-        for file, keys in by_file.items():
+        for file, keys in machines.items():
             all_edits = (one for key in dict.fromkeys(keys) for one in self._edits[key])
-            text = self._rewritten(file, [one for one in all_edits if one.file == file])
-            if isinstance(text, Unwritten):
-                guilty = self._unwritten(file, keys) or dict.fromkeys(keys, text)
-                objections |= {
-                    key: f"{file} cannot be rewritten: {one.why}" for key, one in guilty.items()
-                }
+            rewritten = self._rewritten(file, all_edits)
+            if isinstance(rewritten, str):
+                objections |= self._unwritten(file, keys) or dict.fromkeys(keys, rewritten)
             else:
-                texts[file] = text
+                texts |= rewritten
         for file, numbers in self._gone_by_file().items():
             before = texts[file].encode() if file in texts else self._data(file)
             without = rewrite.without(before, file, numbers, self._asked.reading.limits)
@@ -227,13 +225,14 @@ class _PartWriting:
             objections |= {key: why for key in self._edits if resources[key[0]].ref in named}
         return objections or texts
 
-    def _unwritten(self, file: str, keys: Iterable[MachineKey]) -> dict[MachineKey, Unwritten]:
+    def _rewritten(self, file: str, edits: Iterable[FileEdit]) -> dict[str, str] | str:
+        """The new text of *file* with those of *edits* that are its own, or why there is none."""
+        return self._edited_files.after(by_file(one for one in edits if one.file == file))
+
+    def _unwritten(self, file: str, keys: Iterable[MachineKey]) -> dict[MachineKey, str]:
         """Those VMs of *file* that cannot be rewritten even alone, and why; the others may be."""
-        alone = {
-            key: self._rewritten(file, [one for one in self._edits[key] if one.file == file])
-            for key in dict.fromkeys(keys)
-        }
-        return {key: text for key, text in alone.items() if isinstance(text, Unwritten)}
+        alone = {key: self._rewritten(file, self._edits[key]) for key in dict.fromkeys(keys)}
+        return {key: why for key, why in alone.items() if isinstance(why, str)}
 
     def _gone_by_file(self) -> dict[str, list[int]]:
         """The numbers of the documents of presets that go, by file."""
@@ -275,17 +274,11 @@ class _PartWriting:
             if isinstance(listed, list)
             else set_to(("resources",), [DEFINITIONS])
         )
-        text = self._rewritten(own, [FileEdit(own, 0, (), edit)])
-        if isinstance(text, Unwritten):
-            return f"{own} cannot be rewritten: {text.why}"
-        texts[own] = text
+        rewritten = self._edited_files.after(by_file([FileEdit(own, 0, (), edit)]))
+        if isinstance(rewritten, str):
+            return rewritten
+        texts |= rewritten
         return ""
-
-    def _rewritten(self, file: str, edits: Iterable[FileEdit]) -> str | Unwritten:
-        operations: dict[int, list[tuple[FieldPath, Operation]]] = {}
-        for one in edits:
-            operations.setdefault(one.document, []).append((one.route, operation(one.edit)))
-        return rewrite.rewritten(self._data(file), file, operations, self._asked.reading.limits)
 
     def _data(self, file: str) -> bytes:
         if file not in self._originals:
