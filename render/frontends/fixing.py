@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -33,12 +33,12 @@ class Look(NamedTuple):
 class Fixed(NamedTuple):
     """The *texts* of files, by their names, with what was *done* to them, a line each; *last* is the look at these.
 
-    *left* says why a fix was not made, *known* is what the files were read as.
+    *left* says why a fix was not made, by what it does; *known* is what the files were read as.
     """
 
     texts: dict[str, str]
     done: list[str]
-    left: list[str]
+    left: dict[Hashable, str]
     last: Look
     known: dict[str, bytes]
 
@@ -89,8 +89,7 @@ class _Fixing:
                 if not made:
                     break
         known = {file: self._originals[file] for file in self._texts}
-        left = list(self._refused.values())
-        return Fixed(self._texts, self._done, left, self._now.look, known)
+        return Fixed(self._texts, self._done, self._refused, self._now.look, known)
 
     def _choices(self, *, is_safe: bool) -> Iterator[_Choice]:
         """The fixes to be made next, of which none touches what another one does."""
@@ -160,15 +159,21 @@ class _Fixing:
         return self._originals[file]
 
 
-def counts(findings: Iterable[Finding], asked: Request) -> tuple[int, int]:
-    """How many of *findings* have one safe fix, and how many others an unsafe one, where these may be made."""
-    editable, safely, unsafely = Editable(asked), 0, 0
-    for finding in findings:
+def with_options(
+    findings: Iterable[Finding], asked: Request, refused: Collection[Hashable] = ()
+) -> list[Finding]:
+    """*findings* with the option that mends each: not where a file may not be edited, or its fix was *refused*."""
+    editable = Editable(asked)
+
+    def option(finding: Finding) -> str:
         fix = finding.fix(is_safe=True) or finding.fix(is_safe=False)
-        if fix is not None and not any(editable.why_not(one.file) for one in fix.edits):
-            safely += fix.safe
-            unsafely += not fix.safe
-    return safely, unsafely
+        if fix is None or _key(_Choice(finding, fix)) in refused:
+            return ""
+        if any(editable.why_not(one.file) for one in fix.edits):
+            return ""
+        return "--fix" if fix.safe else "--unsafe-fixes"
+
+    return [one._replace(option=option(one)) if one.fixes else one for one in findings]
 
 
 def _rank(finding: Finding) -> int:
@@ -259,6 +264,8 @@ class Editable:
         real = os.path.realpath(file)
         if real != os.path.abspath(file):
             return f"{file} is reached through a link"
+        if real.endswith(".json"):
+            return f"{file} is JSON, which is not rewritten"
         top = files.repository(os.path.dirname(real))
         tops = {
             files.repository(path if os.path.isdir(path) else os.path.dirname(path))

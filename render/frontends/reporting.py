@@ -187,7 +187,7 @@ def _shown(findings: Sequence[Finding], name: str, asked: Request) -> Sequence[F
 
 def _style(asked: Request) -> formats.Style:
     how = asked.reporting
-    return formats.Style(how.max_findings, grouped=not how.verbose, mends="fix" in asked.own)
+    return formats.Style(how.max_findings, grouped=not how.verbose)
 
 
 def print_findings(findings: Sequence[Finding], asked: Request, tally: Tally | None = None) -> None:

@@ -15,7 +15,7 @@ class Finding(NamedTuple):
     *fingerprint* stays the same while the finding does, wherever its lines are; ``""`` where nobody has asked for it.
     *builds* are the folders of the kustomizations in which it is found.
     *releases* are the KubeVirt releases that it holds for, where it was asked for several. *fixes* are those of the
-    diagnostic whose edits have a place in a file.
+    diagnostic whose edits have a place in a file, *option* is that of the command which makes one, ``""`` for none.
     """
 
     diagnostic: Diagnostic
@@ -25,6 +25,7 @@ class Finding(NamedTuple):
     builds: tuple[str, ...] = ()
     releases: tuple[str, ...] = ()
     fixes: tuple[FileFix, ...] = ()
+    option: str = ""
 
     @property
     def title(self) -> str:
@@ -114,7 +115,16 @@ def groups(findings: Iterable[Finding]) -> list[Group]:
         one = finding.diagnostic
         kind = one.resource.kind if one.resource else finding.place
         related = tuple(other.message for other in one.related)
-        about = (one.code, one.severity, kind, one.message, one.field, one.help, related)
+        about = (
+            one.code,
+            one.severity,
+            kind,
+            one.message,
+            one.field,
+            one.help,
+            related,
+            finding.option,
+        )
         same.setdefault(about, []).append(finding)
     grouped: list[Group] = []
     for members in same.values():

@@ -49,15 +49,11 @@ IMPACT_FORMATS: dict[str, Format] = {
 
 
 class Style(NamedTuple):
-    """How much is shown, and how: at *most* so many findings (0: all), *grouped* and in *colour* where that is text.
-
-    *mends*: the command has options that mend findings, which are named with these.
-    """
+    """How much is shown, and how: at *most* so many findings (0: all), *grouped* and in *colour* where that is text."""
 
     most: int = 0
     grouped: bool = True
     colour: bool = False
-    mends: bool = False
 
 
 def report(

@@ -69,7 +69,7 @@ def _lines(finding: Finding, style: Style) -> list[str]:
     if builds and diagnostic.resource and diagnostic.severity is not Severity.INFO:
         more = f" and {len(builds) - _NAMED:,} more" if len(builds) > _NAMED else ""
         lines.append(printable(f"  built by {', '.join(builds[:_NAMED])}{more}"))
-    told = _told(finding) if style.mends else diagnostic.help
+    told = _told(finding)
     if told:
         help_lines = [printable(line) for line in told.splitlines()]
         lines.append(f"  {painted('help:', '1', colour=colour)} {help_lines[0]}")
@@ -78,10 +78,12 @@ def _lines(finding: Finding, style: Style) -> list[str]:
 
 
 def _told(finding: Finding) -> str:
-    """What to do, and the option of `check` that does it."""
+    """What to do, and the option of the command that does it."""
+    cure = finding.diagnostic.help
+    if not finding.option:
+        return cure
     fix = finding.fix(is_safe=True) or finding.fix(is_safe=False)
-    cure = finding.diagnostic.help or (fix.title if fix else "")
-    return f"{cure} ({'--fix' if fix.safe else '--unsafe-fixes'})" if fix else cure
+    return f"{cure or (fix.title if fix else '')} ({finding.option})"
 
 
 def _at(place: Place) -> str:

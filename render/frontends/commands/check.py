@@ -1,7 +1,8 @@
 """``virt-render check``: what is wrong, and no manifests."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -31,17 +32,23 @@ def check(asked: Request, work: Work) -> Answer:
         return _mended(asked, work, known)
     found = _found(asked, work)
     findings, tally = known.without(found.findings, found.tally)
-    return Answer(findings=findings, tally=_with_fixable(tally, findings, asked))
+    findings, tally = _with_options(findings, tally, asked)
+    return Answer(findings=findings, tally=tally)
 
 
-def _with_fixable(tally: Tally, findings: Sequence[Finding], asked: Request) -> Tally:
-    """*tally* with how many of *findings* are mended by options."""
+def _with_options(
+    findings: list[Finding], tally: Tally, asked: Request, refused: Collection[Hashable] = ()
+) -> tuple[list[Finding], Tally]:
+    """*findings* with the options that mend them, but for what was *refused*, and *tally* with how many there are."""
     if not any(one.fixes for one in findings):
-        return tally
+        return findings, tally
     from render.frontends import fixing
 
-    safely, unsafely = fixing.counts(findings, asked)
-    return tally._replace(fixable=safely, fixable_unsafely=unsafely)
+    findings = fixing.with_options(findings, asked, refused)
+    options = Counter(one.option for one in findings)
+    return findings, tally._replace(
+        fixable=options["--fix"], fixable_unsafely=options["--unsafe-fixes"]
+    )
 
 
 class _Found(NamedTuple):
@@ -67,13 +74,13 @@ def _mended(asked: Request, work: Work, known: "_Known") -> Answer:
     fixed = fixing.fixed(asked, look, unsafe=asked.own["unsafe_fixes"])
     last = next(one for one in looks if one.findings is fixed.last.findings)
     findings, tally = known.without(last.findings, last.tally)
-    tally = _with_fixable(tally, findings, asked)
+    findings, tally = _with_options(findings, tally, asked, fixed.left)
     changes = [
         patching.FileChange(file, fixed.known[file].decode(), text)
         for file, text in sorted(fixed.texts.items())
     ]
     exit_ = outcome((one.diagnostic for one in findings), asked)
-    notes = [*(f"fixed: {line}" for line in fixed.done), *fixed.left]
+    notes = [*(f"fixed: {line}" for line in fixed.done), *fixed.left.values()]
     if asked.own["diff"]:
         notes = [line.replace("fixed: ", "would fix: ", 1) for line in notes]
         return Answer([patching.diff(changes)], findings, exit_, tally=tally, notes=notes)

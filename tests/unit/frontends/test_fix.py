@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from render.frontends.dispatch import invoke
+from render.yaml.reader import read
 
 VM = """\
 # the shop
@@ -253,3 +254,36 @@ def test_the_text_says_what_an_option_mends(
     assert (summary["fixable"], summary["fixableUnsafely"]) == (1, 1)
     assert invoke(["build", "vm.yaml"]) == 1
     assert "-fix" not in "".join(capfd.readouterr())
+
+
+def test_no_option_is_named_for_what_it_would_not_mend(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Neither before, of JSON and of a shared base, nor after it was tried: merge keys say the same twice."""
+    old = vm()
+    files = {
+        "vm.json": json.dumps(read(old.encode(), "vm.yaml").documents[0].body),
+        "base/kustomization.yaml": KUSTOMIZATION.format("vm.yaml"),
+        "base/vm.yaml": vm("base"),
+        "prod/kustomization.yaml": "namePrefix: prod-\nresources: [../base]\n",
+        "test/kustomization.yaml": "namePrefix: test-\nresources: [../base]\n",
+    }
+    put(repository, files)
+    assert invoke(["check", "."]) == 0
+    out, err = capfd.readouterr()
+    assert "VR502" in out
+    assert "--fix" not in out + err
+    merged = vm("first").replace("spec:", "spec: &spec", 1)
+    second = (
+        "- apiVersion: kubevirt.io/v1\n  kind: VirtualMachine\n  metadata: {name: second}\n"
+        "  spec: {<<: *spec, running: false}\n"
+    )
+    listed = "".join(f"  {line}\n" for line in merged.splitlines())
+    put(repository, {"list.yaml": f"kind: List\napiVersion: v1\nitems:\n-{listed[1:]}{second}"})
+    invoke(["check", "."])
+    assert "2 fixable with --fix" in capfd.readouterr().err
+    assert invoke(["check", "--fix", "."]) == 0
+    out, err = capfd.readouterr()
+    assert "list.yaml cannot be rewritten" in err
+    assert "fixable" not in err
+    assert "--fix" not in out
