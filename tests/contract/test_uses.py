@@ -359,6 +359,23 @@ def test_what_of_an_edit_is_not_evaluated_is_counted(
     assert (reason in unseen(read(helm, kustomize))) is ("commonLabels" not in reason)
 
 
+def test_a_patch_has_no_path_but_the_one_that_is_looked_at(helm: str, kustomize: str) -> None:
+    """kustomize reads keys in any case; Argo CD does not, and neither are they handed over."""
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", PLAIN)
+    put("vms/cores.yaml", CORES)
+    put("vms/secret.yaml", CORES.replace("2", "7"))
+    for path in ("secret.yaml", "https://example.invalid/x.yaml", "../../etc/passwd"):
+        put("apps/web.yaml", KUSTOMIZED.replace("{path: cores.yaml,", f"{{Path: '{path}',"))
+        inputs = read(helm, kustomize)
+        assert sizes(inputs) == {"vms: /vm": (1, "1Gi")}
+        assert unseen(inputs)["Application with a patch that says nothing"] == 1
+        both = f"{{path: cores.yaml, Patch: '{path}', PATH: '{path}',"
+        put("apps/web.yaml", KUSTOMIZED.replace("{path: cores.yaml,", both))
+        found = sizes(read(helm, kustomize))
+        assert found == {"vms (Application argocd/web): prod/p-vm": (2, "3Gi")}
+
+
 def test_files_beside_override_what_an_application_says(helm: str, kustomize: str) -> None:
     """As merge patches: of every Application, then of the one of that name; never where the source comes from."""
     put("vms/kustomization.yaml", "resources: [vm.yaml]\n")

@@ -59,6 +59,8 @@ def edit_of(options: Any, folder: str, home: Home) -> KustomizationEdit | None:
             raise UnevaluatedError("Application with a patch from elsewhere", path)
         if path:
             files.append(home.file(path, folder))
+        elif not text_at(patch, "patch"):
+            raise UnevaluatedError("Application with a patch that says nothing")
     return KustomizationEdit(options, tuple(files))
 
 
@@ -81,7 +83,16 @@ def edited(body: Tree, edit: KustomizationEdit) -> Tree:
         if known.keys() & pairs.keys() and not options.get(force):
             raise UnevaluatedError(f"Application whose {key} its kustomization has already")
         changed[key] = {**known, **pairs}
-    patches = options.get("patches")
-    if isinstance(patches, list) and patches:
+    patches = [_patch(one) for _, one in mappings(options, "patches")]
+    if patches:
         changed["patches"] = [*(changed.get("patches") or ()), *patches]
     return changed
+
+
+def _patch(given: Mapping[str, Any]) -> Tree:
+    """The patch *given* with the fields that Argo CD knows: kustomize would take others for them, in any case."""
+    patch: Tree = {key: text_at(given, key) for key in ("patch", "path") if text_at(given, key)}
+    for key in ("target", "options"):
+        if isinstance(given.get(key), dict):
+            patch[key] = given[key]
+    return patch
