@@ -127,7 +127,7 @@ def _expression(given: Tree, release: Version) -> Holds:
             present = operator == "Exists"
             return lambda labels: (key in labels) is present
         case operator:
-            raise SelectorError(f'"{operator}" is not a valid label selector operator')
+            raise SelectorError(f"{quoted(operator)} is not a valid label selector operator")
 
 
 def _label_faults(key: str, values: Sequence[str], fault: str = "") -> Iterator[str]:

@@ -80,3 +80,11 @@ def test_how_a_release_shows_the_values_of_a_selector(
     with pytest.raises(SelectorError) as caught:
         selects({"matchExpressions": [expression]}, {}, version(release))
     assert str(caught.value).startswith(f"values: Invalid value: {listing}: ")
+
+
+@pytest.mark.parametrize(("operator", "shown"), [("In\t", r'"In\t"'), ('a"b', r'"a\"b"')])
+def test_an_operator_is_shown_as_go_quotes_it(operator: str, shown: str) -> None:
+    selector = {"matchExpressions": [{"key": "a", "operator": operator, "values": ["x"]}]}
+    with pytest.raises(SelectorError) as found:
+        selects(selector, {"a": "x"}, NEWEST)
+    assert str(found.value) == f"{shown} is not a valid label selector operator"
