@@ -41,6 +41,7 @@ class Name(NamedTuple):
 def current() -> frozenset[Name]:
     """What the code has."""
     options = {option.name for row in COMMANDS.values() for option in row.options}
+    options -= {f"{name}-file" for name in FORMATS}  # follow from the format
     with CHECKS.open(encoding="utf-8", newline="") as lines:
         checks = {row["check"] for row in csv.DictReader(lines, dialect="excel-tab")}
     fields = {
