@@ -15,7 +15,7 @@ from tests.support.goldens import FAMILIES, FOLDER, cases
 
 TABLE = FOLDER.parent / "admission-checks.tsv"
 #: What the recorded cases do not hold.
-_OWN = "own"
+OWN = "own"
 #: What CDI was asked, of which there are no other releases.
 _IMPORTER = "importer/cdi"
 _NEWEST = "v1.9.0"
@@ -104,7 +104,7 @@ def _own() -> list[Json]:
 
 def asked(family: str, release: str) -> list[Json]:
     """The cases of *family* that *release* was asked."""
-    if family == _OWN:
+    if family == OWN:
         return _own()
     if release == _NEWEST:
         return cases(family)
@@ -123,8 +123,8 @@ def examples() -> list[Example]:
     """The shortest message of each check, of the newest release that has one."""
     found: dict[str, Example] = {}
     families = [name for name in FAMILIES if name not in ("hyperconverged", "update")]
-    places = [(name, _NEWEST) for name in (*families, _IMPORTER, _OWN)]
-    places += [(_OWN, release) for release in releases.RELEASES]
+    places = [(name, _NEWEST) for name in (*families, _IMPORTER, OWN)]
+    places += [(OWN, release) for release in releases.RELEASES]
     places += [("releases", release) for release in reversed(releases.RELEASES)]
     for family, release in places:
         of_this: dict[str, Example] = {}

@@ -14,6 +14,7 @@ from render.admission.checks import Check
 from render.admission.order import CONCERNS, Again, Concern
 from render.model.release import Windowed
 from tests.conftest import ROOT
+from tests.support import checks
 
 FOLDER = ROOT / "render/admission"
 #: Modules of checks that are asked in another way: of an update, and of the domain of a preset.
@@ -160,3 +161,18 @@ def test_each_check_has_a_recorded_refusal() -> None:
         name for name in named - known - OF_UPDATES if name.partition("/")[0] not in OF_DEFINITIONS
     }
     assert not unknown, f"no row of fixtures/admission-checks.tsv has {sorted(unknown)}"
+
+
+#: The others are recorded answers, which tests/differential/test_checks.py goes through.
+OWN = [one for one in checks.read() if one.family == checks.OWN]
+
+
+@pytest.mark.parametrize("example", OWN, ids=lambda one: one.check)
+def test_a_refusal_of_our_own_case_is_what_the_table_has(example: checks.Example) -> None:
+    cases = {one["id"]: one for one in checks.asked(checks.OWN, example.release)}
+    assert example.case in cases, f"no case {example.case} in tests/support/checks.py"
+    said = {
+        (one.check, one.message, one.help)
+        for one in checks.said(cases[example.case], example.release)
+    }
+    assert (example.check, example.message, example.help) in said
