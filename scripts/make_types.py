@@ -21,6 +21,7 @@ Where releases differ, a field has several words, the newest first: ``string@1.9
 
 import json
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -257,16 +258,18 @@ def lines(structs: dict[str, Any]) -> str:
     )
 
 
-def main() -> None:
-    """Write everything that is made from the description of the releases."""
-    tables = {release: table(types_of(release)) for release in ALL}
-    types = merged(tables)
-    (SCHEMAS / "kubevirt.types.json").write_text(
+def files() -> Iterator[tuple[Path, str]]:
+    """Everything that is made from the description of the releases.
+
+    The schemas of kinds are made of the table as it is by then in ``schemas/``: write one before you ask for the next.
+    """
+    types = merged({release: table(types_of(release)) for release in ALL})
+    yield (
+        SCHEMAS / "kubevirt.types.json",
         f'{{"enums":{{\n{lines(enums(types))}\n}},\n"types":{{\n{lines(types)}\n}}}}\n',
-        encoding="utf-8",
     )
     known = ",\n".join(f'"{release}": {{\n{lines(gates(release))}\n}}' for release in ALL)
-    (SCHEMAS / "gates.json").write_text(f"{{{known}}}\n", encoding="utf-8")
+    yield SCHEMAS / "gates.json", f"{{{known}}}\n"
     for release in ALL:
         parts = catalogue(release)
         text = ",\n".join(
@@ -276,10 +279,15 @@ def main() -> None:
             for key, part in parts.items()
         )
         file = SCHEMAS / "catalog" / row(release_named(release) or NEWEST).catalogue
-        file.write_text(f"{{{text}}}\n", encoding="utf-8")
+        yield file, f"{{{text}}}\n"
     for kind in FILED:
-        text = json.dumps(document(kind), indent=1) + "\n"
-        (SCHEMAS / f"{kind.lower()}.schema.json").write_text(text, encoding="utf-8")
+        yield SCHEMAS / f"{kind.lower()}.schema.json", json.dumps(document(kind), indent=1) + "\n"
+
+
+def main() -> None:
+    """Write `files`."""
+    for path, text in files():
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
