@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import render
+from render.model.release import RELEASES, minor, tag
 from render.yaml.reader import read
 from tests.support import names
 
@@ -64,6 +65,19 @@ def test_changelog_names_what_is_new_and_what_is_gone() -> None:
             assert re.search(one.pattern, newest), (
                 f"{one.kind} {one.name} is {said}: a line of CHANGELOG.md names it"
             )
+
+
+def test_each_release_of_kubevirt_is_on_its_page() -> None:
+    page = (ROOT / "docs/releases.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for release in RELEASES:
+        assert tag(release.version) in page, f"docs/releases.md names no {tag(release.version)}"
+    for release in RELEASES[1:]:
+        assert f"\n| {minor(release.version)} |" in page, (
+            f"docs/releases.md, What differs: no row of {minor(release.version)}"
+        )
+    span = f"{minor(RELEASES[0].version)} to {minor(RELEASES[-1].version)}"
+    assert span in readme, f"README.md: KubeVirt {span}"
 
 
 def test_what_is_private_to_a_module_is_used_there() -> None:
