@@ -205,7 +205,7 @@ def _machine(one: FleetMachine) -> dict[str, Any]:
     return {
         "name": _name(one),
         "kind": "" if one.resource.kind == "VirtualMachine" else one.resource.kind,
-        "kustomization": one.kustomization,
+        "kustomization": "" if one.kustomization == "." else one.kustomization,
         "start": one.place,
         "halted": one.size is None,
         "vcpus": f"{one.size.vcpus:,}" if one.size else "",

@@ -111,13 +111,18 @@ def _first(machines: Sequence[MachineImpact]) -> list[tuple[str, str]]:
 
 
 def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
-    """What is behind the changes, each with the values of its field, if they are the same for all."""
-    values: dict[tuple[Place, ResourceRef, str], set[tuple[str, str]]] = {}
+    """What is behind the changes, each with what it does to a field of the VMI, if that is the same for all.
+
+    The field has a name where it is called otherwise there: an instancetype says ``guest`` of what becomes sockets.
+    """
+    values: dict[tuple[Place, ResourceRef, str], set[tuple[str, str, str]]] = {}
     for part, machine in machines:
         for one in leaves(machine.changes):
             if one.cause is not None:
                 key = (part.locate(one.cause), one.cause.resource, one.cause.field)
-                values.setdefault(key, set()).add(short(one))
+                name = _last(one.field)
+                named = "" if name == _last(one.cause.field) else name
+                values.setdefault(key, set()).add((named, *short(one)))
     return [
         {
             **one._asdict(),
@@ -128,8 +133,16 @@ def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
     ]
 
 
-def _same(pairs: set[tuple[str, str]]) -> tuple[str, str] | None:
-    return next(iter(pairs)) if len(pairs) == 1 else None
+def _last(field: str) -> str:
+    """What the last step of *field* is called, whichever item of a list it is."""
+    last = field.rpartition(".")[2]
+    return (field.rpartition("[")[0].rpartition(".")[2] if last.endswith("]") else last).partition(
+        "["
+    )[0]
+
+
+def _same(found: set[tuple[str, str, str]]) -> tuple[str, str, str] | None:
+    return next(iter(found)) if len(found) == 1 else None
 
 
 def _anchors(machines: Sequence[MachineEntry]) -> list[str]:
