@@ -200,3 +200,23 @@ def test_no_other_command_reads_it(words: list[str], said: "pytest.CaptureFixtur
     put("vms/prod.virt-test.yaml", "a: [")
     assert invoke(words) == Exit.OK
     assert "virt-test" not in "".join(said.readouterr())
+
+
+def test_folders_that_are_built_and_a_file_that_could_not_be_read_before(
+    said: "pytest.CaptureFixture[str]",
+) -> None:
+    for name in ("a", "b"):
+        put(f"{name}/kustomization.yaml", f"resources: [../base]\nnamespace: {name}\n")
+    put("base/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("base/vm.yaml", vm("web", memory="1Gi"))
+    for name in ("web", "db", "job", "small"):
+        Path(f"vms/{name}.yaml").unlink()
+    put("broken.yaml", "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\na: [\n")
+    git("init", "-q", "-b", "main")
+    git("add", ".")
+    git("commit", "-qm", "a")
+    Path("broken.yaml").unlink()
+    text = expecting("{vms: web, vmi: {spec: {domain: {}}}, change: same}", "{before: HEAD}")
+    put("all.virt-test.yaml", text)
+    assert invoke(["test"]) == Exit.OK
+    assert said.readouterr().err == "1 expectation in 1 file, 2 VMs looked at: all met\n"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.answer import RefusedError
 from render.frontends.commands.diff import reviewed
 from render.frontends.commands.expectations.document import ExpectationsFile
@@ -73,11 +73,20 @@ def fleet(
     there = _request(asked, asked.called.call._replace(paths=paths, flags=flags))
     machines: list[GivenMachine] = []
     findings: list[Finding] = []
-    for part in parts(there, work):
+    read = parts(there, work)
+    is_somewhere = any(part.loaded.documents for part in read)
+    for part in read:
         ours = _machines(part, work, forms)
         machines += ours
         known = {one.resource for one in ours}
-        others = (one for one in part.diagnostics if one.is_error and one.resource not in known)
+        others = (
+            one
+            for one in part.diagnostics
+            if one.is_error
+            and one.resource not in known
+            # A part of its own may well hold nothing.
+            and not (is_somewhere and one.code == codes.NO_OBJECTS.number)
+        )
         findings += findings_of(part.loaded, others, part.request)
     return GivenFleet(machines, merge(findings))
 
@@ -115,19 +124,15 @@ def with_effects(
 ) -> GivenFleet:
     """*now* with what becomes of each VM by the change since *file* says, and with those that are gone.
 
-    Raises RefusedError where that cannot be known.
+    Of what could not be read before that is not known. Raises RefusedError where it is of nothing.
     """
     there = _request(asked, Call("diff", _words(file), _of_diff(flags)))
     with contextlib.ExitStack() as trees:
         review = reviewed(there, work, trees)
         effects = {one.resource: worst(one) for one in review.machines}
-    unread = [
-        codes.UNREADABLE.at(Location(file=one.name), f"not compared: {', '.join(one.codes)}")
-        for one in review.uncompared
-    ]
     machines = [one._replace(effect=effects.pop(one.resource, "")) for one in now.machines]
     machines += (GivenMachine(ref, {}, effect=effect) for ref, effect in effects.items())
-    return GivenFleet(machines, [*now.findings, *find(unread, Sources())])
+    return GivenFleet(machines, now.findings)
 
 
 def _words(file: ExpectationsFile) -> tuple[str, ...]:

@@ -52,8 +52,9 @@ def unmet(one: Expectation, machine: GivenMachine, file: ExpectationsFile) -> It
             place = one.at(form, *found.written)
             message = f"{machine.name}: {form}.{fieldpath.text(found.path)} {_difference(found)}"
             yield _said(file, place, message, _explaining(machine, form, found.path, file))
-    if one.change and machine.effect and machine.effect not in one.change:
-        message = f"{machine.name}: {machine.effect}, and not {' or '.join(one.change)}"
+    if one.change and machine.effect not in one.change:
+        became = machine.effect or "what the change does is not known"
+        message = f"{machine.name}: {became}, and not {' or '.join(one.change)}"
         yield _said(file, one.at("change"), message, _reviewing(file))
 
 
