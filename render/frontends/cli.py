@@ -7,7 +7,7 @@ that a wrong one reads the same from a flag, a variable or a file.
 import os
 from collections.abc import Callable, Sequence
 from inspect import cleandoc
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,6 +30,9 @@ from render.report import text
 from render.report.findings import find, groups
 from render.report.places import Sources
 from render.settings import Option
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _PROGRAM = "virt-render"
 _COMPLETION = "_VIRT_RENDER_COMPLETE"
@@ -121,7 +124,9 @@ def _argument(argument: Argument) -> click.Argument:
         metavar=argument.metavar,
         type=shape,
         required=argument.required,
-        shell_complete=_completing(argument.name),
+        shell_complete=_completing_machine_first()
+        if argument.metavar.startswith("[VM]")
+        else _completing(argument.name),
         **many,
     )
 
@@ -135,6 +140,23 @@ def _completing(name: str) -> Callable[..., list[str]] | None:
         return completion.words(name, context.params, incomplete)
 
     return complete if name in _COMPLETED else None
+
+
+def _completing_machine_first() -> Callable[..., list["CompletionItem"]]:
+    """What completes words of which the first is a VM, and the others are paths."""
+
+    def complete(
+        context: click.Context, parameter: click.Parameter, incomplete: str
+    ) -> "list[CompletionItem]":
+        from click.shell_completion import CompletionItem
+
+        from render.frontends import completion
+
+        if context.params.get(parameter.name or ""):
+            return [CompletionItem(incomplete, type="file")]
+        return [CompletionItem(word) for word in completion.words("vm", {}, incomplete)]
+
+    return complete
 
 
 def _help_all(row: Command) -> list[click.Option]:

@@ -394,6 +394,7 @@ def test_help_and_version(ask: Ask) -> None:
         ("catalog show u1.med", "u1.medium"),
         ("show ", "prod/web"),
         ("history prod", "prod/web"),
+        ("history prod/web vm", "file vm"),
         ("pin --upgrade ", "prod/web"),
     ],
 )
@@ -412,7 +413,8 @@ def test_a_shell_completes_words(tmp_path: Path, typed: str, wanted: str) -> Non
         check=True,
         text=True,
     )
-    assert done.stdout.split() == [f"plain,{word}" for word in wanted.split()]
+    kind, words = ("file", wanted[5:]) if wanted.startswith("file ") else ("plain", wanted)
+    assert done.stdout.split() == [f"{kind},{word}" for word in words.split()]
 
 
 @pytest.mark.parametrize(
