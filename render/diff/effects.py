@@ -113,7 +113,7 @@ class Update(NamedTuple):
 
     *started* and *applied* are the template's specs that the VMI was started with and that of now, each with its
     instancetype and preference; *started* is None where the revisions of these are gone. *vm* is the VM as it is stored
-    now, *running* the VMI.
+    now, *running* the VMI. *was_live*: whether the cluster rolled out what it could since the VMI was started.
     """
 
     started: Tree | None
@@ -124,6 +124,7 @@ class Update(NamedTuple):
     config: ClusterConfig
     release: Version
     claims: Claims
+    was_live: bool = True
 
     @property
     def template(self) -> Tree:
@@ -279,7 +280,7 @@ def _since_start(update: Update) -> str:
 
     The condition keeps the text that it had first.
     """
-    if update.started is None or not update.is_live:
+    if update.started is None or not update.is_live or not update.was_live:
         return ""
     given, running = tree.get(update.started, *_CPU[1:]), tree.get(update.running, *_CPU)
     if given is None or running is None or given.get("sockets", 0) >= running.get("sockets", 0):

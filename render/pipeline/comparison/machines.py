@@ -343,7 +343,7 @@ class _Comparison:
                 claims.setdefault(tree.get(template, "metadata", "name") or "", tuple(modes))
         is_forgotten = expansion.has_definitions(created) and not expansion.has_definitions(updated)
         is_forgotten = is_forgotten and expansion.is_expanded(self._after)
-        return Update(
+        update = Update(
             started=None if is_forgotten else lifecycle.applied(created, updated.context.release),
             applied=lifecycle.applied(updated, updated.context.release),
             vm=updated.vm,
@@ -353,6 +353,9 @@ class _Comparison:
             release=updated.context.release,
             claims=Claims(claims),
         )
+        before = self._before.context
+        was = update._replace(config=before.config, release=before.release)
+        return update._replace(was_live=was.is_live)
 
     def _weighed(self, facts: Facts, machines: tuple[Machine, Machine]) -> MachineImpact:
         effects, weighed = impact.weigh(facts)

@@ -69,6 +69,15 @@ def test_the_text_that_a_vm_had_from_its_start_stays(release: str) -> None:
     assert found.messages == (REDUCED,)
 
 
+def test_a_vm_that_was_started_under_stage_had_no_text() -> None:
+    staged = edited(LIVE, "Stage", "spec", "configuration", "vmRolloutStrategy")
+    after = edited(VM, "x", *_SPEC, "hostname")
+    settings = Settings(emit="source", catalog="none")
+    (found,) = compare([VM, staged], [after, LIVE], settings).machines
+    assert GENERAL in found.messages
+    assert REDUCED not in found.messages
+
+
 def test_the_text_of_a_vm_with_sockets_is_that_of_the_edit() -> None:
     found = impact(SOCKETS, edited(SOCKETS, "x", *_SPEC, "hostname"), LIVE)
     assert found.messages == (GENERAL,)
