@@ -161,17 +161,23 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
 
 
 def _substituted(use: FolderUse, output: bytes, into: Documents, limits: Limits) -> bytes | None:
-    """*output* with the variables of *use*; None where Flux would refuse it, which *into* says then."""
+    """*output* with the variables of *use*; None where Flux would refuse it, which *into* says then.
+
+    Of what becomes larger than a file may be there is no more than shows it.
+    """
     variables = use.variables
     if variables is None or not variables.values:
         return output
-    pieces = []
+    pieces: list[str] = []
+    most = limits.file_bytes
     for text in output.decode("utf-8", "replace").split(_SEPARATOR):
+        if most < 0:
+            break
         piece = text
         if "$" in text and not _is_disabled(text, limits):
             try:
                 piece = envsubst.substitute(
-                    text, variables.values, is_complete=variables.is_complete
+                    text, variables.values, is_complete=variables.is_complete, most=most
                 )
             except SubstitutionError as error:
                 place = Location(file=use.document.origin.file, line=use.document.origin.line)
@@ -182,6 +188,7 @@ def _substituted(use: FolderUse, output: bytes, into: Documents, limits: Limits)
                 into.unseen["kustomization that cannot be filled in"] += 1
                 return None
         pieces.append(piece)
+        most -= len(piece)
     return _SEPARATOR.join(pieces).encode()
 
 

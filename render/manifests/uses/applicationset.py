@@ -24,6 +24,8 @@ from render.yaml.reader import read
 _Parameters = Mapping[str, Any]
 _MOST = 1_000
 """Applications that one set may make here."""
+_MOST_TEXT = 1 << 24
+"""Characters in all of these: each has what the template says."""
 _MOST_FOLDERS = 20_000
 _DEEPEST = 3
 _NAMED = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
@@ -41,13 +43,16 @@ def applications(body: Tree, home: Home, limits: Limits) -> Iterator[Tree]:
     fill = _fill_go if get(spec, "goTemplate") is True else _fill_plain
     template = get(spec, "template")
     generating = _Generating(home, limits, fill, is_go=fill is _fill_go)
-    made = 0
+    made = size = 0
     for _, generator in mappings(spec, "generators"):
         for parameters in generating.parameters(generator, {}, 0):
             made += 1
             if made > _MOST:
                 raise UnevaluatedError(f"ApplicationSet of more than {_MOST:,} Applications")
             application = _filled(template, parameters, fill)
+            size += sum(map(len, _texts(application)))
+            if size > _MOST_TEXT:
+                raise UnevaluatedError("ApplicationSet whose Applications are too large")
             if isinstance(application, dict):
                 namespace = text_at(body.get("metadata"), "namespace")
                 metadata = application.get("metadata")
@@ -58,6 +63,15 @@ def applications(body: Tree, home: Home, limits: Limits) -> Iterator[Tree]:
                         **(metadata if isinstance(metadata, dict) else {}),
                     },
                 }
+
+
+def _texts(tree: Any) -> Iterator[str]:
+    """The texts in *tree*."""
+    if isinstance(tree, str):
+        yield tree
+    elif isinstance(tree, dict | list):
+        for item in tree.values() if isinstance(tree, dict) else tree:
+            yield from _texts(item)
 
 
 class _Generating:

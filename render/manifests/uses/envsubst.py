@@ -5,6 +5,7 @@ envsubst/path/match.go.
 """
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
@@ -16,6 +17,7 @@ _MOST_TRIMMED = 1_000
 """Characters of a value of which the beginning or the end is sought by a pattern."""
 _LARGEST = 1 << 20
 """Characters of what one expression may become."""
+_TOO_LARGE = f"an expression becomes more than {_LARGEST:,} characters"
 _DEFAULTS = frozenset("=-?+")
 _NAME = re.compile("[_A-Za-z][_A-Za-z0-9]*")
 _NUMBER = re.compile(r"[+-]?[0-9]+")
@@ -32,16 +34,18 @@ class _Value(NamedTuple):
     is_known: bool = True
 
 
-def substitute(text: str, variables: Mapping[str, str], *, is_complete: bool = True) -> str:
+def substitute(
+    text: str, variables: Mapping[str, str], *, is_complete: bool = True, most: int = sys.maxsize
+) -> str:
     """*text* with each ``${...}`` in the place of which a value stands, and ``$$`` as one dollar.
 
-    A variable that is none of the *variables* is empty; where these are not *is_complete*, an expression with it stays
-    as it is written. Raises SubstitutionError.
+    Of what becomes longer than *most* no more is made than shows it. A variable that is none of the *variables* is
+    empty; where these are not *is_complete*, an expression with it stays as it is written. Raises SubstitutionError.
     """
     wrong = next((name for name in variables if not _NAME.fullmatch(name)), None)
     if wrong is not None:
         raise SubstitutionError(f"{wrong!r} var name is invalid, must match '{_NAME.pattern}'")
-    return _SubstitutedText(text, variables, is_complete=is_complete).all()
+    return _SubstitutedText(text, variables, is_complete=is_complete).all(most)
 
 
 class _SubstitutedText:
@@ -56,10 +60,12 @@ class _SubstitutedText:
         self._at = 0
         self._depth = 0
 
-    def all(self) -> str:
-        """The text with its values."""
+    def all(self, most: int) -> str:
+        """The text with its values, up to *most* characters and a piece."""
         pieces: list[str] = []
-        while self._at < len(self._text):
+        size = 0
+        while self._at < len(self._text) and size <= most:
+            size += len(pieces[-1]) if pieces else 0
             start = self._at
             if self._text.startswith("${", start):
                 value = self._expression()
@@ -90,7 +96,7 @@ class _SubstitutedText:
         self._at += 1
         self._depth -= 1
         if len(value.text) > _LARGEST:
-            raise SubstitutionError(f"an expression becomes more than {_LARGEST:,} characters")
+            raise SubstitutionError(_TOO_LARGE)
         return value
 
     def _of_variable(self, variable: _Value) -> _Value:
@@ -132,9 +138,13 @@ class _SubstitutedText:
 
     def _words(self) -> list[_Value]:
         """What stands in the place of an empty value: texts and expressions."""
-        words = []
+        words: list[_Value] = []
+        size = 0
         while self._peek() != "}":
             words.append(self._argument("}"))
+            size += len(words[-1].text)
+            if size > _LARGEST:
+                raise SubstitutionError(_TOO_LARGE)
         return words
 
     def _bounds(self) -> list[_Value]:
@@ -232,7 +242,7 @@ _CASES: Mapping[str, Callable[..., str]] = {
 def _replaced(value: str, sought: str, by: str, count: int) -> str:
     most = value.count(sought) if count < 0 else count
     if len(value) + most * len(by) > _LARGEST:
-        raise SubstitutionError(f"an expression becomes more than {_LARGEST:,} characters")
+        raise SubstitutionError(_TOO_LARGE)
     return value.replace(sought, by, count)
 
 

@@ -115,3 +115,11 @@ def test_what_would_become_too_much_is_refused(text: str) -> None:
 def test_a_name_that_is_none() -> None:
     with pytest.raises(SubstitutionError, match=r"'values\.yaml' var name is invalid"):
         substitute("plain", {"values.yaml": "x"})
+
+
+def test_no_more_is_made_than_shows_that_it_is_too_much() -> None:
+    values = {"L": "a" * 1_000}
+    assert substitute("${L}" * 100_000, values, most=5_000) in {"a" * 6_000, "a" * 7_000}
+    assert substitute("${L}${L}", values, most=2_000) == "a" * 2_000
+    with pytest.raises(SubstitutionError, match="more than 1,048,576 characters"):
+        substitute("${NONE:=" + "${L}" * 2_000 + "}", values)
