@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from render.diagnostics.exits import Exit
 from render.frontends.commands import snapshots
 from render.frontends.dispatch import invoke
+from tests.support import browser
 from tests.support.cases import ROOT
 from tests.support.manifests import instancetype, vm
 from tests.support.repository import Repository
@@ -156,3 +158,15 @@ def test_a_table_asks_git_nothing(
     printed = capfd.readouterr()
     assert printed.out.startswith("kind,")
     assert not printed.err
+
+
+def test_the_page_can_be_read_by_everybody(say: Say, tmp_path: Path) -> None:
+    file = tmp_path / "history.html"
+    file.write_text(say("history", "--format", "html"), encoding="utf-8")
+    with browser.page(tmp_path / "profile") as page:
+        for scheme in ("light", "dark"):
+            page.show(width=400, scheme=scheme)
+            page.open(file)
+            assert page.violations() == []
+            assert page.run("document.documentElement.scrollWidth") <= 400
+        assert page.said == []
