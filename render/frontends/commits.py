@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from render.system import git
 from render.system.checkout import Most, checkout
@@ -12,11 +12,11 @@ from render.yaml.budget import Limits
 
 @contextlib.contextmanager
 def checked_out(
-    top: str, commit: str, limits: Limits, other: str = "", asked: str = ""
+    top: str, commit: str, limits: Limits, other: str = "", asked: Sequence[str] = ()
 ) -> Iterator[str]:
     """A temporary folder with the files of *commit* of the repository *top*, as far as *limits* let anybody read them.
 
-    But for those that nobody reads. *other* is a folder with another commit of it, *asked* a path that is looked at.
+    But for those that nobody reads. *other* is a folder with another commit of it, *asked* paths that are looked at.
     Raises GitError, with the fetch that may be missing.
     """
     try:
@@ -36,7 +36,7 @@ def back_at(top: str, commit: str, limits: Limits) -> Iterator[str]:
     Raises GitError.
     """
     here = os.path.relpath(os.path.realpath("."), os.path.realpath(top))
-    with checked_out(top, commit, limits, asked=here) as then:
+    with checked_out(top, commit, limits, asked=[here]) as then:
         inside = os.path.join(then, here)
         within = not here.startswith("..") and os.path.isdir(inside)
         with contextlib.chdir(inside if within else then):

@@ -36,14 +36,13 @@ class Most(NamedTuple):
 
 @contextmanager
 def checkout(
-    top: str, revision: str, most: Most, other: str = "", asked: str = ""
+    top: str, revision: str, most: Most, other: str = "", asked: Sequence[str] = ()
 ) -> Iterator[str]:
     """A temporary folder with the files of *revision*, made without a look at the work tree. Raises GitError.
 
     The files are written as git stores them: filters of the repository (LFS) are not run. Those that the *other*
     checkout has too are hard links to its own: nobody writes to either. Of what is larger than *most* says, only
-    the size is true. What nobody can read for an object is left out, see `_may_be_read`; *asked* is the path in it that
-    somebody has asked for.
+    the size is true. What nobody can read for an object is left out, see `_may_be_read`, but for the paths *asked* for.
     """
     with processes.temporary_folder() as folder:
         tree = os.path.join(folder, "tree")
@@ -54,7 +53,8 @@ def checkout(
         with open(os.path.join(folder, _REMOTES), "x", encoding="utf-8") as addresses:
             addresses.write("\n".join(remotes(top)))
         entries = _files(listed)
-        words = _lay_out(top, entries, tree, most, other, os.fsencode(os.path.normpath(asked)))
+        named = [os.fsencode(os.path.normpath(path)) for path in asked]
+        words = _lay_out(top, entries, tree, most, other, named)
         with open(os.path.join(folder, _WORDS), "xb") as known:
             known.write(b"\n".join(words))
         yield tree
@@ -125,7 +125,12 @@ def _files(listed: bytes) -> list[_TreeEntry]:
 
 
 def _lay_out(  # noqa: PLR0913, PLR0917 - what is written, and where
-    top: str, entries: Sequence[_TreeEntry], tree: str, most: Most, other: str, asked: bytes
+    top: str,
+    entries: Sequence[_TreeEntry],
+    tree: str,
+    most: Most,
+    other: str,
+    asked: Sequence[bytes],
 ) -> frozenset[bytes]:
     """Write those of *entries* below *tree* that may be read, and answer the words that texts among them have.
 
@@ -133,13 +138,14 @@ def _lay_out(  # noqa: PLR0913, PLR0917 - what is written, and where
     """
     below = os.fsencode(tree)
     try:
-        if any(entry.name.startswith(asked + b"/") for entry in entries):
-            os.makedirs(os.path.join(below, asked), exist_ok=True)
+        for path in asked:
+            if any(entry.name.startswith(path + b"/") for entry in entries):
+                os.makedirs(os.path.join(below, path), exist_ok=True)
         charts = {os.path.dirname(one.name) for one in entries if _is_named(one, _CHART)}
         first = [
             one
             for one in entries
-            if one.is_text or one.is_reading or one.name == asked or _is_in(one, charts)
+            if one.is_text or one.is_reading or one.name in asked or _is_in(one, charts)
         ]
         writing = _Writing(top, below, other, most)
         # What may hold objects comes before all else: it says what else is read.

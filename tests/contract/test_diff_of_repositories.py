@@ -672,3 +672,16 @@ def test_what_a_patch_switches_on_is_no_secret(
         repository.write("prod/patch.yaml", f"- op: add\n  path: {place}\n  value: {value}\n")
         assert invoke(["check", "prod"]) == 1
         assert f"value: {value}" not in capfd.readouterr().out
+
+
+def test_values_of_the_command_line_are_those_of_each_commit(
+    repository: Repository, helm: str
+) -> None:
+    """Also where no text of the commit names their file, which is no YAML by its name."""
+    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: c\nversion: 0.1.0\n")
+    repository.write("chart/templates/vm.yaml", vm(memory="{{ .Values.memory }}"))
+    for memory in ("1Gi", "2Gi"):
+        repository.write("prod.values", f"memory: {memory}\n")
+        repository.commit(memory)
+    words = ("--values", "prod.values", "--helm", helm)
+    assert "1Gi -> 2Gi" in repository.fine("diff", "HEAD~1..HEAD", "chart", *words)

@@ -393,12 +393,18 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
     if not revision:
         return _here(asked, path, "the working tree")
     commit = _commit(top, revision)
-    inside = os.path.relpath(os.path.realpath(path), top)
-    tree = trees.enter_context(checked_out(top, commit.id, asked.reading.limits, other, inside))
+    inside = _within(path, top)
+    looked_at = [inside, *(_within(file, top) for file in asked.reading.chart.values)]
+    tree = trees.enter_context(checked_out(top, commit.id, asked.reading.limits, other, looked_at))
     if not os.path.exists(os.path.join(tree, inside)):
         return _PlacedSide(commit.id[:10], tree, inside, asked, is_there=False)
     with contextlib.chdir(tree):
         return _here(asked, inside, commit.id[:10])
+
+
+def _within(path: str, top: str) -> str:
+    """*path* as it is called in the repository *top*."""
+    return os.path.relpath(os.path.realpath(path), top)
 
 
 def _commit(top: str, revision: str) -> git.Commit:

@@ -171,7 +171,7 @@ def test_what_nobody_can_read_for_an_object_is_left_out(tmp_path: Path) -> None:
         return {str(one.relative_to(tree)) for one in found}
 
     top = str(repository.folder)
-    with checkout(top, first, MOST, asked="src") as one, checkout(top, second, MOST, one) as two:
+    with checkout(top, first, MOST, asked=["src"]) as one, checkout(top, second, MOST, one) as two:
         always = {
             "vm.yaml", "a/Kustomization", "a/link.yaml", "linked.txt", "charts/vm/Chart.yaml",
             "charts/vm/templates/_helpers.tpl", "charts/vm/files/banner", "odd name.txt", "a/named.txt",
