@@ -306,11 +306,21 @@ class _Controller:
             self._plug_volumes()
         if not self._error:
             self._annotate()
+            self._look_again()
             if update.is_live and not self._restart:
                 self._update_live()
         return Reconciliation(
             self._vmi.tree, self._restart, self._error, self._action(), self._is_staged()
         )
+
+    def _look_again(self) -> None:
+        """A pod network that was plugged all the same needs no restart any more."""
+        if (
+            self._restart
+            and self._update.can(Ability.POD_NETWORK_RESTARTS)
+            and not needs_restart(self._update._replace(running=self._vmi.tree))
+        ):
+            self._restart = ""
 
     def _is_staged(self) -> bool:
         update = self._update

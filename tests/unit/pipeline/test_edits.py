@@ -106,6 +106,24 @@ def test_a_vm_whose_one_interface_was_never_there_has_no_network_to_lose() -> No
     assert "restart" in found.effects
 
 
+@pytest.mark.parametrize("release", ["1.7", "1.8", "1.9"])
+@pytest.mark.parametrize(("binding", "is_plugged"), [("bridge", True), ("masquerade", False)])
+def test_a_pod_network_that_is_plugged_needs_no_restart(
+    release: str,
+    binding: str,
+    is_plugged: bool,  # noqa: FBT001
+) -> None:
+    place = (*_SPEC, "domain", "devices", "interfaces")
+    vm = edited(SOCKETS, [{"name": "blue", "bridge": {}}], *place)
+    blue = {"name": "blue", "multus": {"networkName": "blue"}}
+    vm = edited(vm, [blue], *_SPEC, "networks")
+    after = edited(vm, [{"name": "blue", "bridge": {}}, {"name": "pod", binding: {}}], *place)
+    after = edited(after, [blue, {"name": "pod", "pod": {}}], *_SPEC, "networks")
+    found = impact(vm, after, LIVE, release=release)
+    assert ("live" in found.effects) is is_plugged
+    assert ("restart" in found.effects) is (not is_plugged and release != "1.7")
+
+
 def instancetype(sockets: int, *, is_cluster: bool = False) -> Json:
     return {
         "apiVersion": "instancetype.kubevirt.io/v1beta1",
