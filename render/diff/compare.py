@@ -57,12 +57,14 @@ def text(route: Route) -> str:
 
 def differences(before: Any, after: Any, go_type: str) -> list[Difference]:
     """What differs between two values of *go_type*, sorted by field."""
-    return sorted(_walk((), before, after, go_type), key=lambda one: one.field)
+    return sorted(_walk((), before, after, go_type), key=lambda difference: difference.field)
 
 
 def written_differences(before: Any, after: Any, go_type: str) -> list[Difference]:
     """What differs as it is stored: a list counts as one field, and another notation of a quantity is a difference."""
-    return sorted(_walk((), before, after, go_type, whole=True), key=lambda one: one.field)
+    return sorted(
+        _walk((), before, after, go_type, whole=True), key=lambda difference: difference.field
+    )
 
 
 def leaves(before: Any, after: Any) -> list[Difference]:
@@ -83,12 +85,13 @@ def _leaves(route: Route, before: Any, after: Any) -> Iterator[Difference]:
         old, new = _by_key(before), _by_key(after)
         if old is None or new is None:
             old, new = (
-                dict(zip(map(str, range(len(one))), one, strict=True)) for one in (before, after)
+                dict(zip(map(str, range(len(items))), items, strict=True))
+                for items in (before, after)
             )
         found = [
-            one
+            difference
             for key in {**old, **new}
-            for one in _leaves((*route, Item(key)), old.get(key), new.get(key))
+            for difference in _leaves((*route, Item(key)), old.get(key), new.get(key))
         ]
         yield from found or [Difference((*route, ORDER), list(old), list(new))]
     else:
@@ -178,9 +181,9 @@ def _walk_lists(
             yield Difference(route, before, after)
         return
     differences = [
-        one
+        difference
         for name in {**old, **new}
-        for one in _walk((*route, Item(name)), old.get(name), new.get(name), item_type)
+        for difference in _walk((*route, Item(name)), old.get(name), new.get(name), item_type)
     ]
     yield from differences
     if not differences and list(old) != list(new):

@@ -32,8 +32,8 @@ _POD_NAME = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metada
 
 def grace_period(launch: Launch) -> int:
     """How long virt-launcher gives the guest to end."""
-    given = launch.spec.get("terminationGracePeriodSeconds")
-    return (_DEFAULT_GRACE if given is None else given) + GRACE_PADDING
+    seconds = launch.spec.get("terminationGracePeriodSeconds")
+    return (_DEFAULT_GRACE if seconds is None else seconds) + GRACE_PADDING
 
 
 def command(launch: Launch, sidecars: int) -> list[str]:
@@ -133,8 +133,8 @@ def _environment(launch: Launch, mounted: Mounted) -> list[Tree]:
     level = verbosity(launch)
     text = launch.labels.get("logVerbosity")
     if text is not None or launch.cluster.verbosity != _DEFAULT_VERBOSITY:
-        shown = str(level) if text is None else text
-        variables.append({"name": "VIRT_LAUNCHER_LOG_VERBOSITY", "value": shown})
+        value = str(level) if text is None else text
+        variables.append({"name": "VIRT_LAUNCHER_LOG_VERBOSITY", "value": value})
     for label, name in (
         ("debugLogs", "LIBVIRT_DEBUG_LOGS"),
         ("virtiofsdDebugLogs", "VIRTIOFSD_DEBUG_LOGS"),
@@ -173,9 +173,9 @@ def compute(launch: Launch, words: list[str], resources: Tree, mounted: Mounted)
     """The container, which runs *words*. Raises `PodError` for a label that is no number."""
     ports = list(_ports(launch))
     probes = {
-        key: _probe(launch, given)
+        key: _probe(launch, probe)
         for key in ("livenessProbe", "readinessProbe")
-        if (given := launch.spec.get(key)) is not None
+        if (probe := launch.spec.get(key)) is not None
     }
     return {
         "name": "compute",
@@ -193,13 +193,15 @@ def compute(launch: Launch, words: list[str], resources: Tree, mounted: Mounted)
     }
 
 
-def _probe(launch: Launch, given: Tree) -> Tree:
-    """A probe of the guest, as the kubelet carries it out."""
-    timeout = max(given.get("timeoutSeconds") or 0, 1)
+def _probe(launch: Launch, declared: Tree) -> Tree:
+    """*declared*, a probe of the VMI, as the kubelet carries it out in the container."""
+    timeout = max(declared.get("timeoutSeconds") or 0, 1)
     handler = {
-        key: given[key] for key in ("exec", "httpGet", "tcpSocket") if given.get(key) is not None
+        key: declared[key]
+        for key in ("exec", "httpGet", "tcpSocket")
+        if declared.get(key) is not None
     }
-    asked = [
+    command = [
         "virt-probe",
         "--domainName",
         f"{launch.namespace}_{launch.name}",
@@ -208,20 +210,20 @@ def _probe(launch: Launch, given: Tree) -> Tree:
     ]
     words = (handler.get("exec") or {}).get("command") or []
     # The kubelet waits a second more than what it runs there.
-    if given.get("guestAgentPing") is not None:
-        handler["exec"] = {"command": [*asked, "--guestAgentPing"]}
+    if declared.get("guestAgentPing") is not None:
+        handler["exec"] = {"command": [*command, "--guestAgentPing"]}
         timeout += 1
     elif words and words[0] != "virt-probe":
-        handler["exec"] = {"command": [*asked, "--command", words[0], "--", *words[1:]]}
+        handler["exec"] = {"command": [*command, "--command", words[0], "--", *words[1:]]}
         timeout += 1
 
     def at_least_one(key: str, default: int) -> int:
-        number: int = given.get(key) or 0
+        number: int = declared.get(key) or 0
         return default if number < 1 else number
 
     probe = {
         **handler,
-        "initialDelaySeconds": (given.get("initialDelaySeconds") or 0) + _STARTUP_DELAY,
+        "initialDelaySeconds": (declared.get("initialDelaySeconds") or 0) + _STARTUP_DELAY,
         "timeoutSeconds": timeout,
         "periodSeconds": at_least_one("periodSeconds", 10),
         "successThreshold": at_least_one("successThreshold", 1),

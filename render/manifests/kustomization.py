@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from render.diagnostics import codes
@@ -189,10 +190,10 @@ def survey(folders: Sequence[str], limits: Limits, known: Known | None = None) -
     for folder in folders:
         file = find(folder)
         documents = _recalled(file, limits, known)[0] if file else []
-        if not any(is_component(one.body) for one in documents):
+        if not any(is_component(document.body) for document in documents):
             candidates.append(folder)
         real = os.path.realpath(folder)
-        for reference in (one for document in documents for one in references(document.body)):
+        for reference in chain.from_iterable(references(document.body) for document in documents):
             target = os.path.normpath(os.path.join(real, reference.entry))
             if os.path.isdir(target):
                 referred.add(os.path.realpath(target))
@@ -354,7 +355,7 @@ class _KustomizationWalk:
             return
         contents = read(content, target, self.limits)
         # What we cannot read kustomize may: it is less strict about keys that stand twice.
-        self.reach.diagnostics.extend(one for one in contents.diagnostics if one.is_error)
+        self.reach.diagnostics.extend(found for found in contents.diagnostics if found.is_error)
         self._look_at_loaded(here, path, contents.documents)
 
     def _look_at_plugin_folder(
@@ -382,7 +383,9 @@ class _KustomizationWalk:
 
     def _look_at_loaded(self, here: "_Here", path: FieldPath, documents: list[Document]) -> None:
         """The files that the configurations *documents* name are read from the folder of the kustomization."""
-        for text in (text for one in documents for text in _loaded(one.body) if "\0" not in text):
+        for text in (
+            text for document in documents for text in _loaded(document.body) if "\0" not in text
+        ):
             if re.match(_URL, text):
                 if self.allow_remote:
                     continue
@@ -408,10 +411,10 @@ class _Here(NamedTuple):
 
     def target(self, entry: str) -> str:
         """The file or folder that *entry* names, as kustomize finds it: from the resolved folder, dots taken away."""
-        shown = os.path.normpath(os.path.join(self.folder, entry))
+        as_called = os.path.normpath(os.path.join(self.folder, entry))
         target = os.path.normpath(os.path.join(self.real, entry))
-        same = os.path.realpath(shown) == os.path.realpath(target)
-        return shown if same else os.path.relpath(target)
+        same = os.path.realpath(as_called) == os.path.realpath(target)
+        return as_called if same else os.path.relpath(target)
 
     def at(self, path: FieldPath) -> Location:
         """The place of *path*."""

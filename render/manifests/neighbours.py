@@ -60,11 +60,13 @@ class Neighbours:
     def __init__(self, inputs: Sequence[Documents], allowed: Globs) -> None:
         self._allowed = allowed
         self._remotes = {
-            folder: [one for one in entries if _may_define(one)]
+            folder: [entry for entry in entries if _may_define(entry)]
             for loaded in inputs
             for folder, entries in loaded.remotes.items()
         }
-        self._unread = [one for one in inputs if any(d.is_error for d in one.diagnostics)]
+        self._unread = [
+            loaded for loaded in inputs if any(found.is_error for found in loaded.diagnostics)
+        ]
         self._texts: dict[str, list[bytes]] = {}
         self._by_name: dict[str, list[Shared]] = {}
         self._settings: list[Shared] = []
@@ -72,29 +74,31 @@ class Neighbours:
         self._limiting: list[Shared] = []
         for loaded in inputs if len(inputs) > 1 else ():
             for index, document in enumerate(loaded.documents):
-                one = from_body(document.body, 0)
-                kind = (one.group, one.kind)
-                if not one.name or not self._is_allowed(document):
+                resource = from_body(document.body, 0)
+                kind = (resource.group, resource.kind)
+                if not resource.name or not self._is_allowed(document):
                     continue
-                names = frozenset(_named_by(one))
-                shared = Shared(document, (one.group, one.ref), loaded, index, names)
+                names = frozenset(_named_by(resource))
+                shared = Shared(document, (resource.group, resource.ref), loaded, index, names)
                 if kind in SETTINGS_HOLDERS:
                     self._settings.append(shared)
                 elif allowed.patterns and relevance.limits(document.body):
                     self._limiting.append(shared)
-                elif one.group in _GROUPS or kind in _CLAIMS:
-                    self._by_name.setdefault(one.name, []).append(shared)
+                elif resource.group in _GROUPS or kind in _CLAIMS:
+                    self._by_name.setdefault(resource.name, []).append(shared)
 
     def unread(self, loaded: Documents, name: str, limits: Limits) -> str:
         """What else than *loaded* cannot be read and mentions *name*, in words; ``""`` for nothing."""
-        for other in self._unread:
-            if other is loaded:
+        for unread in self._unread:
+            if unread is loaded:
                 continue
-            if other.name not in self._texts:
-                self._texts[other.name] = [*_texts_of(other, limits)]
-            if any(name.encode() in text for text in self._texts[other.name]):
-                numbers = dict.fromkeys(one.code for one in other.diagnostics if one.is_error)
-                where = f"{', '.join(other.unread_files) or other.name} ({', '.join(numbers)})"
+            if unread.name not in self._texts:
+                self._texts[unread.name] = [*_texts_of(unread, limits)]
+            if any(name.encode() in text for text in self._texts[unread.name]):
+                numbers = dict.fromkeys(
+                    diagnostic.code for diagnostic in unread.diagnostics if diagnostic.is_error
+                )
+                where = f"{', '.join(unread.unread_files) or unread.name} ({', '.join(numbers)})"
                 return f"{where}, which cannot be read"
         from render.diagnostics import secrets
 
@@ -119,11 +123,11 @@ class Neighbours:
         if not self._by_name and not self._settings and not self._limiting:
             return [], []
         own = [from_body(document.body, 0) for document in loaded.documents]
-        present = {(one.group, one.ref) for one in own}
+        present = {(resource.group, resource.ref) for resource in own}
         groups = {
             identity: same for identity, same in self._meant(own, loaded) if identity not in present
         }
-        if not any((one.group, one.kind) in SETTINGS_HOLDERS for one in own):
+        if not any((resource.group, resource.kind) in SETTINGS_HOLDERS for resource in own):
             for shared in self._settings:
                 kind = (shared.identity[0], ResourceRef(shared.identity[1].kind, "", ""))
                 groups.setdefault(kind, []).append(shared)
@@ -144,7 +148,11 @@ class Neighbours:
 
     def _limits_of(self, own: Iterable[Resource], loaded: Documents) -> Iterator[list[Shared]]:
         """What elsewhere limits the pods of VMs in *own*, by identity: in their namespaces, or all of a class."""
-        namespaces = {one.namespace for one in own if _may_hold_vm(one)} if self._limiting else ()
+        namespaces = (
+            {resource.namespace for resource in own if _may_hold_vm(resource)}
+            if self._limiting
+            else ()
+        )
         groups: dict[_Identity, list[Shared]] = {}
         for shared in self._limiting if namespaces else ():
             ref = shared.identity[1]
@@ -158,7 +166,7 @@ class Neighbours:
     ) -> Iterator[tuple[_Identity, list[Shared]]]:
         """The objects elsewhere that something in *own* names, and those that these name, by identity."""
         groups: dict[_Identity, list[Shared]] = {}
-        pending = [name for one in own for name in _named_by(one)]
+        pending = [name for resource in own for name in _named_by(resource)]
         seen: set[str] = set()
         while pending:
             name = pending.pop()
@@ -189,23 +197,25 @@ def _texts_of(unread: Documents, limits: Limits) -> Iterator[bytes]:
             yield data
 
 
-def _may_hold_vm(one: Resource) -> bool:
-    return one.group in _HOLDERS or (
-        one.group == KUBEVIRT and (one.group, one.kind) not in SETTINGS_HOLDERS
+def _may_hold_vm(resource: Resource) -> bool:
+    return resource.group in _HOLDERS or (
+        resource.group == KUBEVIRT and (resource.group, resource.kind) not in SETTINGS_HOLDERS
     )
 
 
-def _named_by(one: Resource) -> set[str]:
-    """The names of what *one* refers to: what a disk is made of does so by the labels for inference too."""
+def _named_by(resource: Resource) -> set[str]:
+    """The names of what *resource* refers to: what a disk is made of does so by the labels for inference too."""
     names: set[str] = set()
-    if one.group == KUBEVIRT:
-        names.update(_names(one.spec), _names(get(one.body, "metadata", "annotations")))
-    elif one.group in _HOLDERS:
-        names.update(_names(one.spec), _names(one.body.get("objects")))
-    if one.group == CDI:
-        names.update(_names(one.spec))
-    if one.group == CDI or (one.group, one.kind) in _CLAIMS:
-        labels = (get(one.body, "metadata", "labels", kind.name_label) for kind in KIND_CLASSES)
+    if resource.group == KUBEVIRT:
+        names.update(_names(resource.spec), _names(get(resource.body, "metadata", "annotations")))
+    elif resource.group in _HOLDERS:
+        names.update(_names(resource.spec), _names(resource.body.get("objects")))
+    if resource.group == CDI:
+        names.update(_names(resource.spec))
+    if resource.group == CDI or (resource.group, resource.kind) in _CLAIMS:
+        labels = (
+            get(resource.body, "metadata", "labels", kind.name_label) for kind in KIND_CLASSES
+        )
         names.update(label for label in labels if isinstance(label, str))
     return names
 

@@ -21,7 +21,7 @@ MOST_ERRORS = 10_000
 
 
 class Output:
-    """What came of the resources so far; *given* are these as they came, *sink* gets the bodies if anybody wants them.
+    """What came of *resources* so far; *sink* gets the bodies, one by one; None: they are kept in *bodies*.
 
     *as_written*: objects that no stage changes are printed as they are; else those of KubeVirt's without their nulls,
     which server-side apply refuses.
@@ -30,7 +30,7 @@ class Output:
 
     def __init__(
         self,
-        given: Sequence[Resource],
+        resources: Sequence[Resource],
         sink: Callable[[Tree, int | None], None] | None,
         *,
         as_written: bool,
@@ -42,13 +42,13 @@ class Output:
         self.provenance: list[Provenance] = []
         self.companions: list[Companion] = []
         self.parts: Parts = {}
-        self._given = given
+        self._resources = resources
         self._as_written = as_written
         self._sink = sink or (lambda body, _: self.bodies.append(body))
 
     def put(self, body: Tree, index: int) -> None:
         """Keep *body*, made of the resource at *index*."""
-        resource = self._given[index] if index < len(self._given) else None
+        resource = self._resources[index] if index < len(self._resources) else None
         is_left = resource is not None and body is resource.body
         if not self._as_written and resource is not None and resource.group.endswith(KUBEVIRT):
             # Of a machine that was rendered, the types have left none.
@@ -66,8 +66,8 @@ class Output:
         resource = machine.resource
         self.provenance += (
             (
-                one._replace(field=machines.in_manifest(resource, one.field))
-                for one in machine.provenance
+                entry._replace(field=machines.in_manifest(resource, entry.field))
+                for entry in machine.provenance
             )
             if resource.older
             else machine.provenance
@@ -81,8 +81,8 @@ class Output:
             return diagnostics
         from render.pipeline import templates
 
-        self.provenance = [templates.attributed(one, self.parts) for one in self.provenance]
-        return tuple(templates.relocated(one, self.parts) for one in diagnostics)
+        self.provenance = [templates.attributed(entry, self.parts) for entry in self.provenance]
+        return tuple(templates.relocated(entry, self.parts) for entry in diagnostics)
 
     def left_out(self) -> Iterator[Diagnostic]:
         """How many errors are not kept."""

@@ -66,22 +66,24 @@ def _followed(
     vm: Resource, namespace: str, current: set[_Id], renamed: dict[_Id, list[Resource]]
 ) -> Resource:
     changed: Tree = {}
-    place = _SPECS.get((vm.group, vm.kind), ("spec",))
+    spec_path = _SPECS.get((vm.group, vm.kind), ("spec",))
     for kind_class in (*KIND_CLASSES, FLAVOR):
-        matcher: Any = tree.get(vm.body, *place, kind_class.word)
+        matcher: Any = tree.get(vm.body, *spec_path, kind_class.word)
         key = _key(kind_class, matcher, vm.namespace or namespace)
         if key is None or key in current:
             continue
         candidates = renamed.get(key, [])
         if len(candidates) > 1:
-            candidates = [one for one in candidates if affixes(one) == affixes(vm)]
+            candidates = [
+                candidate for candidate in candidates if affixes(candidate) == affixes(vm)
+            ]
         if len(candidates) == 1:
             changed[kind_class.word] = _renamed(matcher, key[0], candidates[0])
     if not changed:
         return vm
     draft = Draft(vm.body)
     for word, matcher in changed.items():
-        draft.put((*place, word), matcher)
+        draft.put((*spec_path, word), matcher)
     return vm._replace(body=draft.tree)
 
 

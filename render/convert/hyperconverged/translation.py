@@ -37,7 +37,7 @@ class Pruned(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why there is no KubeVirt resource: the *stage* that refuses, its *messages*, and the *causes* by field.
+    """Why stored is no KubeVirt resource: the *stage* that refuses, its *messages*, and the *causes* by field.
 
     The causes say more than the messages where the operator's webhook cannot even read the object.
     """
@@ -57,7 +57,7 @@ class Assumption(NamedTuple):
 class Translation(NamedTuple):
     """What becomes of a HyperConverged.
 
-    *kubevirt* is the KubeVirt resource (None: refused, see *refusal*). *origins* says for a path there
+    *kubevirt* is the KubeVirt resource (None: refused, see *refusal*). *origins* says for a path stored
     which path of the HyperConverged decided it; `origin` looks it up.
     """
 
@@ -89,7 +89,7 @@ def kubevirt_of(body: Tree, release: Version, cluster: Cluster | None = None) ->
     if schema is None:
         return _refused(_not_served(body, release), ())
     spec, unknown = crd.pruned(body.get("spec"), schema["properties"]["spec"])
-    pruned = tuple(_pruned(one, api_version, release) for one in unknown)
+    pruned = tuple(_pruned(field, api_version, release) for field in unknown)
     spec = crd.defaulted({"spec": spec}, schema).get("spec", {})
     object_ = {"metadata": body.get("metadata"), "spec": spec}
     unreadable = tuple(crd.undecodable(spec, schema["properties"]["spec"]))
@@ -100,8 +100,8 @@ def kubevirt_of(body: Tree, release: Version, cluster: Cluster | None = None) ->
         return _refused(_refusal("mutating webhook", desired), pruned)
     causes = tuple(crd.invalid({**object_, "spec": desired.spec}, schema))
     if causes:
-        shown = tuple(f"{fieldpath.text(cause.path)}: {cause.message}" for cause in causes)
-        return _refused(Refusal("schema", shown, causes), pruned)
+        messages = tuple(f"{fieldpath.text(cause.path)}: {cause.message}" for cause in causes)
+        return _refused(Refusal("schema", messages, causes), pruned)
     return _admitted(body, desired, known, pruned)
 
 
@@ -222,17 +222,17 @@ def _pruned(unknown: crd.UnknownField, api_version: str, release: Version) -> Pr
 
 def _hint(path: FieldPath, api_version: str, release: Version) -> str:
     """Where an unknown field belongs, ``""`` where no version and no release has it: they are easily mixed up."""
-    other = "v1" if api_version == "v1beta1" else "v1beta1"
+    other_version = "v1" if api_version == "v1beta1" else "v1beta1"
     for field in fields.CONVERTED:
-        here, there = field.of(api_version), field.of(other)
-        if here is None or there is None or here == there:
+        here, elsewhere = field.of(api_version), field.of(other_version)
+        if here is None or elsewhere is None or here == elsewhere:
             continue
-        if path[1:] == there[: len(path) - 1] or path[1 : len(there) + 1] == there:
-            if len(path) - 1 < len(there):
-                return f"{fieldpath.text(path)} belongs to {HYPERCONVERGED}/{other}"
-            rest = path[len(there) + 1 :]
+        if path[1:] == elsewhere[: len(path) - 1] or path[1 : len(elsewhere) + 1] == elsewhere:
+            if len(path) - 1 < len(elsewhere):
+                return f"{fieldpath.text(path)} belongs to {HYPERCONVERGED}/{other_version}"
+            rest = path[len(elsewhere) + 1 :]
             right = fieldpath.text(("spec", *here, *rest))
-            return f"that is the field of {HYPERCONVERGED}/{other}; in {api_version} it is {right}"
+            return f"that is the field of {HYPERCONVERGED}/{other_version}; in {api_version} it is {right}"
     return _later(path, api_version, release)
 
 
@@ -272,9 +272,9 @@ def _as_written(path: FieldPath, desired: Desired, steady: Desired) -> FieldPath
         return _gate_as_written(path, desired, steady)
     best: tuple[int, Setting] | None = None
     for field in fields.CONVERTED:
-        there = field.of(steady.api_version)
-        if there is not None and path[: len(there)] == there and field.of(desired.api_version):
-            best = max(best or (0, field), (len(there), field), key=lambda each: each[0])
+        stored = field.of(steady.api_version)
+        if stored is not None and path[: len(stored)] == stored and field.of(desired.api_version):
+            best = max(best or (0, field), (len(stored), field), key=lambda each: each[0])
     if best is None:
         return path
     return (*(best[1].of(desired.api_version) or ()), *path[best[0] :])
@@ -283,11 +283,11 @@ def _as_written(path: FieldPath, desired: Desired, steady: Desired) -> FieldPath
 def _gate_as_written(path: FieldPath, desired: Desired, steady: Desired) -> FieldPath:
     listed: Any = steady.spec["featureGates"]
     name = listed[path[1]]["name"] if isinstance(path[1], int) else path[1]
-    given = desired.spec.get("featureGates")
-    if not isinstance(given, list):
+    gates = desired.spec.get("featureGates")
+    if not isinstance(gates, list):
         return ("featureGates", name)
     at = next(
-        (i for i, gate in enumerate(given) if gate["name"].lower() == str(name).lower()), None
+        (i for i, gate in enumerate(gates) if gate["name"].lower() == str(name).lower()), None
     )
     return ("featureGates",) if at is None else ("featureGates", at)
 

@@ -46,7 +46,7 @@ def _check(name: str) -> str | None:
         return f"{name}: {known[name].message}\n  help: {known[name].help}\n"
     concern = name.partition("/")[0]
     # Some concerns have no recorded refusal of a cluster, and so no rows in the table.
-    return None if any(one.startswith(f"{concern}/") for one in known) else f"{name}\n"
+    return None if any(check.startswith(f"{concern}/") for check in known) else f"{name}\n"
 
 
 def _as_json(code: codes.Code, explained: "Explanation") -> str:

@@ -18,9 +18,11 @@ def added(
 ) -> list[MachineFactoring]:
     """*machines* with what is nearest for those to which nothing that exists is exact."""
     plans = {
-        one.index: plan
-        for one in machines
-        if one.index in searches and _wants(one) and (plan := searches[one.index].nearest()).draws
+        machine.index: plan
+        for machine in machines
+        if machine.index in searches
+        and _wants(machine)
+        and (plan := searches[machine.index].nearest()).draws
     }
     edits = {
         index: edits_of(
@@ -30,19 +32,19 @@ def added(
     }
     impacts = impacts_of(resources, edits, (), settings)
     return [
-        one._replace(
-            outcome="near" if one.outcome == "open" else one.outcome,
-            nearest=_nearest(plans[one.index], impacts[one.index]),
+        machine._replace(
+            outcome="near" if machine.outcome == "open" else machine.outcome,
+            nearest=_nearest(plans[machine.index], impacts[machine.index]),
         )
-        if one.index in impacts
-        else one
-        for one in machines
+        if machine.index in impacts
+        else machine
+        for machine in machines
     ]
 
 
 def _wants(machine: MachineFactoring) -> bool:
     """Whether definitions that exist are missing to a VM."""
-    return machine.outcome in ("new", "open") or any(one.path for one in machine.reasons)
+    return machine.outcome in ("new", "open") or any(reason.path for reason in machine.reasons)
 
 
 def _nearest(plan: MachinePlan, impact: MachineImpact) -> Nearest:
@@ -54,5 +56,5 @@ def _nearest(plan: MachinePlan, impact: MachineImpact) -> Nearest:
         names.get("preference"),
         impact.effects,
         impact.messages,
-        tuple(one for one in impact.changes if not is_naming(one)),
+        tuple(change for change in impact.changes if not is_naming(change)),
     )
