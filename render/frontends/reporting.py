@@ -117,7 +117,8 @@ def publish(
 
     *tally* are the figures of what was looked at.
     """
-    counted = (tally or Tally()).counting(findings)._replace(waivers=asked.beside.waivers)
+    counted = (tally or Tally()).counting(findings)
+    counted = counted._replace(waivers=(*asked.beside.waivers, *counted.waivers))
     if _identifies(asked):
         findings = identified(findings, _in_repository())
     print_findings(findings, asked, counted)

@@ -25,7 +25,8 @@ def tell(asked: Request, inputs: Iterable[Documents], tally: "Tally | None" = No
     if asked.reporting.stream == STDERR and FORMATS[asked.reporting.format].is_document:
         return
     silent = tally.ignoring if tally else sum(map(ignoring, inputs))
-    said = waivers.line(asked.beside.waivers, tally.accepted if tally else 0, silent)
+    waived = (*asked.beside.waivers, *(tally.waivers if tally else ()))
+    said = waivers.line(waived, tally.accepted if tally else 0, silent)
     if said:
         from render.report.text import printable
 

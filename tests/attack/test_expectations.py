@@ -1,5 +1,6 @@
 """Files with expectations, as somebody writes them who wants to know or to get at more than is theirs."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,39 @@ def test_no_shape_is_a_defect_of_ours(spec: str, said: "pytest.CaptureFixture[st
     assert invoke(["test"]) in (Exit.FINDINGS, Exit.USAGE)
     printed = said.readouterr()
     assert "a.virt-test.yaml:3:" in printed.out + printed.err
+
+
+@pytest.mark.parametrize("form", ["text", "json", "github", "junit"])
+def test_what_its_settings_turn_down_is_said(form: str, said: "pytest.CaptureFixture[str]") -> None:
+    put("web.yaml", vm("web", memory="1Gi"))
+    given = "{settings: {admission: off, allowEmpty: true}}"
+    put("a.virt-test.yaml", f"{HEAD}spec: {{given: {given}, expect: [{{findings: []}}]}}\n")
+    assert invoke(["test", "-q", "--format", form]) == Exit.OK
+    assert "waived: admission off, allowEmpty on by a.virt-test.yaml\n" in said.readouterr().err
+    assert invoke(["test", "--admission", "off", "--no-allow-empty"]) == Exit.OK
+    assert "waived" not in said.readouterr().err
+
+
+def test_what_is_locked_is_not_for_its_settings(
+    said: "pytest.CaptureFixture[str]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIRT_RENDER_LOCKED", "pins,admission")
+    put("web.yaml", vm("web", memory="1Gi"))
+    given = "{settings: {admission: off}}"
+    put("a.virt-test.yaml", f"{HEAD}spec: {{given: {given}, expect: [{{findings: []}}]}}\n")
+    assert invoke(["test"]) == Exit.USAGE
+    printed = said.readouterr()
+    assert "a.virt-test.yaml:3:" in printed.out + printed.err
+    assert "admission is locked by who runs virt-render" in printed.out + printed.err
+
+
+def test_of_very_many_that_are_not_met_the_first_are_told(
+    said: "pytest.CaptureFixture[str]",
+) -> None:
+    put("web.yaml", vm("web", memory="1Gi"))
+    names = ", ".join(f"web-{index}" for index in range(10_050))
+    put("a.virt-test.yaml", f"{HEAD}spec: {{expect: [{{vms: [{names}], findings: []}}]}}\n")
+    assert invoke(["test", "--format", "json"]) == Exit.UNREADABLE
+    findings = json.loads(said.readouterr().out)["diagnostics"]
+    assert len(findings) == 10_001
+    assert "and 50 more expectations that are not met" in {one["message"] for one in findings}

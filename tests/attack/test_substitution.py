@@ -4,6 +4,7 @@ import json
 import resource
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,3 +73,22 @@ def test_the_template_of_an_applicationset(repository: Repository) -> None:
     done = check(repository, VIRT_RENDER_HELM="never")
     assert done.returncode == 0
     assert "ApplicationSet" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"path": "charts/vm\0"},
+        {"path": "charts/vm", "helm": {"valueFiles": ["a\0b"]}},
+        {"path": "charts/vm", "helm": {"fileParameters": [{"name": "x", "path": "a\0b"}]}},
+    ],
+)
+def test_a_path_that_no_system_has(repository: Repository, source: dict[str, Any]) -> None:
+    spec = {"source": {"repoURL": "https://x/y.git", **source}}
+    head = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: s}\n"
+    repository.write("a.yaml", f"{head}spec: {json.dumps(spec)}\n")
+    repository.write("charts/vm/Chart.yaml", "apiVersion: v2\nname: vm\nversion: 0.1.0\n")
+    repository.write("charts/vm/templates/vm.yaml", vm(memory="1Gi"))
+    done = repository.run("check", "-v", ".")
+    assert done.returncode == 0
+    assert "leads out of the repository" in done.stdout + done.stderr

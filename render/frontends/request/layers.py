@@ -110,7 +110,7 @@ def refused_layers(layers: Layers) -> Iterator[Diagnostic]:
     """What repositories and Applications want to decide, and may not."""
     yield from _host_only_options_set((*_of_rendering(layers), *layers.written))
     names = layers.host.values.get("locked", "")
-    yield from _locked_options_set((*layers.application, *layers.written), layers.repository, names)
+    yield from locked_options_set((*layers.application, *layers.written), layers.repository, names)
     yield from _strays(layers)
     yield from _deadline_above_maximum(layers.application, layers.host.values)
 
@@ -183,7 +183,7 @@ def _host_only_options_set(layers: Iterable[Layer]) -> Iterator[Diagnostic]:
                 )
 
 
-def _locked_options_set(
+def locked_options_set(
     layers: Iterable[Layer], repository: ConfigFile, names: str
 ) -> Iterator[Diagnostic]:
     """What a *repository* or an Application wants to decide although who runs the program has locked it."""

@@ -1,6 +1,6 @@
 """Which settings of a repository or an Application make less be looked at, or checked, than without them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from render.frontends.request import environment
@@ -25,6 +25,17 @@ def waivers_of(layers: Layers, values: Mapping[str, Any]) -> Iterator[Waiver]:
         for key, globs in layers.repository.layout._asdict().items():
             if globs.patterns:
                 yield Waiver(key, globs.patterns, layers.repository.path)
+
+
+def waivers_of_flags(
+    given: Mapping[str, Any], file: str, flags: Container[str]
+) -> Iterator[Waiver]:
+    """What *file* waives that has settings *given* as flags, unless *flags* of who runs the program decide it."""
+    for option in OPTIONS:
+        flag = option.spelled(Source.FLAG)
+        value = given.get(flag)
+        if value in option.waives and flag not in flags:
+            yield Waiver(option.spelled(Source.FILE), value, file)
 
 
 def _author(option: Option, layers: Layers, plain: Mapping[str, str]) -> Layer | None:

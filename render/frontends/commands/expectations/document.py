@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.frontends.request import config
+from render.frontends.request.layers import locked_options_set
 from render.manifests import discover
 from render.manifests.discover import tidy
 from render.model.fieldpath import FieldPath
 from render.model.nearest import nearest
 from render.model.resource import Origin
 from render.report.impact.review import RANKED
-from render.settings import OPTIONS, Layer, Source, decide
+from render.settings import OPTIONS, Layer, Source, decide, is_name
 from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import read
@@ -82,8 +83,8 @@ def found(paths: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
     return sorted(names.values()), faults
 
 
-def loaded(path: str, limits: Limits) -> ExpectationsFile:
-    """What the file *path* says, or what is wrong with it."""
+def loaded(path: str, limits: Limits, locked: str = "") -> ExpectationsFile:
+    """What the file *path* says, or what is wrong with it: that it sets one of the *locked* options, too."""
     data = files.read(path, path, limits.file_bytes)
     if isinstance(data, Diagnostic):
         return ExpectationsFile(path, faults=(data,))
@@ -101,7 +102,7 @@ def loaded(path: str, limits: Limits) -> ExpectationsFile:
     if faults:
         return file._replace(faults=faults)
     given = body["spec"].get("given") or {}
-    values, flags, faults = _settings(file, given.get("settings") or {})
+    values, flags, faults = _settings(file, given.get("settings") or {}, locked)
     folder = os.path.dirname(path)
     file = file._replace(
         paths=tuple(
@@ -121,19 +122,20 @@ def _before(given: str, folder: str) -> str:
 
 
 def _settings(
-    file: ExpectationsFile, values: Mapping[str, Any]
+    file: ExpectationsFile, values: Mapping[str, Any], locked: str
 ) -> tuple[Mapping[str, Any], dict[str, Any], tuple[Diagnostic, ...]]:
     """The settings *values*, with paths as seen from here; the same as flags; and what is wrong with them."""
     place = file.at("spec", "given", "settings")
     rebased = config.rebased(values, os.path.dirname(file.path))
-    chosen = decide((Layer(Source.FILE, rebased, place),))
-    known = {option.spelled(Source.FILE): option for option in OPTIONS}
+    layer = Layer(Source.FILE, rebased, place)
+    chosen = decide((layer,))
     flags = {
-        known[key].spelled(Source.FLAG): tuple(value) if isinstance(value, list) else value
-        for key, value in rebased.items()
-        if key in known
+        option.spelled(Source.FLAG): chosen.values[option.field]
+        for option in OPTIONS
+        if option.name in chosen.asked
     }
-    return rebased, flags, chosen.diagnostics
+    faults = (*chosen.diagnostics, *locked_options_set((layer,), config.ConfigFile(), locked))
+    return rebased, flags, faults
 
 
 def _strays(
@@ -242,7 +244,7 @@ def _is_texts(given: Any) -> bool:
 
 
 def _is_paths(given: Any) -> bool:
-    return _is_texts(given) and not any("\0" in one for one in _texts(given))
+    return _is_texts(given) and all(map(is_name, _texts(given)))
 
 
 def _texts(given: Any) -> tuple[str, ...]:

@@ -12,11 +12,15 @@ from render.frontends.commands.expectations.document import (
 )
 from render.frontends.commands.expectations.given import GivenFleet
 from render.frontends.progress import Work
+from render.frontends.request.layers import host_values
 from render.frontends.request.request import Request
+from render.frontends.request.waivers import waivers_of_flags
+from render.pipeline.output import MOST_ERRORS
 from render.report.findings import Finding, find, merge
 from render.report.places import Sources
 from render.report.summary import Tally
 from render.report.tested import TriedExpectation
+from render.report.waivers import Waiver
 
 
 def test(asked: Request, work: Work) -> Answer:
@@ -28,8 +32,12 @@ def test(asked: Request, work: Work) -> Answer:
         return Answer(findings=(), faults=[codes.NO_OBJECTS.at(Location(), message)])
     findings: list[Finding] = find(faults, Sources())
     trial = _Trial(asked, work)
+    call, environ = asked.called.call, asked.called.environ
+    locked = host_values(call, environ).values.get("locked", "")
+    waivers: list[Waiver] = []
     for name in names:
-        file = loaded(name, asked.reading.limits)
+        file = loaded(name, asked.reading.limits, locked)
+        waivers += waivers_of_flags(file.flags, name, call.flags)
         said: list[Diagnostic] = []
         try:
             if not file.faults:
@@ -40,7 +48,10 @@ def test(asked: Request, work: Work) -> Answer:
         findings += find((*file.faults, *said), sources)
     for fleet in trial.fleets.values():
         findings += fleet.findings
-    tally = Tally(tried=tuple(trial.tried)) if trial.tried else None
+    if trial.unmet > MOST_ERRORS:
+        message = f"and {trial.unmet - MOST_ERRORS:,} more expectations that are not met"
+        findings += find([codes.LIMIT_EXCEEDED.at(Location(), message)], Sources())
+    tally = Tally(tried=tuple(trial.tried), waivers=tuple(waivers)) if trial.tried else None
     return Answer(findings=merge(findings), tally=tally)
 
 
@@ -52,6 +63,7 @@ class _Trial:
         self._work = work
         self.fleets: dict[object, GivenFleet] = {}
         self.tried: list[TriedExpectation] = []
+        self.unmet = 0
 
     def of(self, file: ExpectationsFile) -> list[Diagnostic]:
         """What of the expectations in *file* is not met. Raises RefusedError where what is given cannot be known."""
@@ -69,7 +81,9 @@ class _Trial:
             self.tried.append(
                 TriedExpectation(file.path, one.number, one.name, len(machines), bool(unmet))
             )
-            said += unmet
+            room = max(0, MOST_ERRORS - self.unmet)
+            self.unmet += len(unmet)
+            said += unmet[:room]
         return said
 
     def _fleet(self, file: ExpectationsFile) -> GivenFleet:

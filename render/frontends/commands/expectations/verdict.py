@@ -15,6 +15,8 @@ from render.model import fieldpath, naming
 from render.model.fieldpath import FieldPath
 from render.model.nearest import nearest
 
+_HINTS = 20
+
 
 def meant(
     one: Expectation, machines: Sequence[GivenMachine], file: ExpectationsFile
@@ -32,7 +34,8 @@ def meant(
         chosen.update(names)
         if not names:
             shorter = {name.rpartition("/")[2] for name in known}
-            near = "" if is_pattern else nearest(pattern, sorted(known | shorter))
+            is_hinted = not is_pattern and len(faults) < _HINTS  # they take milliseconds each
+            near = nearest(pattern, sorted(known | shorter)) if is_hinted else ""
             cure = f"did you mean {near}?" if near else ""
             message = f"no VM {pattern} in what is given"
             faults.append(_said(file, one.at("vms"), message, cure))
