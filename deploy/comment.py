@@ -10,6 +10,7 @@ variables that are there for a merge request, NAME and TOKEN.
 import json
 import os
 import re
+import stat
 import sys
 import urllib.error
 import urllib.parse
@@ -19,6 +20,7 @@ from typing import Any
 
 _PAGE = 100
 _SECONDS = 60
+_MOST_BYTES = 4_000_000
 _CURE = "The token has to be allowed to write on them (GitHub: pull-requests: write; GitLab: the scope api)."
 
 
@@ -144,12 +146,29 @@ class _GitLab:
             self._api.ask("PUT", f"{self._notes}/{number}", {"body": text})
 
 
+def _text(file: str) -> str:
+    """What *file* holds. Raises CommentError, and OSError where it is a link.
+
+    Whoever wrote the change may have left it here: a link would put what this job alone may read, its environment with
+    the token, into the comment.
+    """
+    with open(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
+        if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+            raise CommentError(f"{file} is no file")
+        data = opened.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise CommentError(f"{file} has more than {_MOST_BYTES:,} bytes: lower --max-bytes")
+    try:
+        return data.decode().replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise CommentError(f"{file} is no text in UTF-8") from error
+
+
 def keep(file: str, environ: Mapping[str, str]) -> str:
     """Write what is in *file*; in a line what was done. Raises CommentError."""
     name = re.sub(r"[^\w ./-]|-{2,}", "-", environ.get("NAME") or "diff")
     marker = f"<!-- virt-render: {name} -->"
-    with open(file, encoding="utf-8") as opened:
-        text = f"{marker}\n{opened.read()}".rstrip()
+    text = f"{marker}\n{_text(file)}".rstrip()
     forge = _GitLab(environ) if environ.get("GITLAB_CI") else _GitHub(environ)
     if len(text) > forge.most:
         count = f"{len(text):,} characters"
