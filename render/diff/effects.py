@@ -318,6 +318,9 @@ class _Controller:
         if (
             self._restart
             and self._update.can(Ability.POD_NETWORK_RESTARTS)
+            and networks.plugs_pod(
+                self._vmi.tree.get("spec", {}), self._update.running.get("spec", {})
+            )
             and not needs_restart(self._update._replace(running=self._vmi.tree))
         ):
             self._restart = ""

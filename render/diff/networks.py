@@ -54,7 +54,7 @@ def needs_restart(spec: Tree, running: Tree, rules: NetworkRules) -> bool:
     if _have_changed(named(interfaces_of(spec)), named(interfaces_of(running)), _without_state):
         return True
     wanted, current = networks_of(spec), networks_of(running)
-    if rules.pod_needs_restart and _has_pod(wanted) and not _has_pod(current):
+    if rules.pod_needs_restart and plugs_pod(spec, running):
         return True
     reduced = _without_target if rules.live_targets else dict
     return _have_changed(named(wanted), named(current), reduced)
@@ -67,8 +67,13 @@ def _have_changed(wanted: Named, current: Named, reduced: Reduce) -> bool:
     )
 
 
-def _has_pod(networks: list[Tree]) -> bool:
-    return any(network.get("pod") is not None for network in networks)
+def plugs_pod(spec: Tree, running: Tree) -> bool:
+    """Whether *spec* has the network of the pod, and the VMI *running* has not; both are VMI specs."""
+    wanted, current = (
+        any(network.get("pod") is not None for network in networks_of(one))
+        for one in (spec, running)
+    )
+    return wanted and not current
 
 
 def _without_state(interface: Tree) -> Tree:
