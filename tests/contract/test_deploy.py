@@ -345,9 +345,11 @@ def test_the_gitlab_job_checks_and_keeps_its_reports(tmp_path: Path) -> None:
     job = body("gitlab/virt-render.yml")
     (tmp_path / "vm.yaml").write_text(VM + "---\n" + SMALL)
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    (line,) = job["virt-render"]["script"]
+    (tmp_path / "virt-render.xml").symlink_to("of-the-change")
+    script = "\n".join(job["virt-render"]["script"])
     environ = {**os.environ, **job["variables"], "PATH": path}
-    subprocess.run(["sh", "-e", "-c", line], cwd=tmp_path, env=environ, check=True)
+    subprocess.run(["sh", "-e", "-c", script], cwd=tmp_path, env=environ, check=True)
+    assert not (tmp_path / "of-the-change").exists()
     artefacts = job["virt-render"]["artifacts"]
     for name in (*artefacts["paths"], artefacts["reports"]["junit"]):
         assert (tmp_path / name).stat().st_size
