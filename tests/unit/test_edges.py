@@ -31,6 +31,27 @@ def test_an_overcommit_of_one_percent_counts() -> None:
     assert edits["spec", "domain", "resources", "requests", "memory"] == "99Mi"
 
 
+def test_a_computed_request_is_in_the_notation_that_the_api_server_keeps() -> None:
+    definition = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterInstancetype",
+        "metadata": {"name": "odd"},
+        "spec": {"cpu": {"guest": 1}, "memory": {"guest": "1025Mi", "overcommitPercent": 16}},
+    }
+    machine = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "v", "namespace": "n"},
+        "spec": {
+            "runStrategy": "Always",
+            "instancetype": {"name": "odd"},
+            "template": {"spec": {"domain": {"devices": {}}}},
+        },
+    }
+    vmi = render([definition, machine], Settings(emit="vmi")).resources[-1]
+    assert vmi["spec"]["domain"]["resources"]["requests"]["memory"] == "902824k"
+
+
 def test_a_panic_device_with_an_empty_model_keeps_it() -> None:
     """It is a pointer in Go: empty is not unset."""
     found = devices._panic_models(  # noqa: SLF001 - its rule
