@@ -1,11 +1,12 @@
 """One VM of an input as ``build`` prints it, and in the form that ``history`` compares."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
-from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.diagnostic import Location
 from render.diagnostics.exits import Exit
 from render.frontends.answer import RefusedError, refused
 from render.frontends.parts import FleetPart
@@ -58,7 +59,8 @@ class Snapshot:
         self._asked = asked
         self._work = work
         self._part = single(asked, work)
-        self._forms: dict[str, tuple[Rendered, list[Diagnostic]]] = {}
+        self._given = _machines(self._part.resources)
+        self._forms: dict[str, _Form] = {}
 
     def of(self, name: str, *, whole: bool = True) -> Rendering:
         """The VM *name*; *whole*: also its VM form. Raises RefusedError."""
@@ -84,8 +86,28 @@ class Snapshot:
     def _one(self, name: str, form: str, settings: Settings) -> tuple[Tree | str, Tree]:
         if form not in self._forms:
             outcome = render_part(self._part, self._work, settings=settings)
-            self._forms[form] = outcome, list(self._part.diagnostics)
-        return _one(name, self._part, *self._forms[form])
+            self._forms[form] = _Form(self._part, outcome)
+        return _one(name, self._part, self._given, self._forms[form])
+
+
+class _Form:
+    """What a part was rendered to in one form: found out once, however many of its VMs are looked at."""
+
+    def __init__(self, part: FleetPart, outcome: Rendered) -> None:
+        self.diagnostics = list(part.diagnostics)
+        self._loaded = part.loaded
+        self._outcome = outcome
+
+    @cached_property
+    def texts(self) -> Sequence[Tree | str]:
+        """What is printed, an item an object."""
+        return written(self._loaded, self._outcome)
+
+    @cached_property
+    def machines(self) -> dict[str, Resource]:
+        """The machines that are printed, by their names."""
+        bodies = enumerate(self._outcome.resources)
+        return _machines(resource.from_body(body, index) for index, body in bodies)
 
 
 def _unstamped(vm: Tree) -> Tree:
@@ -97,10 +119,9 @@ def _unstamped(vm: Tree) -> Tree:
 
 
 def _one(
-    name: str, part: FleetPart, outcome: Rendered, diagnostics: list[Diagnostic]
+    name: str, part: FleetPart, given: Mapping[str, Resource], form: _Form
 ) -> tuple[Tree | str, Tree]:
-    loaded = part.loaded
-    given = _machines(part.resources)
+    diagnostics = form.diagnostics
     wanted = fitting(name, given)
     if len(wanted) > 1:
         raise _ambiguous(name, wanted)
@@ -108,19 +129,16 @@ def _one(
         others = {one.ref for one in given.values()} - {given[wanted[0]].ref}
         diagnostics = [one for one in diagnostics if one.location.resource not in others]
     if status(diagnostics) is not Exit.OK:
-        raise RefusedError(merge(findings_of(loaded, diagnostics, part.request)))
-    texts = written(loaded, outcome)
-    printed = _machines(
-        resource.from_body(body, index) for index, body in enumerate(outcome.resources)
-    )
-    forms = [form for vm in wanted for form in _forms(vm) if form in printed]
+        raise RefusedError(merge(findings_of(part.loaded, diagnostics, part.request)))
+    printed = form.machines
+    forms = [each for vm in wanted for each in _forms(vm) if each in printed]
     meant = forms or fitting(name, printed)  # a template makes VMs that the input does not name
     if len(meant) > 1:
         raise _ambiguous(name, meant)
     if not meant:
         raise refused(codes.HISTORY_UNREADABLE.at(Location(), f"no VirtualMachine {name}"))
     one = printed[meant[0]]
-    return texts[one.index], one.body
+    return form.texts[one.index], one.body
 
 
 def _machines(resources: Iterable[Resource]) -> dict[str, Resource]:
