@@ -93,9 +93,15 @@ def _keep_shared_presets(
     factored: Sequence[FactoredPart], read: Sequence[FleetPart], sound: Sequence[FleetPart]
 ) -> None:
     """Let presets stay that select machines of other parts, too; where one cannot be read, nobody knows."""
+    if not any(one.factoring.presets for one in factored):
+        return
+    if len(sound) < len(read) or any(map(unread, sound)):
+        others = None
+    else:
+        others = [(part, standins.of(part.resources)) for part in sound]
     for one in factored:
         presets = tuple(
-            preset._replace(reason=preset.reason or _other_users(preset, one, read, sound))
+            preset._replace(reason=preset.reason or _other_users(preset, one, others))
             for preset in one.factoring.presets
         )
         one.factoring = one.factoring._replace(presets=presets)
@@ -104,16 +110,15 @@ def _keep_shared_presets(
 def _other_users(
     preset: PresetFactoring,
     one: FactoredPart,
-    read: Sequence[FleetPart],
-    sound: Sequence[FleetPart],
+    others: Sequence[tuple[FleetPart, standins.Held]] | None,
 ) -> str:
-    if len(sound) < len(read) or any(map(unread, sound)):
+    """A machine of the *others* that *preset*, of the part *one*, selects, in words; None of them: nobody knows."""
+    if others is None:
         return "not all of the input could be read"
     resource, settings = one.part.resources[preset.index], one.part.request.settings
     release = releases.target(one.part.resources, settings).release
-    for other in sound:
+    for other, held in others:
         if other is not one.part:
-            held = standins.of(other.resources)
             users = retirement.users(resource, held, settings.namespace, release)
             for user in users:
                 return f"{held.written(user.index)[0].ref} of {other.loaded.folder} has its labels"
