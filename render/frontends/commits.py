@@ -29,15 +29,20 @@ def checked_out(
         raise
 
 
+def within(path: str, top: str) -> str:
+    """*path* as it is called in the repository *top*, a real path."""
+    return os.path.relpath(os.path.realpath(path), top)
+
+
 @contextlib.contextmanager
 def back_at(top: str, commit: str, limits: Limits) -> Iterator[str]:
     """Be where the caller is in the work tree *top*, at *commit*; yields the folder that stands for *top*.
 
     Raises GitError.
     """
-    here = os.path.relpath(os.path.realpath("."), os.path.realpath(top))
+    here = within(".", os.path.realpath(top))
     with checked_out(top, commit, limits, asked=[here]) as then:
         inside = os.path.join(then, here)
-        within = not here.startswith("..") and os.path.isdir(inside)
-        with contextlib.chdir(inside if within else then):
+        is_there = not here.startswith("..") and os.path.isdir(inside)
+        with contextlib.chdir(inside if is_there else then):
             yield os.path.realpath(then)

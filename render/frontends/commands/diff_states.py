@@ -13,7 +13,7 @@ from render.diagnostics.exits import Exit
 from render.frontends import locks
 from render.frontends.answer import RefusedError, refused
 from render.frontends.commands import snapshots
-from render.frontends.commits import checked_out
+from render.frontends.commits import checked_out, within
 from render.frontends.reporting import findings_of
 from render.frontends.request import config
 from render.frontends.request.commands import DASHES
@@ -293,7 +293,7 @@ def _placed(
 
 def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
     """Raise RefusedError unless *path* is there, now or at one of the *revisions*."""
-    inside = os.path.relpath(os.path.realpath(path), top)
+    inside = within(path, top)
     if inside == os.curdir or os.path.exists(path):
         return
     if any(git.has(top, _commit(top, one).id, inside) for one in revisions if one):
@@ -393,18 +393,13 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
     if not revision:
         return _here(asked, path, "the working tree")
     commit = _commit(top, revision)
-    inside = _within(path, top)
-    looked_at = [inside, *(_within(file, top) for file in asked.reading.chart.values)]
+    inside = within(path, top)
+    looked_at = [inside, *(within(file, top) for file in asked.reading.chart.values)]
     tree = trees.enter_context(checked_out(top, commit.id, asked.reading.limits, other, looked_at))
     if not os.path.exists(os.path.join(tree, inside)):
         return _PlacedSide(commit.id[:10], tree, inside, asked, is_there=False)
     with contextlib.chdir(tree):
         return _here(asked, inside, commit.id[:10])
-
-
-def _within(path: str, top: str) -> str:
-    """*path* as it is called in the repository *top*."""
-    return os.path.relpath(os.path.realpath(path), top)
 
 
 def _commit(top: str, revision: str) -> git.Commit:

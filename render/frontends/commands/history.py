@@ -11,7 +11,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends.answer import Answer, RefusedError, refused
 from render.frontends.commands.snapshots import Rendering, Snapshot, asked_at, rendered
-from render.frontends.commits import back_at
+from render.frontends.commits import back_at, within
 from render.frontends.origin import origin_of
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
@@ -269,7 +269,7 @@ def _place(path: str, asked: Request) -> _RepositoryPath:
     lock = asked.reading.lock or os.path.join(folder, LOCK)
     return _RepositoryPath(
         top,
-        os.path.relpath(os.path.realpath(path), top),
+        within(path, top),
         os.path.relpath(os.path.join(os.path.realpath(os.path.dirname(lock) or "."), os.path.basename(lock)), top),
     )  # fmt: skip
 

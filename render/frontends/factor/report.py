@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from render.diagnostics.diagnostic import at
-from render.diff.impact import FieldChange
 from render.frontends.factor.files import FactoredPart
 from render.frontends.request.request import Request
 from render.model import fieldpath
@@ -22,6 +21,7 @@ from render.pipeline.factor.answers import (
 )
 from render.report import escaping
 from render.report.deciders import brief
+from render.report.impact.json import field_change
 from render.report.places import Place, Sources
 from render.report.text import printable
 
@@ -247,16 +247,7 @@ def _nearest(nearest: Nearest) -> dict[str, Any]:
         "preference": _name(nearest.preference),
         "effects": list(nearest.effects),
         "messages": list(nearest.messages),
-        "changes": [_change(one) for one in nearest.changes],
-    }
-
-
-def _change(change: FieldChange) -> dict[str, Any]:
-    return {
-        "field": change.field,
-        "before": change.before,
-        "after": change.after,
-        "effect": change.effect,
+        "changes": list(map(field_change, nearest.changes)),
     }
 
 

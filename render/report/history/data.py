@@ -6,6 +6,7 @@ from render.diff.impact import MachineImpact
 from render.model.naming import whole
 from render.report import escaping
 from render.report.history.told import ToldHistory, ToldMachine, ToldRevision
+from render.report.impact.json import field_change
 from render.report.impact.review import leaves, worst
 
 FORMAT_VERSION = 1
@@ -48,12 +49,9 @@ def _definition(one: ToldRevision, word: str) -> dict[str, str] | None:
 
 
 def _impact(impact: MachineImpact) -> dict[str, Any]:
-    keys = ("field", "before", "after", "effect")
     return {
         "class": worst(impact),
         "effects": list(impact.effects),
         "messages": list(impact.messages),
-        "changes": [
-            {key: getattr(change, key) for key in keys} for change in leaves(impact.changes)
-        ],
+        "changes": list(map(field_change, leaves(impact.changes))),
     }

@@ -147,9 +147,13 @@ def _size(size: Size | None) -> dict[str, Any] | None:
     return size and {**size._asdict(), "instancetype": size.instancetype or None}
 
 
+def field_change(change: FieldChange) -> dict[str, Any]:
+    """*change* without what caused it."""
+    return {key: getattr(change, key) for key in ("field", "before", "after", "effect")}
+
+
 def _change(change: FieldChange, locate: Locate) -> dict[str, Any]:
-    document = {key: getattr(change, key) for key in ("field", "before", "after", "effect")}
-    return {**document, "cause": change.cause and _cause(change.cause, locate)}
+    return {**field_change(change), "cause": change.cause and _cause(change.cause, locate)}
 
 
 def _holder(entry: HolderEntry) -> dict[str, Any]:

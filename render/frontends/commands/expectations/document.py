@@ -217,9 +217,7 @@ def _words(
     """What of *given* is none of the words *known*."""
     for word in given if isinstance(given, list) else [given]:
         if not isinstance(word, str) or word not in known:
-            near = nearest(str(word), known)
-            cure = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
-            yield _said(file, at, f"{word!r} is not known here", cure)
+            yield _said(file, at, f"{word!r} is not known here", _nearest(word, known))
 
 
 def _mapping(
@@ -229,9 +227,13 @@ def _mapping(
         yield _said(file, at, f"should be a mapping of {', '.join(known)}")
         return
     for key in given.keys() - set(known):
-        near = nearest(str(key), known)
-        cure = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
-        yield _said(file, (*at, key), f"unknown key {key}", cure)
+        yield _said(file, (*at, key), f"unknown key {key}", _nearest(key, known))
+
+
+def _nearest(word: object, known: Iterable[str]) -> str:
+    """Which of *known* is meant by *word*, which is none of them, or all of these."""
+    near = nearest(str(word), known)
+    return f"did you mean {near}?" if near else f"known: {', '.join(known)}"
 
 
 def _said(file: ExpectationsFile, at: FieldPath, message: str, cure: str = "") -> Diagnostic:
