@@ -36,7 +36,7 @@ def locate(
     Where there is no such field: of the nearest thing above it that exists, at worst the document's first line.
     *within*: line and column (from 1) in the text at *path*, which has places of its own where it is a literal block.
     """
-    route = (*_prefix(origin), *path) if origin.item else path
+    route = (*origin.route, *path) if origin.item else path
     if not within[0] and (known := _plain_place(data, origin, route)):
         return known
     node = document(data, origin.document)[0]
@@ -126,7 +126,7 @@ def ambiguous(data: bytes, origin: Origin) -> list[tuple[FieldPath, str, str, st
     Each with its path, its text, and what the one and the other make of it, as JSON (``error``: kustomize refuses it).
     """
     node = document(data, origin.document)[0]
-    for step in _prefix(origin):
+    for step in origin.route:
         node = (child(node, step) or (None, None))[1] if node else None
     return list(islice(_differences(node, (), set()), _DIFFERENCES)) if node else []
 
@@ -149,10 +149,6 @@ def document(data: bytes, index: int) -> tuple[Node | None, int]:
     """The document of *data* with this number, as far as it can be read, and where it ends (-1: in a mistake)."""
     every_chunk = chunks(data)
     return parsed(every_chunk[index]) if index < len(every_chunk) else (None, -1)
-
-
-def _prefix(origin: Origin) -> FieldPath:
-    return tuple(step for index in origin.item for step in ("items", index))
 
 
 class _Reached(NamedTuple):

@@ -229,14 +229,13 @@ def _unwrap(contents: Read, chunk: Chunk, body: Tree, origin: Origin, *, ambiguo
                 _too_many(Location(file=origin.file, line=chunk.line, column=1))
             )
             return
+        here = origin._replace(item=route)
         if isinstance(item, dict):
-            here = origin._replace(item=route)
             contents.documents.append(Document(item, here, None, ambiguous))
             continue
         from render.yaml import positions
 
-        path = tuple(step for index in route for step in ("items", index))
-        line, column = positions.place(chunk, path)
+        line, column = positions.place(chunk, here.route)
         location = Location(file=origin.file, line=line, column=column)
         contents.diagnostics.append(_no_object(item, location, f"items[{route[-1]}]"))
 
