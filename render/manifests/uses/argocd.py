@@ -102,13 +102,11 @@ class _Application(NamedTuple):
 
     def _edit(self, source: Mapping[str, Any], folder: str) -> KustomizationEdit | None:
         """What *source* edits in the kustomization of *folder* before it is built; None for nothing."""
-        if not source.get("kustomize") or kustomization.find(folder) is None:
-            return None
-        if not self.home.is_built_of_machines(folder):
+        file = kustomization.find(folder) if source.get("kustomize") else None
+        if file is None or not self.home.is_built_of_machines(folder):
             return None
         edit = kustomize_edit.edit_of(source["kustomize"], folder, self.home)
-        file = kustomization.find(folder)
-        if edit is not None and file is not None:
+        if edit is not None:
             for document in kustomization.load(file, self.home.limits)[0]:
                 kustomize_edit.edited(
                     document.body, edit
